@@ -220,7 +220,7 @@ let package = Package(
                 "Jobs", "Scanning", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", "TestSupport",
                 "DemoData",
                 "DumpWriter", "Conformance", "ConformanceOracle", .subprocess, .system, .yams,
-            ]),
+            ], exclude: ["Prisma/Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,8 +1,9 @@
-"""What `check` is measured against: a script with pymongo and the fastest JSON Schema library of Python.
+"""The reference of `check`: a script with pymongo and the fastest JSON Schema library of Python.
 
     check.py URI DATABASE COLLECTION SCHEMA
 
-The schema is compiled once. JSON Schema has no ObjectIds and no dates, so those fields are asked for, but not looked at.
+The schema is compiled once. JSON Schema has no ObjectIds and no dates, so those fields are required, but their types
+are not checked.
 """
 
 import json

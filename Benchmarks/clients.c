@@ -2,9 +2,9 @@
 //
 //   clients URI DATABASE RATE SECONDS
 //
-// Changes RATE documents a second, for SECONDS. Half of the changes set `title` in Task. The others set `name` in TaskV2,
-// whose `_id`s are those of Task as text. No document is changed on both sides. Prints the number of changes and the time
-// that they took.
+// Changes RATE documents a second, for SECONDS. Half of the changes set `title` in Task. The others set `name` in
+// TaskV2, whose `_id`s are those of Task as text. No document is changed on both sides. Prints the number of changes
+// and the time that they took.
 
 #include <mongoc/mongoc.h>
 #include <stdio.h>

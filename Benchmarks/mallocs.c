@@ -1,5 +1,5 @@
-/* Counts the allocations of a process: LD_PRELOAD=mallocs.so COMMAND prints "N mallocs" to standard error at its end. A
-   process that finds shipshape_mallocs by dlsym reads the count between two points of its own, and nothing is printed. */
+/* Counts the allocations of a process: LD_PRELOAD=mallocs.so COMMAND prints "N mallocs" to standard error at its end.
+   If a process finds shipshape_mallocs by dlsym, it reads the count itself, and nothing is printed. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /* A slow link to a server, in user space:
  *   proxy PORT MILLISECONDS MEGABITS
- * Listens on 127.0.0.1, prints its port, and passes every connection on to 127.0.0.1:PORT. Each direction is one line that
- * all connections share: MEGABITS million bits per second, and MILLISECONDS on the way, so that a round trip takes twice
- * as long. A line knows no slow start, no loss and no headers. Ends when its standard input does, or by a signal. */
+ * Listens on 127.0.0.1, prints its port, and passes every connection on to 127.0.0.1:PORT. Each direction is one line
+ * that all connections share: MEGABITS million bits per second, and MILLISECONDS on the way, so that a round trip takes
+ * twice as long. A line has no slow start, no loss and no headers. Ends with its standard input, or at a signal. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 enum { PIECE = 16 * 1024, PIECES = 64, CONNECTIONS = 64 };
 
-/* Bytes on their way, and when they arrive. */
+/* Bytes on their way, and the time at which they arrive. */
 typedef struct {
    double arrival;
    size_t length, sent;
@@ -41,12 +41,12 @@ typedef struct {
 } connection_t;
 
 static connection_t *connections[CONNECTIONS];
-/* When each direction's line is free again. */
+/* The time at which each direction's line is free again. */
 static double line_free[2];
 static double delay, bytes_per_second;
-/* How many seconds of bytes wait in front of a line: more stay with their sender, so that no answer waits behind them. */
+/* The bytes that wait for a line, in seconds. More stay with their sender, so that no answer has to wait for them. */
 static const double queue = 0.01;
-/* The connection behind the one that was received from last: it is served first. */
+/* The connection after the one that was read last; it is served first. */
 static int first_served;
 
 static double
@@ -104,7 +104,7 @@ take (int listener, const struct sockaddr_in *server)
    connections[index] = connection;
 }
 
-/* Takes what has come, and says when it arrives: behind all that the line holds already. False when the end is broken. */
+/* Reads bytes, and computes when they arrive: after everything that the line holds. False if the end is broken. */
 static bool
 receive (connection_t *connection, int direction, double time)
 {
@@ -124,7 +124,7 @@ receive (connection_t *connection, int direction, double time)
    return true;
 }
 
-/* Passes on what has arrived. False when the end is broken. */
+/* Passes on the bytes that have arrived. False if the end is broken. */
 static bool
 deliver (connection_t *connection, int direction, double time)
 {
@@ -160,7 +160,7 @@ end (int index)
    connections[index] = NULL;
 }
 
-/* Waits for the next byte or the next arrival, and does what is to be done then. */
+/* Waits for the next byte or the next arrival, and then reads or passes on bytes. */
 static void
 turn (int listener, const struct sockaddr_in *server)
 {
@@ -185,7 +185,7 @@ turn (int listener, const struct sockaddr_in *server)
          if (back->count && back->pieces[back->first].arrival <= time) {
             poll->events |= POLLOUT;
          }
-         /* Without events it would still be told of an end that hung up, over and over. */
+         /* Without events, poll would still report an end that hung up, again and again. */
          poll->fd = poll->events ? connections[index]->ends[direction] : -1;
          if (way->count && way->pieces[way->first].arrival > time && way->pieces[way->first].arrival < next) {
             next = way->pieces[way->first].arrival;

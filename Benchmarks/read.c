@@ -1,11 +1,11 @@
-/* What `check` and `backfill --dry-run` are measured against, with nothing but libmongoc and libbson:
+/* The references of `check` and `backfill --dry-run`, with nothing but libmongoc and libbson:
  *   read cursor    URI DB COLLECTION [BATCH]    reads every document with one cursor; BATCH documents at a time, or as
  *                                               many as the server gives without being asked for a number
- *   read count     URI DB COLLECTION VALIDATOR  has the server count what does not fit a $jsonSchema
- *   read matching  URI DB COLLECTION FILTER     has the server count what matches a filter
- *   read aggregate URI DB COLLECTION PIPELINE   reads what an aggregation gives; its file holds {"pipeline": [...]}
+ *   read count     URI DB COLLECTION VALIDATOR  has the server count the documents that do not fit a $jsonSchema
+ *   read matching  URI DB COLLECTION FILTER     has the server count the documents that match a filter
+ *   read aggregate URI DB COLLECTION PIPELINE   reads the result of an aggregation; its file holds {"pipeline": [...]}
  *   read file      DOCUMENTS                    reads every document of a .bson file
- * Touches the length of every document, and prints what it found, so that the work cannot be optimised away. */
+ * Touches the length of every document, and prints its counts, so that the work cannot be optimised away. */
 #include <inttypes.h>
 #include <mongoc/mongoc.h>
 #include <stdio.h>

@@ -142,16 +142,14 @@ extension BSONDocument {
             $0.element.name.utf8.elementsEqual($1.element.name.utf8)
                 ? $0.offset < $1.offset : $0.element.name.utf8.lexicographicallyPrecedes($1.element.name.utf8)
         }
-        return BSONDocument(named.map { ($0.element.name, $0.element.value.ordered) })
+        return BSONDocument(named.map { ($0.element.name, Self.ordered($0.element.value)) })
     }
-}
 
-extension BSONValue {
-    fileprivate var ordered: BSONValue {
-        switch self {
+    private static func ordered(_ value: BSONValue) -> BSONValue {
+        switch value {
         case .object(let document): .object(document.ordered)
-        case .array(let document): .array(of: document.values.map(\.ordered))
-        default: self
+        case .array(let document): .array(of: document.values.map(ordered))
+        default: value
         }
     }
 }

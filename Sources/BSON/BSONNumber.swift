@@ -20,20 +20,6 @@ public enum BSONNumber: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-extension BSONView {
-    /// The number that `element` holds; `nil` when it is of another type.
-    @inlinable
-    public func number(_ element: BSONElement) -> BSONNumber? {
-        switch element.type {
-        case .int: .integer(Int64(int32(element)))
-        case .long: .integer(int64(element))
-        case .double: .double(double(element))
-        case .decimal: .decimal(decimal(element))
-        default: nil
-        }
-    }
-}
-
 extension BSONNumber {
     /// Compares by value, exactly: NaN is equal to NaN and less than every number, and -0 equals 0.
     public func compared(to other: BSONNumber) -> BSONOrder {

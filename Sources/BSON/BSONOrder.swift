@@ -54,11 +54,6 @@ extension BSONOrder {
     }
 }
 
-extension BSONValue {
-    /// Compares two values as mongod sorts them; see ``BSONOrder/compare(_:_:)``.
-    public func compared(to other: BSONValue) -> BSONOrder { BSONOrder.compare(self, other) }
-}
-
 extension BSONType {
     /// The position of the type in MongoDB's order; values whose types share a position are compared by value.
     ///

@@ -198,6 +198,16 @@ extension String {
 extension BSONValue {
     /// Whether two values have the same type and bytes: NaN is the same as itself, but 1 is not the same as 1.0.
     public func hasSameBytes(as other: BSONValue) -> Bool { BSONDocument([("", self)]) == BSONDocument([("", other)]) }
+
+    /// Compares two values as mongod sorts them; see ``BSONOrder/compare(_:_:)``.
+    public func compared(to other: BSONValue) -> BSONOrder { BSONOrder.compare(self, other) }
+
+    /// Whether the values are equal, ignoring the order of their objects' fields.
+    /// - Throws: ``BSONError`` as ``BSONView/isEqual(_:to:of:)`` does.
+    public func isEqualIgnoringFieldOrder(_ other: BSONValue) throws(BSONError) -> Bool {
+        let (left, right) = (BSONDocument([("", self)]), BSONDocument([("", other)]))
+        return try left.view.hasEqualFields(to: right.view)
+    }
 }
 
 extension BSONValue {

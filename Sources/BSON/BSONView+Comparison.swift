@@ -110,15 +110,6 @@ extension BSONView {
     }
 }
 
-extension BSONValue {
-    /// Whether the values are equal, ignoring the order of their objects' fields.
-    /// - Throws: ``BSONError`` as ``BSONView/isEqual(_:to:of:)`` does.
-    public func isEqualIgnoringFieldOrder(_ other: BSONValue) throws(BSONError) -> Bool {
-        let (left, right) = (BSONDocument([("", self)]), BSONDocument([("", other)]))
-        return try left.view.hasEqualFields(to: right.view)
-    }
-}
-
 /// Source: `BSONObj::woCompare` and `BSONElement::compareElements` in mongod 6.0.
 extension BSONView {
     /// Compares two documents field by field: by the type, then the name, then the value of each field.

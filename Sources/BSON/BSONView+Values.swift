@@ -111,6 +111,18 @@ extension RawSpan {
 }
 
 extension BSONView {
+    /// The number that `element` holds; `nil` when it is of another type.
+    @inlinable
+    public func number(_ element: BSONElement) -> BSONNumber? {
+        switch element.type {
+        case .int: .integer(Int64(int32(element)))
+        case .long: .integer(int64(element))
+        case .double: .double(double(element))
+        case .decimal: .decimal(decimal(element))
+        default: nil
+        }
+    }
+
     /// Returns a copy of the element's value.
     /// - Throws: ``BSONError`` when the value is damaged; documents inside it are not checked.
     public func value(_ element: BSONElement) throws(BSONError) -> BSONValue {
@@ -168,6 +180,20 @@ extension BSONView {
         let scope = try scope(element)
         return .javascriptWithScope(
             bytes.extracting(code + 4..<scope.start - 1).decoded(), BSONDocument(copying: scope))
+    }
+}
+
+extension BSONView {
+    /// Writes the document as extended JSON, on one line.
+    /// - Throws: ``BSONError`` when the document is not valid at every depth, is nested too deep, or holds a value that
+    ///   extended JSON cannot express.
+    public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
+        try validate(levels: ExtendedJSON.maximumDepth)
+        let text = unsafe bytes.extracting(start..<end).withUnsafeBytes { document in
+            unsafe LibBSON.json(document, isRelaxed: form == .relaxed)
+        }
+        guard let text else { throw BSONError(.notPrintable, at: start) }
+        return text
     }
 }
 

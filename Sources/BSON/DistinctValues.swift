@@ -14,7 +14,7 @@ package struct DistinctValues {
     /// Adds a value; returns `false` if an equal one is already in the list.
     package mutating func insert(_ value: BSONValue) -> Bool {
         var hasher = Hasher()
-        value.hashLikeness(into: &hasher)
+        Self.hash(value, into: &hasher)
         let hash = hasher.finalize()
         for place in places[hash] ?? [] {
             comparisons += 1
@@ -24,26 +24,24 @@ package struct DistinctValues {
         values.append(value)
         return true
     }
-}
 
-extension BSONValue {
     /// Hashes only what equal values share: the nearest double of a number, the sum of an object's field hashes.
-    fileprivate func hashLikeness(into hasher: inout Hasher) {
-        hasher.combine(type.sortPlace)
-        switch self {
+    private static func hash(_ value: BSONValue, into hasher: inout Hasher) {
+        hasher.combine(value.type.sortPlace)
+        switch value {
         case .int(let number): hasher.combine(Double(number))
         case .long(let number): hasher.combine(Double(number))
         case .double(let number): hasher.combine(number.isNaN ? .nan : number)
         case .decimal(let number): hasher.combine(Double("\(number)").map { $0.isNaN ? .nan : $0 } ?? .nan)
         case .string(let text), .symbol(let text): for byte in text.utf8 { hasher.combine(byte) }
         case .array(let document):
-            for (_, value) in (try? document.elements()) ?? [] { value.hashLikeness(into: &hasher) }
+            for element in document.values { hash(element, into: &hasher) }
         case .object(let document):
             var sum = 0
             for (name, value) in (try? document.elements()) ?? [] {
                 var field = Hasher()
                 for byte in name.utf8 { field.combine(byte) }
-                value.hashLikeness(into: &field)
+                hash(value, into: &field)
                 sum &+= field.finalize()
             }
             hasher.combine(sum)

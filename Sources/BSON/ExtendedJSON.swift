@@ -19,20 +19,6 @@ public enum ExtendedJSON {
     static let maximumDepth = 200
 }
 
-extension BSONView {
-    /// Writes the document as extended JSON, on one line.
-    /// - Throws: ``BSONError`` when the document is not valid at every depth, is nested too deep, or holds a value that
-    ///   extended JSON cannot express.
-    public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
-        try validate(levels: ExtendedJSON.maximumDepth)
-        let text = unsafe bytes.extracting(start..<end).withUnsafeBytes { document in
-            unsafe LibBSON.json(document, isRelaxed: form == .relaxed)
-        }
-        guard let text else { throw BSONError(.notPrintable, at: start) }
-        return text
-    }
-}
-
 extension BSONDocument {
     /// Writes the document as extended JSON; see ``BSONView/extendedJSON(_:)``.
     public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
@@ -59,29 +45,29 @@ extension BSONDocument {
         switch parsed {
         case .success(let bytes):
             self.init(trusted: bytes)
-            try view.checkReadByLibBSON(isArray: false)
+            try ExtendedJSON.checkRead(view, isArray: false)
         case .failure(let message):
             throw BSONError(.invalidJSON, at: 0, detail: message.redacted(shiftingPositionsBy: -prefix))
         }
     }
 }
 
-extension BSONView {
+extension ExtendedJSON {
     /// Throws an error for a document that libbson read differently from what the text says.
     ///
     /// libbson 1.23 gives JavaScript code and DBPointers inside an array a name that was left over in memory.
-    fileprivate func checkReadByLibBSON(isArray: Bool) throws(BSONError) {
-        var position = firstPosition
+    fileprivate static func checkRead(_ view: borrowing BSONView, isArray: Bool) throws(BSONError) {
+        var position = view.firstPosition
         var index = 0
-        while let element = try next(&position) {
-            guard !isArray || nameBytes(element).isEqual(to: String(index)) else {
+        while let element = try view.next(&position) {
+            guard !isArray || view.nameBytes(element).isEqual(to: String(index)) else {
                 throw BSONError(.invalidJSON, at: 0, detail: "\(element.type) in an array is not supported")
             }
             index += 1
             switch element.type {
-            case .object: try document(element).checkReadByLibBSON(isArray: false)
-            case .array: try document(element).checkReadByLibBSON(isArray: true)
-            case .javascriptWithScope: try scope(element).checkReadByLibBSON(isArray: false)
+            case .object: try checkRead(view.document(element), isArray: false)
+            case .array: try checkRead(view.document(element), isArray: true)
+            case .javascriptWithScope: try checkRead(view.scope(element), isArray: false)
             default: break
             }
         }

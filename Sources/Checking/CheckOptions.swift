@@ -36,7 +36,7 @@ public struct SyncCircumstances: Hashable, Sendable {
 }
 
 /// The facts from the rest of the app that are needed to judge the documents of one collection.
-struct Surroundings {
+struct SchemaContext {
     /// The field whose value assigns a document to a partition.
     ///
     /// `nil` under Flexible Sync, for a collection that does not sync, and without an app.

@@ -42,7 +42,7 @@ extension CheckReport {
             absent: merged.absent, sync: merged.sync,
             ledger: parts.compactMap(\.verdict.ledger).max { $0.entries < $1.entries }, limit: merged.verdict.limit,
             exceptions: merged.exceptions, notes: merged.notes, duration: parts.map(\.duration).max() ?? .zero)
-        (dialect, statedChange, jobs) = (merged.dialect, merged.statedChange, merged.jobs)
+        (dialect, difference, jobs) = (merged.dialect, merged.difference, merged.jobs)
         if merged.part?.policy.includesPossible ?? false { countPossible() }
     }
 

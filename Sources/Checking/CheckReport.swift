@@ -17,9 +17,7 @@ public struct CheckReport: Sendable {
     /// The collections that the checked schema covers but that do not exist in the deployment.
     public var absent: [Namespace]
     /// The differences from the active schema; `nil` if there is no active schema to compare with.
-    public var change: DiffReport?
-    /// The differences as a JSON report states them, if this report was read from that JSON; otherwise `nil`.
-    public var statedChange: BSONDocument?
+    public var difference: Difference?
     /// The part of a check that this report covers; `nil` for a whole check.
     public var part: PartOfCheck?
     /// The counts of the links to each type that becomes embedded; empty if no type does, or links were not counted.
@@ -34,10 +32,6 @@ public struct CheckReport: Sendable {
     public var limits: [FailingLimitUse] = []
     /// The numbers that decide whether the deploy is safe for the documents and for the limit of the ledger.
     public var verdict: DeployVerdict
-    /// Whether documents that might stop syncing count like documents that stop.
-    private var countsPossible = false
-    /// Whether no ledger was read although there may be one; the headroom is then unknown.
-    public var isLedgerUnread = false
     /// Further remarks for the reader, each a clause.
     public var notes: [String]
     /// The duration of the check.
@@ -57,7 +51,7 @@ public struct CheckReport: Sendable {
         self.collections = collections
         self.removed = removed
         self.absent = absent
-        self.change = change
+        difference = change.map { .computed($0) }
         self.sync = sync
         self.exceptions = exceptions
         self.notes = notes
@@ -73,6 +67,19 @@ public struct CheckReport: Sendable {
         verdict.syncState = sync.state
     }
 
+    /// The differences between the active schema and the new one.
+    public enum Difference: Sendable {
+        /// The differences that the check computed.
+        case computed(DiffReport)
+        /// The differences as a JSON report states them, from which this report was read.
+        case stated(BSONDocument)
+    }
+
+    /// The computed differences from the active schema; `nil` if there are none.
+    public var change: DiffReport? { if case .computed(let report)? = difference { report } else { nil } }
+    /// The differences as a JSON report states them; `nil` if there are none.
+    public var statedChange: BSONDocument? { if case .stated(let json)? = difference { json } else { nil } }
+
     /// The sum of the counts of all collections that count in the verdict.
     public var total: DocumentCounts {
         collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
@@ -84,7 +91,7 @@ public struct CheckReport: Sendable {
     /// Makes documents that might stop syncing count like documents that stop, except in the projection of the ledger.
     public mutating func countPossible() {
         verdict.possiblyStopping = total.changes?.newlyPossible ?? total.newPossible
-        countsPossible = true
+        verdict.countsPossible = true
     }
 
     /// The number of documents that do not sync now, if the ledger records all of them and the deploy stops no others.
@@ -95,12 +102,12 @@ public struct CheckReport: Sendable {
         guard verdict.ledger != nil, verdict.newlyFailing == nil, verdict.stopping + verdict.possiblyStopping == 0
         else { return 0 }
         let unexcepted = total.unexcepted
-        return unexcepted.certain + (countsPossible ? unexcepted.possible : 0)
+        return unexcepted.certain + (verdict.countsPossible ? unexcepted.possible : 0)
     }
 
-    /// The removed collections that may hold documents, which do not sync after the deploy; empty for validators.
+    /// The removed collections that may hold documents, which do not sync after the deploy; empty without sync.
     public var lost: [RemovedCollection] {
-        dialect == .jsonSchema ? [] : removed.filter { $0.documentCount != 0 }
+        dialect.isOfSync ? removed.filter { $0.documentCount != 0 } : []
     }
 }
 
@@ -143,6 +150,8 @@ extension CheckReport {
         ///
         /// `nil` if there is none.
         public var partner: Namespace?
+        /// The name by which programs call the collection in a Prisma client, such as `user`; `nil` in other dialects.
+        public var clientName: String?
         /// The facts about how the documents were read.
         public var reading = Reading()
 
@@ -171,6 +180,7 @@ extension CheckReport {
                 groups: tally.violationGroups, overflowCount: tally.overflowCount,
                 unevaluatedKeywords: tally.schema.unevaluatedKeywords,
                 isInActive: tally.isInActive)
+            clientName = tally.schema.clientName
             scope = tally.schema.scope
             isCounted = tally.schema.isCounted
         }
@@ -186,30 +196,34 @@ extension CheckReport {
     /// Unsafe if documents do not sync or lose their schema. Unknown if documents or collections were not checked, or
     /// if jobs are unfinished or their effects are not fully known.
     public var documentsSeverity: DeployVerdict.Severity {
-        if verdict.stopping + verdict.possiblyStopping + failingInLedger > 0 || !lost.isEmpty { return .harmful }
+        if verdict.stopping + verdict.possiblyStopping + failingInLedger > 0 || !lost.isEmpty { return .unsafe }
         let isOpen = jobs.contains { !$0.unfinished.isEmpty || !$0.gaps.isEmpty }
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }
 
-    /// The severity for the limit: whether sync as a whole stops; always safe for a validator, which cannot stop sync.
+    /// The severity for the limit: whether sync as a whole stops; always safe without sync.
     public var limitSeverity: DeployVerdict.Severity {
         guard dialect == .appServices else { return .safe }
         switch verdict.band {
-        case .syncWillStop, .syncHasStopped: return .harmful
-        case .atRisk: return .unknown
-        case .safe, .unproven, .documentsWillStop: return isPartial || isLedgerUnread ? .unknown : .safe
+        case .syncWillStop, .syncHasStopped: return .unsafe
+        case .syncMightStop: return .unknown
+        case .safe, .unproven, .documentsWillStop: return isPartial || verdict.isLedgerUnread ? .unknown : .safe
         }
     }
 
     /// The severity of the schema change for sync and for the clients; unknown if no change is known.
+    ///
+    /// What a newer Prisma client reads is the part on the documents, so that only older clients count here.
     public var changeSeverity: DeployVerdict.Severity {
-        guard let change else {
-            return statedChange?["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
-        }
-        switch change.verdict {
-        case .breaking: return .harmful
-        case .versioned: return .unknown
-        case .served, .nonBreaking, nil: return .safe
+        switch difference {
+        case nil: .unknown
+        case .stated(let json): json["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
+        case .computed(let change):
+            switch dialect == .prisma ? change.clientVerdict : change.verdict {
+            case .breaking: .unsafe
+            case .versioned: .unknown
+            case .served, .nonBreaking, nil: .safe
+            }
         }
     }
 }

@@ -8,6 +8,10 @@ public import ServerSchema
 public struct CompiledSchema: Sendable {
     /// The collection that the schema covers.
     public let namespace: Namespace
+    /// The dialect of the schema.
+    public let dialect: Dialect
+    /// The name by which programs call the collection in a Prisma client, such as `user`; `nil` in other dialects.
+    public let clientName: String?
     /// The assumptions of the check about the app.
     public let options: CheckOptions
     /// The collection's role in sync.
@@ -73,26 +77,37 @@ public struct CompiledSchema: Sendable {
         hasJSONSchema = plan != nil
         constraints = Self.constraints(of: schema)
         hasConstraints = constraints != nil
-        let surroundings = Surroundings(of: schema, in: app)
-        var compiler = SchemaCompiler(surroundings)
-        if plan == nil { compiler.compile(root: schema.root) }
+        let context = SchemaContext(of: schema, in: app)
+        var compiler = SchemaCompiler(context)
+        switch schema.dialect {
+        case .appServices: compiler.compile(root: schema.root)
+        case .jsonSchema: break
+        case .prisma: compiler.compile(prisma: schema.root)
+        }
         compiler.compileLinks(of: schema)
         compiler.compileReferences(from: schema.namespace)
         namespace = schema.namespace
+        dialect = schema.dialect
+        clientName = schema.clientName
         self.options = options
         scope = app?.scope(of: schema) ?? .synced
         unevaluatedKeywords = compiler.unevaluated
         walkPlan = WalkPlan(
             nodes: compiler.nodes, fields: compiler.fields, table: compiler.table, references: compiler.references,
-            knowsReferences: surroundings.synced != nil, options: options)
+            knowsReferences: context.synced != nil, options: options)
         paths = plan?.origins.map(\.path) ?? compiler.paths + (constraints?.origins.map(\.path) ?? [])
         expectations = compiler.expectations
         links = compiler.links
-        settleDefaults(compiler.defaults)
+        markUsableDefaults(compiler.defaults)
     }
 
+    /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
+    ///
+    /// The filter does not match documents that the server cannot judge exactly as the checker does, so they are read.
+    public var proof: BSONDocument? { ProofBuilder(schema: self).filter }
+
     /// Marks each field's default as usable, or as unusable if the default does not fit the field's node.
-    private mutating func settleDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
+    private mutating func markUsableDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
         for (field, value) in defaults where value != .null {
             let isUsable = fits(value, node: Int(fields[field].node))
             walkPlan.fields[field].whenMissing = isUsable ? .defaulted : .unusableDefault(type: value.type.rawValue)
@@ -109,7 +124,8 @@ extension CompiledSchema {
         var plain: TypeMask = []
         var flags: Flags = []
         var place: Place = .field
-        /// The fields that `properties` names, and the names in `required` that it does not define.
+        /// The fields that `properties` names, and the names in `required` that it does not define; of an enum, its
+        /// values.
         var fields = FieldRange()
         /// A bit mask of the first 64 required fields, one bit each.
         var required: UInt64 = 0
@@ -152,6 +168,12 @@ extension CompiledSchema {
         static var partition: Self { Self(rawValue: 8192) }
         /// A document without the value is in no partition.
         static var partitionRequired: Self { Self(rawValue: 16384) }
+        /// The value is judged as a Prisma client reads it.
+        static var prisma: Self { Self(rawValue: 32768) }
+        /// A Prisma client reads a default in place of null.
+        static var defaulted: Self { Self(rawValue: 65536) }
+        /// A string must be one of the names in the node's ``Node/fields``, which are the values of an enum.
+        static var enumeration: Self { Self(rawValue: 131_072) }
     }
 
     /// A field that the schema names for an object.
@@ -167,12 +189,14 @@ extension CompiledSchema {
     }
 
     /// The consequence of a required field that is absent.
-    enum WhenMissing: Sendable, BitwiseCopyable {
+    enum WhenMissing: Equatable, Sendable, BitwiseCopyable {
         case certain
         /// The failure is only possible: the field holds a collection, and the sync engine does not write an empty one.
         case possible
         /// There is no failure: a default of the right type replaces the value.
         case defaulted
+        /// There is no failure, but a Prisma client reads null, where its types promise a list.
+        case readAsNull
         /// The field's default is of a wrong type, so clients see an error; `type` is the BSON type of the default.
         case unusableDefault(type: UInt8)
         /// The document is in no partition or, if that is allowed, in the null partition.
@@ -190,6 +214,14 @@ extension CompiledSchema {
         /// The types of the collection's `_id`s.
         var idTypes: TypeMask
         var hasUUIDs: Bool
+    }
+
+    /// A field that links to documents of another collection: it holds their keys.
+    struct Link: Sendable {
+        /// The node of the key itself: of the field, or of its elements or values.
+        var node: Int
+        var target: Namespace
+        var foreignKey: String
     }
 }
 
@@ -214,10 +246,9 @@ extension CompiledSchema {
 }
 
 extension RuleCode {
-    /// The codes of all rules, and the codes under which they are reported if they judge a constraint.
+    /// The codes of all rules, and the codes under which rules report a constraint of an App Services schema.
     package static var known: [RuleCode] {
-        let codes = Rule.allCases.map(\.code)
-        return codes + codes.map(\.ofConstraint)
+        Rule.allCases.map(\.code) + Rule.allCases.filter(\.judgesConstraints).map(\.code.ofConstraint)
     }
 }
 

@@ -17,7 +17,7 @@ public struct DeployVerdict: Hashable, Sendable {
         /// Documents stop syncing, but too few to reach the limit.
         case documentsWillStop = "documents_will_stop"
         /// The limit is reached if all possible failures happen.
-        case atRisk = "at_risk"
+        case syncMightStop = "at_risk"
         /// The deploy reaches the limit: after it nothing syncs.
         case syncWillStop = "sync_will_stop"
         /// The limit was reached before the deploy: nothing syncs.
@@ -31,7 +31,7 @@ public struct DeployVerdict: Hashable, Sendable {
         /// Nothing was found, but not everything was checked.
         case unknown
         /// The deploy is unsafe.
-        case harmful
+        case unsafe = "harmful"
     }
 
     /// The size of the ledger before the deploy; `nil` if there is no ledger, which counts as 0.
@@ -49,6 +49,10 @@ public struct DeployVerdict: Hashable, Sendable {
     ///
     /// Not part of ``projected``, because it is not certain that they stop.
     public var possiblyStopping = 0
+    /// Whether documents that might stop syncing count like documents that stop.
+    public var countsPossible = false
+    /// Whether no ledger was read although there may be one; the headroom is then unknown.
+    public var isLedgerUnread = false
     /// The number of ledger entries at which the sync engine stops.
     public var limit: Int
     /// Whether documents were left out on purpose, so that low counts prove nothing.
@@ -86,7 +90,7 @@ public struct DeployVerdict: Hashable, Sendable {
     public var band: Band {
         if recorded >= limit { return .syncHasStopped }
         if projected >= limit { return .syncWillStop }
-        if pessimistic >= limit { return .atRisk }
+        if pessimistic >= limit { return .syncMightStop }
         if stopping + possiblyStopping > 0 { return .documentsWillStop }
         return isPartial ? .unproven : .safe
     }

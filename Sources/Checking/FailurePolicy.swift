@@ -37,7 +37,7 @@ public struct FailurePolicy: Hashable, Sendable {
     }
 
     /// Whether the report fails because of the effects of the change on sync and the clients.
-    public func failsByChange(_ report: CheckReport) -> Bool { includesChange && report.changeSeverity == .harmful }
+    public func failsByChange(_ report: CheckReport) -> Bool { includesChange && report.changeSeverity == .unsafe }
 
     /// Whether the report fails because of the documents.
     public func failsByDocuments(_ report: CheckReport) -> Bool {

@@ -16,7 +16,7 @@ struct FieldTable: Sendable {
     /// The name of each field.
     private(set) var keys: [FieldKey] = []
     /// The same names, prepared for testing whether a name is at a given offset of a document.
-    private(set) var probes: [NameProbe] = []
+    private(set) var matchers: [NameMatcher] = []
     /// The hash tables of large objects; each slot holds an index into the object's fields, or -1 if it is free.
     private(set) var slots: [Int32] = []
     private(set) var nameBytes: [UInt8] = []
@@ -26,7 +26,7 @@ struct FieldTable: Sendable {
         var range = FieldRange(first: Int32(keys.count), count: Int32(names.count))
         for name in names {
             keys.append(key(name))
-            probes.append(NameProbe(name, keys[keys.count - 1]))
+            matchers.append(NameMatcher(name, keys[keys.count - 1]))
         }
         appendSlots(of: &range)
         return range
@@ -68,14 +68,14 @@ struct FieldTable: Sendable {
 /// Finds a document's fields in a ``FieldTable``, which it borrows.
 struct FieldLookup: ~Escapable {
     let keys: Span<FieldKey>
-    let probes: Span<NameProbe>
+    let matchers: Span<NameMatcher>
     let slots: Span<Int32>
     let names: RawSpan
 
     @_lifetime(borrow table)
     init(_ table: borrowing FieldTable) {
         keys = table.keys.span
-        probes = table.probes.span
+        matchers = table.matchers.span
         slots = table.slots.span
         names = unsafe table.nameBytes.span.bytes
     }
@@ -91,14 +91,14 @@ struct FieldLookup: ~Escapable {
     ) throws(BSONError) -> BSONElement? {
         let nameOffset = position &+ 1
         if expected < Int(range.count) {
-            let probe = unsafe probes[unchecked: Int(range.first) &+ expected]
-            if probe.stands(at: nameOffset, in: view, names: names) {
+            let matcher = unsafe matchers[unchecked: Int(range.first) &+ expected]
+            if matcher.matches(at: nameOffset, in: view, names: names) {
                 let type = BSONType(rawValue: view.byte(position))
                 // The bytes that look like the expected name may come after the document's end.
                 if type.rawValue != 0 {
                     found = expected
                     return try view.element(
-                        of: type, nameOffset: nameOffset, nameEnd: nameOffset &+ Int(probe.length), &position)
+                        of: type, nameOffset: nameOffset, nameEnd: nameOffset &+ Int(matcher.length), &position)
                 }
             }
         }
@@ -125,7 +125,7 @@ struct FieldLookup: ~Escapable {
     }
 
     @inline(never)
-    private func search(_ key: FieldKey, in bytes: RawSpan, among range: FieldRange) -> Int {
+    func search(_ key: FieldKey, in bytes: RawSpan, among range: FieldRange) -> Int {
         let first = Int(range.first)
         guard range.slotMask >= 0 else {
             for offset in 0..<Int(range.count) where key.matches(keys[first &+ offset], in: bytes, names: names) {

@@ -42,7 +42,7 @@ enum Expression {
     }
 
     /// Returns an expression: whether a string equals the text byte for byte, whatever the collection's collation.
-    private static func isText(_ value: BSONValue, _ text: String) -> BSONValue {
+    static func isText(_ value: BSONValue, _ text: String) -> BSONValue {
         and([
             ["$eq": [["$strLenBytes": value], .integer(text.utf8.count)]],
             ["$eq": [["$indexOfBytes": [value, ["$literal": .string(text)]]], 0]],

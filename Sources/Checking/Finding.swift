@@ -30,6 +30,7 @@ struct Found: Hashable, Sendable, BitwiseCopyable {
         case emptyKey, dollarKey, dottedKey
         case equalElements, tooDeep
         case noneFits, severalFit
+        case noMember
         case noCoordinates, fewCoordinates, coordinateType, coordinateRange
         case unsyncedReference, referenceIDType, tooLarge
     }
@@ -70,6 +71,7 @@ extension Found: CustomStringConvertible {
         case .tooDeep: "more than 100 levels"
         case .noneFits: "\(type) that fits none"
         case .severalFit: "\(type) that fits several"
+        case .noMember: "\(type) that is no value of it"
         case .noCoordinates: "no coordinates"
         case .fewCoordinates: "fewer than two coordinates"
         case .coordinateType: "coordinate that is not a double"

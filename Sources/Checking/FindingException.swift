@@ -85,8 +85,8 @@ public struct ExceptionUse: Hashable, Sendable {
         self.file = file
         let used = Set(collections.flatMap { $0.groups.compactMap(\.exception) })
         expired = exceptions.filter { $0.isExpired(on: today) }
-        let holding = exceptions.filter { !$0.isExpired(on: today) }
-        matched = holding.filter(used.contains)
-        unmatched = holding.filter { !used.contains($0) }
+        let active = exceptions.filter { !$0.isExpired(on: today) }
+        matched = active.filter(used.contains)
+        unmatched = active.filter { !used.contains($0) }
     }
 }

@@ -18,7 +18,7 @@ protocol FindingSink {
     /// Removes the step that was added last.
     mutating func leave()
     /// Notes the value that the walker judges next; called only if the value's type alone does not decide.
-    mutating func look(at element: BSONElement, of view: borrowing BSONView)
+    mutating func visit(at element: BSONElement, of view: borrowing BSONView)
 }
 
 extension FindingSink {
@@ -37,7 +37,7 @@ extension FindingSink {
     mutating func leave() {}
 
     @inline(__always)
-    mutating func look(at element: BSONElement, of view: borrowing BSONView) {}
+    mutating func visit(at element: BSONElement, of view: borrowing BSONView) {}
 }
 
 /// A sink that keeps nothing, for ``JSONWalker``, which itself returns whether the document fits.
@@ -123,7 +123,7 @@ struct FindingCollector: FindingSink {
 
     mutating func leave() { below.removeLast() }
 
-    mutating func look(at element: BSONElement, of view: borrowing BSONView) {
+    mutating func visit(at element: BSONElement, of view: borrowing BSONView) {
         if keepsValues { current = try? view.value(element) }
     }
 
@@ -146,7 +146,7 @@ extension Found {
         guard let value, value.type == type, TypeMask(type).isDisjoint(with: [.object, .array]) else { return false }
         return switch detail {
         case .none, .exact, .fraction, .notANumber, .infinity, .beyondInt32, .beyondInt64, .inexact, .sixteenBytes,
-            .otherLength:
+            .otherLength, .noMember:
             true
         case .missing, .unusableDefault, .emptyKey, .dollarKey, .dottedKey, .equalElements, .tooDeep, .noCoordinates,
             .fewCoordinates, .coordinateType, .coordinateRange, .unsyncedReference, .referenceIDType,

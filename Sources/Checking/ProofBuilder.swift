@@ -1,12 +1,5 @@
-public import BSON
+import BSON
 import ServerSchema
-
-extension CompiledSchema {
-    /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
-    ///
-    /// The filter does not match documents that the server cannot judge exactly as the checker does, so they are read.
-    public var proof: BSONDocument? { ProofBuilder(schema: self).filter }
-}
 
 /// Builds a filter that matches only documents without findings, so that they need not be read.
 ///
@@ -158,7 +151,7 @@ struct ProofBuilder {
         guard field.requiredIndex >= 0, schema.nodes[Int(field.node)].place != .id else { return false }
         switch field.whenMissing {
         case .certain, .possible, .unusableDefault: return true
-        case .defaulted: return false
+        case .defaulted, .readAsNull: return false
         case .unpartitioned(let isAllowed): return !isAllowed
         }
     }
@@ -188,7 +181,7 @@ struct ProofBuilder {
 }
 
 extension FieldRange {
-    fileprivate func names(in schema: CompiledSchema) -> [String] {
+    func names(in schema: CompiledSchema) -> [String] {
         (Int(first)..<Int(first + count)).map { schema.table.name($0) }
     }
 }

@@ -3,9 +3,11 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     case requiredMissing = "required-missing"
     case requiredMissingDefaulted = "required-missing-defaulted"
     case requiredNull = "required-null"
+    case requiredNullDefaulted = "required-null-defaulted"
     case typeMismatch = "type-mismatch"
     case numericWidthMismatch = "numeric-width-mismatch"
     case numericLossy = "numeric-lossy"
+    case boolAsNumber = "bool-as-number"
     case nullOptional = "null-optional"
     case nullID = "null-id"
     case idTypeMismatch = "id-type-mismatch"
@@ -61,6 +63,20 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
 
     /// The public name of the rule.
     var code: RuleCode { RuleCode(rawValue: rawValue) }
+
+    /// Whether the rule can judge a constraint of an App Services schema, and then has a code of its own for it.
+    ///
+    /// `additional-property` keeps its code.
+    var judgesConstraints: Bool {
+        switch self {
+        case .requiredMissing, .typeMismatch, .belowMinimum, .aboveMaximum, .notMultipleOf, .tooShort, .tooLong,
+            .patternMismatch, .notInEnum, .tooFewItems, .tooManyItems, .itemsNotUnique, .additionalItem,
+            .tooFewProperties, .tooManyProperties, .dependencyMissing, .dependencySchema, .allOf, .anyOf, .oneOf, .not,
+            .encryptMismatch:
+            true
+        default: false
+        }
+    }
 
     /// The words for what the rule expects; `nil` if it expects the type that the schema names.
     var expectation: String? {

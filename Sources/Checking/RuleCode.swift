@@ -1,3 +1,5 @@
+public import ServerSchema
+
 /// The stable name of a rule, as reports spell it.
 ///
 /// It is not an enumeration, because later versions may add rules.
@@ -94,6 +96,14 @@ extension RuleCode {
     public static let valueTooLarge = Rule.valueTooLarge.code
 }
 
+/// The further rules of the `prisma` dialect, which also has some of the rules above and `not-in-enum`.
+extension RuleCode {
+    /// A required field is null, but clients see its default.
+    public static let requiredNullDefaulted = Rule.requiredNullDefaulted.code
+    /// A boolean is in a field of integers, where clients see 0 or 1.
+    public static let boolAsNumber = Rule.boolAsNumber.code
+}
+
 /// The further rules of the `jsonschema` dialect (`semantics.md`, section 5.2), which also has some of the rules above.
 extension RuleCode {
     /// A number is less than `minimum`.
@@ -139,10 +149,19 @@ extension RuleCode {
 }
 
 extension RuleCode {
-    /// The error code of the App Services API for a finding of this rule; `nil` if there is none.
+    /// Returns the error code of the App Services API, or of Prisma, for a finding of this rule; `nil` if there is none.
     ///
-    /// Source: `semantics.md`, section 10.
-    public var vendorAlias: String? {
+    /// Source: `semantics.md`, section 10; the error reference of Prisma.
+    public func vendorCode(in dialect: Dialect) -> String? {
+        guard dialect == .prisma else { return vendorAlias }
+        return switch self {
+        case .requiredMissing, .requiredNull, .embeddedRequiredMissing, .embeddedRequiredNull, .arrayItemNull: "P2032"
+        case .typeMismatch, .embeddedNotObject, .arrayNotArray, .arrayItemType, .arrayNested: "P2023"
+        default: nil
+        }
+    }
+
+    private var vendorAlias: String? {
         if let constraint { return constraint.vendorAlias }
         return switch self {
         case .requiredMissing, .embeddedRequiredMissing, .partitionMissing: "required"

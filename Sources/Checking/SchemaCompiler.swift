@@ -12,9 +12,9 @@ struct SchemaCompiler {
     var defaults: [(field: Int, value: BSONValue)] = []
     var references: [CompiledSchema.Reference] = []
     var links: [CompiledSchema.Link] = []
-    let surroundings: Surroundings
+    let context: SchemaContext
 
-    init(_ surroundings: Surroundings) { self.surroundings = surroundings }
+    init(_ context: SchemaContext) { self.context = context }
 
     mutating func compile(root: SchemaNode) {
         let index = reserve(1, path: SchemaPath())
@@ -139,7 +139,7 @@ extension SchemaCompiler {
         let declared = Set(schema.properties.map(\.name))
         var seen: Set<String> = []
         var required = schema.required.filter { seen.insert($0).inserted }
-        let partition = node.place == .root ? surroundings.partition : nil
+        let partition = node.place == .root ? context.partition : nil
         // The walker looks for the partition key as for a required field, even if the key may be absent.
         if let partition, seen.insert(partition.field).inserted { required.append(partition.field) }
         var names = schema.properties.map { (name: $0.name, schema: $0.node, isDeclared: true) }
@@ -194,16 +194,6 @@ extension SchemaCompiler {
     }
 }
 
-extension CompiledSchema {
-    /// A field that links to documents of another collection: it holds their keys.
-    struct Link: Sendable {
-        /// The node of the key itself: of the field, or of its elements or values.
-        var node: Int
-        var target: Namespace
-        var foreignKey: String
-    }
-}
-
 extension SchemaCompiler {
     /// Marks the nodes that hold the keys of a collection's links.
     ///
@@ -214,7 +204,7 @@ extension SchemaCompiler {
             let scalars = TypeMask.all.subtracting([.object, .array])
             guard nodes[index].accepts.isSubset(of: scalars), !nodes[index].flags.contains(.mixed) else { continue }
             nodes[index].flags.insert(.link)
-            if let types = surroundings.keyTypes(of: link) { narrow(&nodes[index], to: types) }
+            if let types = context.keyTypes(of: link) { narrow(&nodes[index], to: types) }
             expectations[index] = "link to \(link.target) (\(expectations[index]))"
             links.append(.init(node: index, target: link.target, foreignKey: link.foreignKey))
         }
@@ -254,7 +244,7 @@ extension SchemaCompiler {
 extension SchemaCompiler {
     /// Lists the collections that sync, because a DBRef may lead to them.
     mutating func compileReferences(from namespace: Namespace) {
-        for target in surroundings.synced ?? [] {
+        for target in context.synced ?? [] {
             let types = target.root.property("_id")?.types ?? []
             references.append(
                 CompiledSchema.Reference(

@@ -68,8 +68,8 @@ extension Constraints {
     /// These constraints, changed where MongoDB would refuse them.
     fileprivate var inJSONSchema: Constraints {
         var result = self
-        result.isMinimumExclusive = isMinimumExclusive && minimum != nil
-        result.isMaximumExclusive = isMaximumExclusive && maximum != nil
+        if minimum.number == nil { result.minimum.isExclusive = false }
+        if maximum.number == nil { result.maximum.isExclusive = false }
         result.allowedValues = allowedValues.map(Self.distinct)
         result.additionalItems = additionalItems?.inJSONSchema
         for index in patternProperties.indices {

@@ -179,8 +179,20 @@ public struct Tally: Sendable {
         return isExcepted
     }
 
+    /// Counts findings about the documents to which a document's links lead.
+    ///
+    /// These findings never make the document itself fail.
+    package mutating func add(_ findings: Set<LinkFinding>, of id: BSONValue) {
+        for finding in findings {
+            let rule: Rule = finding.kind == .dangling ? .linkDangling : .linkTargetUnsyncable
+            let located = FindingCollector.Located(
+                finding: Finding(rule, .info, node: schema.links[finding.link].node, Found(finding.type)), below: [])
+            count(located, of: id)
+        }
+    }
+
     /// Counts a finding about a document that was added before.
-    mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
+    private mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
         guard let group = group(for: located) else { return }
         groups[group].count += 1
         if groups[group].samples.count < options.sampleCount, id.isSmall {
@@ -204,7 +216,7 @@ extension Tally {
     /// Sets how many documents of the source come before the next one, if several threads share the source.
     ///
     /// When the tallies are merged, the samples that come first in the source are kept.
-    package mutating func goOn(behind documents: Int) { skipped = documents - counts.read }
+    package mutating func resume(after documents: Int) { skipped = documents - counts.read }
 
     /// Adds the counts of another thread, made with the same schemas over other documents of the same collection.
     public mutating func merge(_ other: Tally) {

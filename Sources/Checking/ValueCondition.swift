@@ -6,7 +6,9 @@ struct ValueCondition {
     private(set) var isExact: Bool
     private let finding: Finding
     private let node: CompiledSchema.Node
-    let targets: [ReferenceTarget]
+    private let targets: [ReferenceTarget]
+    /// The values of the enum that the value must be one of; empty if there is none.
+    private let members: [String]
     /// The types that the schema allows for the elements of an array; all types for other values.
     private let elements: TypeMask
 
@@ -16,7 +18,8 @@ struct ValueCondition {
         self.node = node
         let items = node.items >= 0 ? schema.nodes[Int(node.items)] : nil
         elements = items.map { $0.flags.contains(.mixed) ? .all : $0.accepts } ?? .all
-        targets = finding.rule == .mixedDBRef ? schema.referenceTargets : []
+        targets = finding.rule == .mixedDBRef ? schema.references.map { ReferenceTarget($0, in: schema.table) } : []
+        members = node.flags.contains(.enumeration) ? node.fields.names(in: schema) : []
         isExact = true
         isExact = !isWider
     }
@@ -46,6 +49,7 @@ struct ValueCondition {
 
     /// The numeric type that the schema names; `nil` if it names none or several.
     private var numericTarget: TypeMask? {
+        if node.flags.contains(.prisma) { return node.prismaNumber }
         let targets = node.accepts.intersection(.numbers)
         return targets.rawValue.nonzeroBitCount == 1 ? targets : nil
     }
@@ -55,6 +59,9 @@ struct ValueCondition {
         let isOfType = Expression.type(value, is: "\(found.type)")
         switch found.detail {
         case .none, .noneFits, .severalFit: return isOfType
+        case .noMember:
+            return Expression.guarded(
+                isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
         case .missing, .unusableDefault: return Expression.type(value, is: "missing")
         case .sixteenBytes: return Expression.guarded(isOfType, subtypeOfSixteenBytes(value))
         case .otherLength:
@@ -183,16 +190,10 @@ struct ReferenceTarget {
     let collection: String
     let isNear: Bool
     let idTypes: TypeMask
-}
 
-extension CompiledSchema {
-    /// The collections that a DBRef may lead to, by their names.
-    var referenceTargets: [ReferenceTarget] {
-        references.map {
-            ReferenceTarget(
-                database: table.name($0.database), collection: table.name($0.collection), isNear: $0.isNear,
-                idTypes: $0.idTypes)
-        }
+    init(_ reference: CompiledSchema.Reference, in table: FieldTable) {
+        (database, collection) = (table.name(reference.database), table.name(reference.collection))
+        (isNear, idTypes) = (reference.isNear, reference.idTypes)
     }
 }
 

@@ -28,7 +28,7 @@ struct Walker: ~Escapable {
     /// Judges a whole document.
     func document<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
         try object(view, node: 0, depth: 0, into: &sink)
-        if view.byteCount > Self.maximumBytes { try tooLarge(view, into: &sink) }
+        if view.byteCount > Self.maximumBytes, !nodes[0].flags.contains(.prisma) { try tooLarge(view, into: &sink) }
     }
 
     /// Judges one value.
@@ -39,7 +39,7 @@ struct Walker: ~Escapable {
         if nodes[index].plain.contains(TypeMask(element.type)) {
             return try pass(element, of: view, depth: depth, into: &sink)
         }
-        try closeLook(element, of: view, node: index, depth: depth, into: &sink)
+        try inspectClosely(element, of: view, node: index, depth: depth, into: &sink)
     }
 
     /// Skips a value without checking its contents, but validates its bytes if the sink asks for that.
@@ -51,11 +51,14 @@ struct Walker: ~Escapable {
     }
 
     /// Judges a value whose type alone does not decide.
-    func closeLook<Sink: FindingSink>(
+    func inspectClosely<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
-        sink.look(at: element, of: view)
+        sink.visit(at: element, of: view)
         let node = nodes[index]
+        if node.flags.contains(.prisma) {
+            return try prisma(element, of: view, node: index, depth: depth, into: &sink)
+        }
         let type = TypeMask(element.type)
         if type == .null { return null(element, node: index, into: &sink) }
         guard node.accepts.contains(type) else {
@@ -162,6 +165,7 @@ extension Walker {
         case .certain: sink.report(Finding(rule, .certain, node: node, .missing))
         case .possible: sink.report(Finding(rule, .possible, node: node, .missing))
         case .defaulted: sink.report(Finding(.requiredMissingDefaulted, .info, node: node, .missing))
+        case .readAsNull: sink.report(Finding(rule, .info, node: node, .missing))
         case .unusableDefault(let type):
             let found = Found(BSONType(rawValue: type), .unusableDefault)
             sink.report(Finding(rule, .certain, node: node, found))

@@ -8,7 +8,7 @@ struct ModelPage {
     let origin, className, classStored, base, fileStem, primaryKey: String
     let imports, gaps: [String]
     let fields, mappings: [Property]
-    let isClassRenamed, isEmbedded, isAsymmetric, hasMappings, hasPrimaryKey: Bool
+    let isClassRenamed, isEmbedded, isAsymmetric: Bool
     private let template: String
 
     /// A property of the class, as the template shows it.
@@ -43,7 +43,6 @@ struct ModelPage {
         mappings = fields.filter(\.isRenamed)
         imports = idiom.imports(of: model, isRenamed: isClassRenamed || !mappings.isEmpty, names)
         primaryKey = fields.first(where: \.isPrimaryKey)?.name ?? ""
-        (hasMappings, hasPrimaryKey) = (!mappings.isEmpty, !primaryKey.isEmpty)
     }
 
     /// The text of the class's file.

@@ -9,7 +9,8 @@ package final class BackgroundTask<R: Sendable>: Sendable {
     /// The Swift task, for work that was started with `init(running:)`; otherwise `nil`.
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// The interval, in milliseconds, at which the waiting thread checks for a request to stop and calls `meanwhile`.
+    /// The interval, in milliseconds, at which the waiting thread checks for a request to stop and calls
+    /// `whileWaiting`.
     private static var tick: Int { 200 }
 
     /// Starts work on a thread of its own.
@@ -33,14 +34,14 @@ package final class BackgroundTask<R: Sendable>: Sendable {
         self.task.withLock { $0 = task }
     }
 
-    /// Waits for the result, and calls `meanwhile` at intervals.
+    /// Waits for the result, and calls `whileWaiting` at intervals.
     ///
     /// If the wait ends early, the work continues until it ends by itself.
-    /// - Throws: the work's error; ``StopAsked`` after a request to stop; an error of `meanwhile`.
-    package func wait(stop: StopSignal, meanwhile: () throws -> Void) throws -> R {
+    /// - Throws: the work's error; ``StopAsked`` after a request to stop; an error of `whileWaiting`.
+    package func wait(stop: StopSignal, whileWaiting: () throws -> Void) throws -> R {
         while !isOver.wait(milliseconds: Self.tick) {
             guard !stop.isRaised else { throw StopAsked() }
-            try meanwhile()
+            try whileWaiting()
         }
         return try result().get()
     }

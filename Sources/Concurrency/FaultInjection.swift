@@ -22,7 +22,7 @@ package enum FaultInjection {
         /// The child documents that a batch's changes link to exist; no document links to them yet.
         case afterCreation = "after-creation"
         /// The chunk's reservation is recorded; the chunk is not written yet.
-        case afterHarm = "after-harm"
+        case afterReservation = "after-harm"
         /// The chunk's journal is written; the chunk is not.
         case afterJournal = "after-journal"
         /// An undo's documents are restored; its checkpoint is not written yet.

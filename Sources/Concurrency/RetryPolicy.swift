@@ -10,23 +10,23 @@ package struct RetryPolicy: Sendable {
     package let lost: LostTime
     private let passes: @Sendable (any Error) -> Bool
     /// The rules for failures that are retried without a time limit; `nil` when there are no such failures.
-    private let patience: Patience?
+    private let unlimited: Unlimited?
     private let onRetry: @Sendable (_ error: any Error, _ attempt: Int) -> Void
     private let whenStopped: @Sendable (any Error) -> any Error
 
     /// Creates a policy from its parts.
     /// - Parameters:
     ///   - passes: whether a failure may be temporary, so that it is retried.
-    ///   - patience: which of these failures are retried without a time limit, and how.
+    ///   - unlimited: which of these failures are retried without a time limit, and how.
     ///   - onRetry: called with each failure that is retried within the limit, and the number of failures so far.
     ///   - whenStopped: makes the error to throw instead of a failure, after a stop was requested.
     package init(
         limit: Duration, stop: StopSignal = StopSignal(), lost: LostTime = LostTime(),
-        passes: @Sendable @escaping (any Error) -> Bool, patience: Patience? = nil,
+        passes: @Sendable @escaping (any Error) -> Bool, unlimited: Unlimited? = nil,
         onRetry: @Sendable @escaping (_ error: any Error, _ attempt: Int) -> Void = { _, _ in },
         whenStopped: @Sendable @escaping (any Error) -> any Error = { $0 }
     ) {
-        (self.limit, self.stop, self.lost, self.patience) = (limit, stop, lost, patience)
+        (self.limit, self.stop, self.lost, self.unlimited) = (limit, stop, lost, unlimited)
         (self.passes, self.onRetry, self.whenStopped) = (passes, onRetry, whenStopped)
     }
 
@@ -34,17 +34,17 @@ package struct RetryPolicy: Sendable {
     package func refusing(_ those: @Sendable @escaping (any Error) -> Bool) -> RetryPolicy {
         let passes = passes
         return RetryPolicy(
-            limit: limit, stop: stop, lost: lost, passes: { passes($0) && !those($0) }, patience: patience,
+            limit: limit, stop: stop, lost: lost, passes: { passes($0) && !those($0) }, unlimited: unlimited,
             onRetry: onRetry, whenStopped: whenStopped)
     }
 
     /// The rules for failures that are retried without a time limit.
     ///
     /// A server that sheds load causes these failures, and recovers by itself.
-    package struct Patience: Sendable {
+    package struct Unlimited: Sendable {
         let applies: @Sendable (any Error) -> Bool
         let pause: @Sendable (_ refusals: Int) -> Duration
-        let surround: @Sendable (() throws -> Void) throws -> Void
+        let aroundAttempt: @Sendable (() throws -> Void) throws -> Void
         let onWait: @Sendable (any Error) -> Void
         let onEnd: @Sendable (Duration) -> Void
 
@@ -52,49 +52,49 @@ package struct RetryPolicy: Sendable {
         /// - Parameters:
         ///   - applies: whether a failure is retried without a time limit.
         ///   - pause: returns the time to wait after that many failures in a row.
-        ///   - surround: gets each attempt as a closure, and has to run it.
+        ///   - aroundAttempt: gets each attempt as a closure, and has to run it.
         ///   - onWait: called with the failure, once a wait has lasted for a second.
         ///   - onEnd: called with the duration of a wait that lasted for a second or more, when it ends.
         package init(
             for applies: @Sendable @escaping (any Error) -> Bool,
             pause: @Sendable @escaping (_ refusals: Int) -> Duration,
-            surround: @Sendable @escaping (() throws -> Void) throws -> Void,
+            aroundAttempt: @Sendable @escaping (() throws -> Void) throws -> Void,
             onWait: @Sendable @escaping (any Error) -> Void, onEnd: @Sendable @escaping (Duration) -> Void
         ) {
-            (self.applies, self.pause, self.surround) = (applies, pause, surround)
+            (self.applies, self.pause, self.aroundAttempt) = (applies, pause, aroundAttempt)
             (self.onWait, self.onEnd) = (onWait, onEnd)
         }
     }
 
-    /// A wait without a time limit, as `meanwhile` sees it.
+    /// A wait without a time limit, as `whileWaiting` sees it.
     package struct Wait {
         /// The failure that caused the wait.
         package let error: any Error
         /// The time since the first attempt that failed began.
         package let waited: Duration
-        /// The time since the previous call of `meanwhile`.
+        /// The time since the previous call of `whileWaiting`.
         package let added: Duration
     }
 
     /// Runs `operation` until it succeeds, fails with an error that is not temporary, or reaches the time limit.
     ///
     /// The operation must be repeatable, because an attempt that failed may have taken effect.
-    /// - Parameter meanwhile: called at intervals during a wait without a time limit, to keep a lease; an error that it
-    ///   throws ends the wait.
-    /// - Throws: the operation's error, the error that `whenStopped` makes of it, or an error of `meanwhile`.
-    package func run<R>(_ operation: () throws -> R, meanwhile: (Wait) throws -> Void = { _ in }) throws -> R {
+    /// - Parameter whileWaiting: called at intervals during a wait without a time limit, to keep a lease; an error that
+    ///   it throws ends the wait.
+    /// - Throws: the operation's error, the error that `whenStopped` makes of it, or an error of `whileWaiting`.
+    package func run<R>(_ operation: () throws -> R, whileWaiting: (Wait) throws -> Void = { _ in }) throws -> R {
         var retries = Retries(limit: limit)
         var wait: LongWait?
-        defer { wait.map { $0.end(patience) } }
+        defer { wait.map { $0.end(unlimited) } }
         while true {
             let started = ContinuousClock.now
             do {
                 return try attempt(operation)
             } catch  where passes(error) {
                 guard !stop.isRaised else { throw whenStopped(error) }
-                if let patience, patience.applies(error) {
+                if let unlimited, unlimited.applies(error) {
                     retries.succeeded()
-                    try (wait ?? LongWait(since: started)).goOn(after: error, patience, stop, meanwhile, &wait)
+                    try (wait ?? LongWait(since: started)).wait(after: error, unlimited, stop, whileWaiting, &wait)
                 } else {
                     guard let pause = retries.pause(afterFailureAt: .now) else { throw error }
                     onRetry(error, retries.count)
@@ -106,9 +106,9 @@ package struct RetryPolicy: Sendable {
     }
 
     private func attempt<R>(_ operation: () throws -> R) throws -> R {
-        guard let patience else { return try operation() }
+        guard let unlimited else { return try operation() }
         var result: R?
-        try patience.surround { result = try operation() }
+        try unlimited.aroundAttempt { result = try operation() }
         guard let result else { preconditionFailure("an attempt that does not throw has a result") }
         return result
     }
@@ -119,38 +119,38 @@ private struct LongWait {
     private let start: ContinuousClock.Instant
     private var seen: ContinuousClock.Instant
     private var refusals = 0
-    private var isTold = false
+    private var isReported = false
 
     init(since start: ContinuousClock.Instant) { (self.start, seen) = (start, start) }
 
     /// The time that a wait lasts before `onWait` reports it.
-    private static var silence: Duration { .seconds(1) }
+    private static var reportDelay: Duration { .seconds(1) }
 
     /// Pauses before the next attempt, and stores the wait in `kept` for the next failure.
-    func goOn(
-        after error: any Error, _ patience: RetryPolicy.Patience, _ stop: StopSignal,
-        _ meanwhile: (RetryPolicy.Wait) throws -> Void, _ kept: inout LongWait?
+    func wait(
+        after error: any Error, _ unlimited: RetryPolicy.Unlimited, _ stop: StopSignal,
+        _ whileWaiting: (RetryPolicy.Wait) throws -> Void, _ kept: inout LongWait?
     ) throws {
         var wait = self
         wait.refusals += 1
         defer { kept = wait }
-        let end = ContinuousClock.now + patience.pause(wait.refusals)
+        let end = ContinuousClock.now + unlimited.pause(wait.refusals)
         repeat {
             let rest = ContinuousClock.now.duration(to: end)
             PosixThread.sleep(max(.milliseconds(1), min(rest, .milliseconds(200))), unless: { stop.isRaised })
             let now = ContinuousClock.now
             let waited = start.duration(to: now)
-            if waited >= Self.silence, !wait.isTold {
-                wait.isTold = true
-                patience.onWait(error)
+            if waited >= Self.reportDelay, !wait.isReported {
+                wait.isReported = true
+                unlimited.onWait(error)
             }
             defer { wait.seen = now }
-            try meanwhile(RetryPolicy.Wait(error: error, waited: waited, added: wait.seen.duration(to: now)))
+            try whileWaiting(RetryPolicy.Wait(error: error, waited: waited, added: wait.seen.duration(to: now)))
         } while .now < end && !stop.isRaised
     }
 
-    func end(_ patience: RetryPolicy.Patience?) {
-        if isTold { patience?.onEnd(start.duration(to: .now)) }
+    func end(_ unlimited: RetryPolicy.Unlimited?) {
+        if isReported { unlimited?.onEnd(start.duration(to: .now)) }
     }
 }
 

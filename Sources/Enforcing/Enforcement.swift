@@ -10,9 +10,9 @@ import Mongo
 /// runner continues from the stage that it finds.
 package struct Enforcement {
     /// The current stage of a collection, with everything that the next step needs.
-    package struct Standing: Sendable {
+    package struct State: Sendable {
         /// The steps from the collection's earlier validator to the enforced one.
-        package let road: EnforcementRoad
+        package let path: EnforcementPath
         /// The stage that the collection has reached.
         package let stage: EnforcementStage
         /// The collection's validation and UUID, as they were read.
@@ -25,9 +25,9 @@ package struct Enforcement {
 
     /// How long a runner relies on holding the record for a step, by the runner's own clock; this is shorter than the
     /// time that the record states.
-    private static let trusted = EnforcementStore.hold - .seconds(10)
+    private static let trusted = EnforcementStore.leaseTime - .seconds(10)
     /// How long a runner holds the record for the step to "constraint", at which the server reads every document.
-    private static let longHold: Duration = .seconds(600)
+    private static let longLease: Duration = .seconds(600)
 
     private let namespace: Namespace
     private let store: EnforcementStore
@@ -47,15 +47,15 @@ package struct Enforcement {
     ///     returned, whichever validator it is for.
     /// - Throws: ``RunError`` if another client changed the collection, or the enforcement of another validator is in
     ///   progress; ``MongoError``.
-    package func look(
+    package func read(
         for validator: BSONDocument?, restarts: Bool = false, isStatus: Bool = false
-    ) throws -> Standing {
+    ) throws -> State {
         let record = try store.record()
         let seen = try host.read(namespace)
         guard let record, !restarts, record.step != EnforcementStore.abort || !record.isDone,
             record.uuid == seen.uuid, !Self.isOver(record, seen, for: validator)
         else { return try fresh(validator, seen, record) }
-        let road = EnforcementRoad(namespace, to: record.validator, from: record.before)
+        let path = EnforcementPath(namespace, to: record.validator, from: record.before)
         if record.step == EnforcementStore.abort, !isStatus {
             throw RunError(
                 .bindingChanged, "the earlier validator of \(namespace) is being restored: finish that with --abort")
@@ -66,25 +66,25 @@ package struct Enforcement {
                 "another validator is being enforced on \(namespace), since \(Self.mark(of: record)): finish that "
                     + "first, restore the earlier validator with --abort, or start from the current one with --restart")
         }
-        return Standing(
-            road: road, stage: try stage(of: seen, on: road, record), seen: seen, record: record, isFresh: false)
+        return State(
+            path: path, stage: try stage(of: seen, on: path, record), seen: seen, record: record, isFresh: false)
     }
 
-    /// Does the step after a standing, which ``look(for:restarts:isStatus:)`` returned.
+    /// Does the step after a state that ``read(for:restarts:isStatus:)`` returned.
     /// - Throws: ``RunError`` if another runner does the step, if the server refuses it, or if the collection does not
     ///   have the validation of the next stage after it; ``MongoError``.
-    package func advance(from standing: Standing) throws {
-        guard let next = standing.stage.next, let command = standing.road.command(to: next) else {
-            preconditionFailure("the end of the road was seen before")
+    package func advance(from state: State) throws {
+        guard let next = state.stage.next, let command = state.path.command(to: next) else {
+            preconditionFailure("the caller checks for the last stage")
         }
-        let hold = next == .constraint ? Self.longHold : EnforcementStore.hold
+        let leaseTime = next == .constraint ? Self.longLease : EnforcementStore.leaseTime
         let begun = try store.begin(
-            next.rawValue, after: standing.record,
-            fresh: standing.isFresh ? (standing.road.validator, standing.road.before, standing.seen.uuid) : nil,
-            for: hold)
-        try change(command, under: begun, trusting: hold - .seconds(10))
+            next.rawValue, after: state.record,
+            fresh: state.isFresh ? (state.path.validator, state.path.before, state.seen.uuid) : nil,
+            for: leaseTime)
+        try change(command, under: begun, trusting: leaseTime - .seconds(10))
         let seen = try host.read(namespace)
-        guard seen.uuid == standing.seen.uuid, standing.road.validation(at: next).isSame(as: seen.validation) else {
+        guard seen.uuid == state.seen.uuid, state.path.validation(at: next).isSame(as: seen.validation) else {
             throw Self.foreign(seen, begun, namespace)
         }
         try store.end(begun)
@@ -93,31 +93,32 @@ package struct Enforcement {
     /// Returns the commands that an abort would run, in their order; none if the earlier validator is already restored.
     /// - Throws: ``RunError`` if there is nothing to restore, or if another client changed the collection;
     ///   ``MongoError``.
-    package func lookBack() throws -> (record: EnforcementStore.Record, commands: [BSONDocument], seen: Validation) {
+    package func readForAbort() throws -> (record: EnforcementStore.Record, commands: [BSONDocument], seen: Validation)
+    {
         guard let record = try store.record(), record.step != EnforcementStore.abort || !record.isDone else {
             throw RunError(
                 .unknownJob, "enforce has not changed \(namespace): there is nothing to restore")
         }
         let seen = try host.read(namespace)
-        let road = EnforcementRoad(namespace, to: record.validator, from: record.before)
+        let path = EnforcementPath(namespace, to: record.validator, from: record.before)
         guard record.uuid == seen.uuid else {
-            let command = road.commandBack(from: seen.validation).flatMap { try? $0.extendedJSON(.relaxed) }
+            let command = path.commandBack(from: seen.validation).flatMap { try? $0.extendedJSON(.relaxed) }
             throw RunError(
                 .bindingChanged,
                 "\(namespace) was dropped and created again since, or moved"
                     + (command.map { "; if it was moved, restore its earlier validator: db.runCommand(\($0))" }
                         ?? "; it has its earlier validator"))
         }
-        _ = try stage(of: seen, on: road, record)
+        _ = try stage(of: seen, on: path, record)
         var (commands, validation) = ([BSONDocument](), seen.validation)
-        while let command = road.commandBack(from: validation) {
+        while let command = path.commandBack(from: validation) {
             commands.append(command)
             if validation.isPrepared {
                 validation.isPrepared = false
-            } else if validation.level == "constraint", road.before.level != "constraint" {
+            } else if validation.level == "constraint", path.before.level != "constraint" {
                 validation.level = "strict"
             } else {
-                validation = road.before
+                validation = path.before
             }
         }
         return (record, commands, seen.validation)
@@ -125,15 +126,15 @@ package struct Enforcement {
 
     /// Restores the validator that the collection had before the first step.
     /// - Returns: the collection's validation after that.
-    /// - Throws: the errors of ``lookBack()`` and ``advance(from:)``.
+    /// - Throws: the errors of ``readForAbort()`` and ``advance(from:)``.
     package func abort() throws -> Validation {
-        var (record, commands, seen) = try lookBack()
+        var (record, commands, seen) = try readForAbort()
         record = try store.begin(EnforcementStore.abort, after: record, fresh: nil)
         let started = ContinuousClock.now
         while let command = commands.first {
             try change(command, under: record, trusting: Self.trusted - started.duration(to: .now))
             let left = commands.count
-            (_, commands, seen) = try lookBack()
+            (_, commands, seen) = try readForAbort()
             guard commands.count < left else {
                 throw RunError(
                     .bindingChanged,
@@ -172,17 +173,17 @@ package struct Enforcement {
 // MARK: The current state
 
 extension Enforcement {
-    /// Returns a standing for a new enforcement, which begins with the collection's current validator.
+    /// Returns the state of a new enforcement, which begins with the collection's current validator.
     private func fresh(
         _ validator: BSONDocument?, _ seen: SeenCollection, _ record: EnforcementStore.Record?
-    ) throws -> Standing {
+    ) throws -> State {
         // No enforcement is in progress, and none was requested.
         guard let validator else {
-            let road = EnforcementRoad(namespace, to: seen.validation.validator, from: seen.validation)
-            return Standing(road: road, stage: .before, seen: seen, record: record, isFresh: true)
+            let path = EnforcementPath(namespace, to: seen.validation.validator, from: seen.validation)
+            return State(path: path, stage: .before, seen: seen, record: record, isFresh: true)
         }
-        let road = EnforcementRoad(namespace, to: validator, from: seen.validation)
-        let stage = road.stage(of: seen.validation) ?? .before
+        let path = EnforcementPath(namespace, to: validator, from: seen.validation)
+        let stage = path.stage(of: seen.validation) ?? .before
         if stage == .before, seen.validation.isPrepared || seen.validation.level == "constraint" {
             throw RunError(
                 .schemaMismatch,
@@ -191,14 +192,14 @@ extension Enforcement {
                         ? "prepareConstraintValidationLevel to false" : "validationLevel to \"strict\"")
                     + " first")
         }
-        return Standing(road: road, stage: stage, seen: seen, record: record, isFresh: true)
+        return State(path: path, stage: stage, seen: seen, record: record, isFresh: true)
     }
 
     /// Returns the stage that the collection has reached, if it is one of those that the record allows.
     private func stage(
-        of seen: SeenCollection, on road: EnforcementRoad, _ record: EnforcementStore.Record
+        of seen: SeenCollection, on path: EnforcementPath, _ record: EnforcementStore.Record
     ) throws -> EnforcementStage {
-        if let stage = road.stage(of: seen.validation), Self.allowed(record).contains(stage) { return stage }
+        if let stage = path.stage(of: seen.validation), Self.allowed(record).contains(stage) { return stage }
         // The record was read before the collection. In between, the runner that holds the record may have done a step.
         guard try store.isCurrent(record) else {
             throw RunError(.leaseHeld, "another runner is changing \(namespace): follow it with --status")
@@ -214,8 +215,8 @@ extension Enforcement {
         guard let validator, !validator.hasSameFields(as: record.validator), record.isDone,
             let stage = EnforcementStage(rawValue: record.step), stage == .error || stage == .constraint
         else { return false }
-        let road = EnforcementRoad(Namespace(database: "", collection: ""), to: record.validator, from: record.before)
-        return road.validation(at: stage).isSame(as: seen.validation)
+        let path = EnforcementPath(Namespace(database: "", collection: ""), to: record.validator, from: record.before)
+        return path.validation(at: stage).isSame(as: seen.validation)
     }
 
     /// Returns the stages that the collection may have according to the record.

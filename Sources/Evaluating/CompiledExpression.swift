@@ -1,6 +1,5 @@
 package import BSON
 package import Jobs
-import Patterns
 
 /// An aggregation expression that the client evaluates exactly as the server does, or refuses to evaluate.
 ///
@@ -35,146 +34,247 @@ package struct CompiledExpression: Sendable {
     }
 }
 
-/// A node of a compiled expression.
-indirect enum Node: Sendable {
-    /// The value in which a path of field names starts: the document or a variable.
-    enum Base: Hashable, Sendable {
-        case root
-        case variable(Int)
-    }
-
-    /// The order in which two values must be so that a comparison holds.
-    enum Order: Sendable { case equal, unequal, less, atMost, greater, atLeast }
-
-    case constant(BSONValue)
-    case missing
-    case path(Base, [String])
-
-    case all([Node])
-    case any([Node])
-    case not(Node)
-    case hasType(Node, TypeSet)
-    case compare(Order, Node, Node)
-    case isAmong(Node, Node)
-    case someElement(Node)
-    case everyElement(Node)
-    /// Whether the server changes an object's bytes when it merges the object with `$mergeObjects`.
-    case changesByMerging(Node, seesKeys: Bool)
-
-    case type(Node)
-    case choose(if: Node, then: Node, else: Node)
-    case firstPresent([Node])
-    case bind([(slot: Int, value: Node)], in: Node)
-
-    case array([Node])
-    case object([(name: String, value: Node)])
-    case map(Node, slot: Int, to: Node)
-    case filter(Node, slot: Int, by: Node)
-    case entries(Node)
-    case fromEntries(Node)
-    case merged([Node])
-    case element(Node, at: Node)
-    case count(Node)
-    case zip([Node])
-
-    case absolute(Node)
-    case rounded(Node)
-    case product(Node, Node)
-    case quotient(Node, Node)
-
-    case concat([Node])
-    case split(Node, by: Node)
-    case byteCount(Node)
-    case byteIndex(Node, of: Node, from: Node?, to: Node?)
-    case bytes(Node, from: Node, count: Node)
-    case trimmedEnd(Node, of: Node)
-    case matches(Node, pattern: Pattern)
-
-    case convert(Node, to: Node, onError: Node?, onNull: Node?)
-    case size(Node)
-    case unknown(String)
-}
-
-/// A set of BSON types and the pseudo-type "missing", as a 64-bit mask.
-struct TypeSet: Hashable, Sendable {
-    private var bits: UInt64 = 0
-    /// Returns the bit of a type in the 64-bit mask: the bit with the type's number.
-    ///
-    /// The numbers of MinKey (0xFF) and MaxKey (0x7F) are too large for that; these types have bits 62 and 61.
-    private static func bit(_ type: BSONType) -> UInt64 {
-        switch type {
-        case .minKey: 1 << 62
-        case .maxKey: 1 << 61
-        default: type.rawValue < 60 ? 1 << UInt64(type.rawValue) : 0
-        }
-    }
-    private static let missing: UInt64 = 1
-
-    /// Adds the type of this name, such as `string`; returns `false` if there is no type of that name.
-    mutating func insert(_ alias: String) -> Bool {
-        if alias == "missing" {
-            bits |= Self.missing
-            return true
-        }
-        guard let type = BSONType.all.first(where: { $0.description == alias }) else { return false }
-        bits |= Self.bit(type)
-        return true
-    }
-
-    static let numbers = TypeSet([.int, .long, .double, .decimal])
-
-    init() {}
-
-    private init(_ types: [BSONType]) { for type in types { bits |= Self.bit(type) } }
-
-    func contains(_ type: BSONType?) -> Bool { bits & (type.map(Self.bit) ?? Self.missing) != 0 }
-}
-
-/// The value to which a node evaluates for a document.
-enum Operand: Sendable {
-    case missing
-    /// A value in the document, at any depth, given by its position in the document's bytes.
-    case element(BSONElement)
-    case value(BSONValue)
-
-    /// The type of the value; `nil` for a missing value.
-    var type: BSONType? {
-        switch self {
-        case .missing: nil
-        case .element(let element): element.type
-        case .value(let value): value.type
+/// Evaluates nodes as values.
+extension CompiledExpression {
+    func value(
+        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Operand {
+        switch node {
+        case .constant(let value): return .value(value)
+        case .missing: return .missing
+        case .path(let base, let names): return try follow(names[...], from: base, document, slots)
+        case .all, .any, .not, .hasType, .compare, .isAmong, .someElement, .everyElement, .changesByMerging:
+            return .value(.bool(try truth(node, document, &slots)))
+        case .type(let subject):
+            return .value(.string(try value(subject, document, &slots).type?.description ?? "missing"))
+        case .choose(let condition, let then, let other):
+            return try truth(condition, document, &slots)
+                ? value(then, document, &slots) : value(other, document, &slots)
+        case .firstPresent(let parts):
+            for part in parts.dropLast() {
+                let found = try value(part, document, &slots)
+                if !found.isNullish { return found }
+            }
+            return try value(parts[parts.count - 1], document, &slots)
+        case .bind(let values, let body):
+            try bind(values, document, &slots)
+            return try value(body, document, &slots)
+        case .array, .map, .filter: return try list(node, document, &slots)
+        case .object(let fields):
+            var builder = BSONBuilder()
+            for (name, node) in fields { try append(name, try value(node, document, &slots), document, to: &builder) }
+            return .value(.object(builder.finish()))
+        case .entries(let subject): return try entries(of: value(subject, document, &slots), document)
+        case .fromEntries(let list): return try object(of: value(list, document, &slots), document)
+        case .merged(let parts): return try merged(parts, document, &slots)
+        case .element(let list, let place):
+            return try element(of: value(list, document, &slots), at: value(place, document, &slots), document)
+        case .count(let list):
+            var count = 0
+            try eachElement(of: list, document, &slots) { _, _, _ in count += 1 }
+            return .value(.int(Int32(count)))
+        case .zip(let inputs): return try zipped(inputs, document, &slots)
+        case .size(let subject): return try size(of: value(subject, document, &slots), document)
+        case .absolute, .rounded, .product, .quotient: return try number(node, document, &slots)
+        case .concat, .split, .byteCount, .byteIndex, .bytes, .trimmedEnd, .matches:
+            return try text(node, document, &slots)
+        case .convert(let input, let target, let onError, let onNull):
+            return try convert(input, to: target, onError: onError, onNull: onNull, document, &slots)
+        case .unknown(let name): throw NotEvaluated(.operation(name))
         }
     }
 
-    /// Whether the value is missing, null or undefined.
-    var isNullish: Bool {
-        switch type {
-        case nil, .null, .undefined: true
-        default: false
+    // MARK: Paths
+
+    private func follow(
+        _ names: ArraySlice<String>, from base: Node.Base, _ document: borrowing BSONView, _ slots: [Operand]
+    ) throws(NotEvaluated) -> Operand {
+        switch base {
+        case .variable(let slot): return try follow(names, from: slots[slot], document)
+        case .root:
+            guard let name = names.first else { return .value(.object(BSONDocument(copying: document))) }
+            guard let element = try find(name, in: document) else { return .missing }
+            return try follow(names.dropFirst(), from: .element(element), document)
         }
     }
 
-    /// Returns a copy of the value; `nil` for a missing value.
-    func value(in document: borrowing BSONView) throws(NotEvaluated) -> BSONValue? {
-        switch self {
-        case .missing: return nil
-        case .value(let value): return value
-        case .element(let element):
-            do { return try document.value(element) } catch { throw NotEvaluated(.damage) }
+    /// Returns the value at a path in an object; in an array, returns an array of the values in each object of it, and
+    /// skips the other elements.
+    private func follow(
+        _ names: ArraySlice<String>, from operand: Operand, _ document: borrowing BSONView
+    ) throws(NotEvaluated) -> Operand {
+        guard let name = names.first else { return operand }
+        switch operand {
+        case .element(let element) where element.type == .object:
+            guard let inner = try find(name, in: try view(of: element, document)) else { return .missing }
+            return try follow(names.dropFirst(), from: .element(inner), document)
+        case .value(.object(let object)):
+            guard let inner = try find(name, in: object.view) else { return .missing }
+            let value: BSONValue
+            do { value = try object.view.value(inner) } catch { throw NotEvaluated(.damage) }
+            return try follow(names.dropFirst(), from: .value(value), document)
+        case _ where operand.type == .array:
+            var none: [Operand] = []
+            var found: [BSONValue] = []
+            try eachElement(of: operand, document, &none) { item, _, document throws(NotEvaluated) in
+                guard item.type == .object, let value = try follow(names, from: item, document).value(in: document)
+                else { return }
+                found.append(value)
+            }
+            return .value(.array(of: found))
+        default: return .missing
         }
     }
 
-    func number(in document: borrowing BSONView) -> BSONNumber? {
-        switch self {
-        case .missing: nil
-        case .value(let value): BSONNumber(value)
-        case .element(let element): document.number(element)
+    private func find(_ name: String, in view: borrowing BSONView) throws(NotEvaluated) -> BSONElement? {
+        do { return try view.find(name) } catch { throw NotEvaluated(.damage) }
+    }
+
+    /// Appends a field to the builder, unless the value is missing.
+    private func append(
+        _ name: String, _ operand: Operand, _ document: borrowing BSONView, to builder: inout BSONBuilder
+    ) throws(NotEvaluated) {
+        switch operand {
+        case .missing: break
+        case .element(let element): builder.append(name, element, of: document)
+        case .value(let value): builder.append(name, value)
         }
     }
 
-    /// Returns the text of a string value; `nil` for any other value, and for a string whose bytes are not UTF-8.
-    func text(in document: borrowing BSONView) throws(NotEvaluated) -> String? {
-        guard type == .string, case .string(let text)? = try value(in: document) else { return nil }
-        return text
+    // MARK: Lists and objects
+
+    private func list(
+        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Operand {
+        switch node {
+        case .map(let input, _, _), .filter(let input, _, _):
+            // The result for a null or missing input is null. An array or `$cond` in the expression itself is never
+            // null.
+            if case .array = input { break }
+            if case .choose = input { break }
+            if try value(input, document, &slots).isNullish { return .value(.null) }
+        default: break
+        }
+        var builder = BSONBuilder()
+        var count = 0
+        try eachElement(of: node, document, &slots) { element, _, document throws(NotEvaluated) in
+            try append(String(count), element, document, to: &builder)
+            count += 1
+        }
+        return .value(.array(builder.finish()))
+    }
+
+    /// Returns the fields of an object as an array of objects with `k` and `v`, as `$objectToArray` does.
+    private func entries(of object: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> Operand {
+        if object.isNullish { return .value(.null) }
+        var builder = BSONBuilder()
+        var count = 0
+        switch object {
+        case .element(let element) where element.type == .object:
+            try entries(of: try view(of: element, document), into: &builder, &count)
+        case .value(.object(let object)): try entries(of: object.view, into: &builder, &count)
+        default: throw NotEvaluated(.failure)
+        }
+        return .value(.array(builder.finish()))
+    }
+
+    private func entries(
+        of view: borrowing BSONView, into list: inout BSONBuilder, _ count: inout Int
+    ) throws(NotEvaluated) {
+        var position = view.firstPosition
+        while let element = try view.nextElement(&position) {
+            var entry = BSONBuilder()
+            entry.append("k", .string(try view.text(ofNameOf: element)))
+            entry.append("v", element, of: view)
+            list.append(String(count), .object(entry.finish()))
+            count += 1
+        }
+    }
+
+    /// Returns the object that an array of objects with `k` and `v` describes, as `$arrayToObject` does.
+    private func object(of list: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> Operand {
+        if list.isNullish { return .value(.null) }
+        var fields = MergedFields()
+        var none: [Operand] = []
+        try eachElement(of: list, document, &none) { entry, _, document throws(NotEvaluated) in
+            guard case .object(let entry)? = try entry.value(in: document), case .string(let name)? = entry["k"],
+                let value = entry["v"], !name.utf8.contains(0)
+            else { throw NotEvaluated(.failure) }
+            fields.set(name, to: value)
+        }
+        return .value(.object(fields.document))
+    }
+
+    private func merged(
+        _ parts: [Node], _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Operand {
+        var fields = MergedFields()
+        for part in parts {
+            let operand = try value(part, document, &slots)
+            if operand.isNullish { continue }
+            guard case .object(let object)? = try operand.value(in: document) else { throw NotEvaluated(.failure) }
+            try fields.add(object.view)
+        }
+        return .value(.object(fields.document))
+    }
+
+    private func element(
+        of list: Operand, at place: Operand, _ document: borrowing BSONView
+    ) throws(NotEvaluated) -> Operand {
+        if list.isNullish || place.isNullish { return .value(.null) }
+        guard case .integer(let index)? = place.number(in: document) else { throw NotEvaluated(.failure) }
+        var none: [Operand] = []
+        var elements: [Operand] = []
+        try eachElement(of: list, document, &none) { element, _, _ in elements.append(element) }
+        let wanted = index < 0 ? Int(index) + elements.count : Int(index)
+        return elements.indices.contains(wanted) ? elements[wanted] : .missing
+    }
+
+    private func zipped(
+        _ inputs: [Node], _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Operand {
+        var lists: [[BSONValue]] = []
+        for input in inputs {
+            let list = try value(input, document, &slots)
+            if list.isNullish { return .value(.null) }
+            var elements: [BSONValue] = []
+            var none: [Operand] = []
+            try eachElement(of: list, document, &none) { element, _, document throws(NotEvaluated) in
+                elements.append(try element.value(in: document) ?? .null)
+            }
+            lists.append(elements)
+        }
+        let count = lists.map(\.count).min() ?? 0
+        return .value(.array(of: (0..<count).map { index in .array(of: lists.map { $0[index] }) }))
+    }
+
+    private func size(of object: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> Operand {
+        if object.isNullish { return .value(.null) }
+        switch object {
+        case .element(let element) where element.type == .object:
+            return .value(.int(Int32(element.valueLength)))
+        case .value(.object(let object)): return .value(.int(Int32(object.bytes.count)))
+        default: throw NotEvaluated(.failure)
+        }
+    }
+
+    private func convert(
+        _ input: Node, to target: Node, onError: Node?, onNull: Node?, _ document: borrowing BSONView,
+        _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Operand {
+        let operand = try value(input, document, &slots)
+        let target = try value(target, document, &slots)
+        if target.isNullish { return .value(.null) }
+        guard let name = try target.text(in: document) else { throw NotEvaluated(.operation("$convert")) }
+        guard let value = try operand.value(in: document), !operand.isNullish else {
+            return try onNull.map { node throws(NotEvaluated) in try self.value(node, document, &slots) }
+                ?? .value(.null)
+        }
+        switch try TypeConversion.converted(value, to: name) {
+        case .some(let result): return .value(result)
+        case .none:
+            guard let onError else { throw NotEvaluated(.failure) }
+            return try self.value(onError, document, &slots)
+        }
     }
 }

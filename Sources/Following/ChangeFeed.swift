@@ -19,9 +19,8 @@ package final class ChangeFeed: Sendable {
         package var firstTimes: [ChangeTime] = []
         /// The number of changes in the batch, including those by ignored sessions.
         package var changes = 0
-        /// The number of changes by transactions of ignored sessions; the documents of these changes are not in
-        /// ``ids``.
-        package var ignored = 0
+        /// The changes by transactions of ignored sessions, in their order; their documents are not in ``ids``.
+        package var ignored: [IgnoredChange] = []
         /// The position in the change stream after the batch, from which a later feed resumes.
         package var place: FeedPlace
         /// The time up to which the feed has reported all changes.
@@ -29,6 +28,14 @@ package final class ChangeFeed: Sendable {
         /// The time of the last change in the batch; a read of the documents has to include this time.
         package var latest: ClusterTime
         fileprivate var seen: [IDKey: Int] = [:]
+    }
+
+    /// A change by a transaction of an ignored session.
+    package struct IgnoredChange: Sendable {
+        /// The `_id` of the document.
+        package var id: BSONValue
+        /// The time of the document's last change by another client earlier in the batch; `nil` if there is none.
+        package var earlier: ChangeTime?
     }
 
     /// The reason why a feed has ended.
@@ -52,30 +59,33 @@ package final class ChangeFeed: Sendable {
     /// The collection that the feed follows.
     package let namespace: Namespace
     private let pool: ClientPool
-    private let news: Semaphore
+    private let changesArrived: Semaphore
     private let room = Semaphore()
-    private let patience: Duration
-    private let pace: Duration
+    private let retryLimit: Duration
+    private let interval: Duration
     private let sessions: Set<BSONValue>
     private let state = Mutex(State())
 
-    /// The number of documents in a batch at which the feed waits until the batch is taken.
-    private static let most = 1_000
+    /// The number of changes in a batch at which the feed waits until the batch is taken.
+    private static let maximum = 1_000
 
     /// Starts to follow the collection.
     /// - Parameters:
     ///   - place: the position in the change stream from which to follow.
-    ///   - news: a semaphore that the feed signals when there is a batch to take, or the feed has ended.
-    ///   - patience: how long to retry after failures of the deployment.
-    ///   - pace: how often the feed reports its time while nothing changes.
+    ///   - changesArrived: a semaphore that the feed signals when there is a batch to take, or the feed has ended.
+    ///   - retryLimit: how long to retry after failures of the deployment.
+    ///   - interval: how often the feed reports its time while nothing changes.
     ///   - sessions: the `lsid.id` of sessions whose transactions are ignored. The server names the session in each
     ///     change that a transaction wrote, so that another client's change cannot be mistaken for an ignored one.
     package init(
-        _ namespace: Namespace, from place: FeedPlace, on pool: ClientPool, news: Semaphore, patience: Duration,
-        pace: Duration = .milliseconds(200), ignoring sessions: Set<BSONValue> = []
+        _ namespace: Namespace, from place: FeedPlace, on pool: ClientPool, changesArrived: Semaphore,
+        retryLimit: Duration,
+        interval: Duration = .milliseconds(200), ignoring sessions: Set<BSONValue> = []
     ) {
-        (self.namespace, self.pool, self.news, self.patience) = (namespace, pool, news, patience)
-        (self.pace, self.sessions) = (pace, sessions)
+        (self.namespace, self.pool, self.changesArrived, self.retryLimit) = (
+            namespace, pool, changesArrived, retryLimit
+        )
+        (self.interval, self.sessions) = (interval, sessions)
         PosixThread.start(name: "changes") { [self] in run(from: place) }
     }
 
@@ -122,7 +132,7 @@ extension ChangeFeed {
 
     private func run(from start: FeedPlace) {
         var place = start
-        var retries = Retries(limit: patience)
+        var retries = Retries(limit: retryLimit)
         while !isClosed {
             do {
                 try follow(&place) { retries.succeeded() }
@@ -145,7 +155,7 @@ extension ChangeFeed {
 
     private func end(_ reason: End) {
         state.withLock { $0.end = reason }
-        news.signal()
+        changesArrived.signal()
     }
 
     private func follow(_ place: inout FeedPlace, progressed: () -> Void) throws {
@@ -154,11 +164,11 @@ extension ChangeFeed {
         while !isClosed {
             let change = try read(&stream)
             guard let token = stream.resumeToken else { continue }
-            place = .behind(token)
+            place = .after(token)
             progressed()
-            let behind = change.map { ClusterTime(rawValue: $0.time.cluster.rawValue - 1) } ?? token.time
-            note(change, token, behind)
-            while !isClosed, state.withLock({ ($0.pending?.ids.count ?? 0) >= Self.most }) {
+            let after = change.map { ClusterTime(rawValue: $0.time.cluster.rawValue - 1) } ?? token.time
+            note(change, token, after)
+            while !isClosed, state.withLock({ ($0.pending?.changes ?? 0) >= Self.maximum }) {
                 _ = room.wait(milliseconds: 200)
             }
         }
@@ -198,17 +208,18 @@ extension ChangeFeed {
         return Change(id: try document.value(element), time: changed, isIgnored: isIgnored)
     }
 
-    private func note(_ change: Change?, _ token: ResumeToken, _ behind: ClusterTime?) {
+    private func note(_ change: Change?, _ token: ResumeToken, _ after: ClusterTime?) {
         let isNew = state.withLock { state in
             let isNew = state.pending == nil
-            let time = behind ?? state.pending?.time ?? ClusterTime(rawValue: 0)
-            var batch = state.pending ?? Batch(place: .behind(token), time: time, latest: ClusterTime(rawValue: 0))
-            (batch.place, batch.time) = (.behind(token), time)
+            let time = after ?? state.pending?.time ?? ClusterTime(rawValue: 0)
+            var batch = state.pending ?? Batch(place: .after(token), time: time, latest: ClusterTime(rawValue: 0))
+            (batch.place, batch.time) = (.after(token), time)
             if let change {
                 batch.changes += 1
                 batch.latest = change.time.cluster
                 if change.isIgnored {
-                    batch.ignored += 1
+                    let earlier = batch.seen[IDKey(change.id)].map { batch.times[$0] }
+                    batch.ignored.append(IgnoredChange(id: change.id, earlier: earlier))
                 } else if let index = batch.seen[IDKey(change.id)] {
                     batch.times[index] = change.time
                 } else {
@@ -221,7 +232,7 @@ extension ChangeFeed {
             state.pending = batch
             return isNew
         }
-        if isNew { news.signal() }
+        if isNew { changesArrived.signal() }
     }
 
     /// The pipeline of the change stream; it selects only the fields that the feed needs, so the documents are not
@@ -232,7 +243,7 @@ extension ChangeFeed {
 
     private func options(from place: FeedPlace) -> BSONDocument {
         let others: [(String, BSONValue)] = [
-            ("maxAwaitTimeMS", .integer(Int(pace.milliseconds))), ("batchSize", 1_000),
+            ("maxAwaitTimeMS", .integer(Int(interval.milliseconds))), ("batchSize", 1_000),
             ("readConcern", ["level": "majority"]),
             ("comment", "shipshape changes"),
         ]
@@ -250,7 +261,7 @@ extension MongoError {
 /// A position in the change stream of a collection.
 package enum FeedPlace: Hashable, Sendable {
     /// After the event with this resume token, the last one that an earlier feed reported.
-    case behind(ResumeToken)
+    case after(ResumeToken)
     /// At this time of the deployment's logical clock.
     case at(ClusterTime)
 }
@@ -259,7 +270,7 @@ extension FeedPlace {
     /// Reads a position that ``document`` stored; `nil` for any other document.
     package init?(_ document: BSONDocument) {
         if let token = document["token"]?.document {
-            self = .behind(ResumeToken(token))
+            self = .after(ResumeToken(token))
         } else if case .timestamp(let time)? = document["time"] {
             self = .at(ClusterTime(rawValue: time))
         } else {
@@ -270,7 +281,7 @@ extension FeedPlace {
     /// The position as a document, as it is stored between runs.
     package var document: BSONDocument {
         switch self {
-        case .behind(let token): ["token": .object(token.document)]
+        case .after(let token): ["token": .object(token.document)]
         case .at(let time): ["time": .timestamp(time.rawValue)]
         }
     }
@@ -278,7 +289,7 @@ extension FeedPlace {
     /// The option that makes a change stream begin at the position.
     var option: (String, BSONValue) {
         switch self {
-        case .behind(let token): ("resumeAfter", .object(token.document))
+        case .after(let token): ("resumeAfter", .object(token.document))
         case .at(let time): ("startAtOperationTime", .timestamp(time.rawValue))
         }
     }

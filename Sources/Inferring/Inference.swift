@@ -69,8 +69,10 @@ package struct Inference: Sendable {
     package let documents: Int
     /// The number of documents in the half that ``trained`` was not made from.
     package let heldOut: Int
-    /// The content of the schema file: an App Services schema, or a validator `{"$jsonSchema": …}`.
+    /// The content of the schema file: an App Services schema, or a validator `{"$jsonSchema": …}`; empty for Prisma.
     package let schema: BSONDocument
+    /// The model with its types and enums; `nil` in other dialects.
+    package let prisma: PrismaSchema?
     /// The name of the documents' type in the client.
     package let title: String
     /// A summary of the values at each path.
@@ -93,13 +95,25 @@ package struct Inference: Sendable {
     ) throws(SchemaError) {
         let whole = survey.whole
         let fitter = SchemaFitter(whole, options)
-        let name = TypeTitles(root: title ?? namespace.collection, reserved: titles).root
-        var builder = SchemaBuilder(fitter, title: name, reserved: titles)
-        schema = builder.document()
+        let isOfPrisma = options.dialect == .prisma
+        let name = TypeTitles(
+            root: title ?? namespace.collection, reserved: titles, isPascalCase: isOfPrisma
+        ).root
         let (half, heldOut) = survey.training
-        var training = SchemaBuilder(SchemaFitter(half, options, cover: 1), title: name, reserved: titles)
-        compiled = try Self.compile(schema, of: namespace)
-        trained = try Self.compile(training.document(), of: namespace)
+        let training = SchemaFitter(half, options, cover: 1)
+        if isOfPrisma {
+            let model = PrismaBuilder.schema(fitter, of: namespace.collection, title: name, reserved: titles)
+            (schema, prisma) = ([:], model)
+            compiled = try Self.compile(model, of: namespace)
+            trained = try Self.compile(
+                PrismaBuilder.schema(training, of: namespace.collection, title: name, reserved: titles), of: namespace)
+        } else {
+            var builder = SchemaBuilder(fitter, title: name, reserved: titles)
+            (schema, prisma) = (builder.document(), nil)
+            var trainer = SchemaBuilder(training, title: name, reserved: titles)
+            compiled = try Self.compile(schema, of: namespace)
+            trained = try Self.compile(trainer.document(), of: namespace)
+        }
         self.namespace = namespace
         self.options = options
         self.heldOut = heldOut
@@ -107,6 +121,12 @@ package struct Inference: Sendable {
         isCrowded = whole.isCrowded
         self.title = name
         paths = PathSummary.all(of: fitter)
+    }
+
+    private static func compile(_ schema: PrismaSchema, of namespace: Namespace) throws(SchemaError) -> CompiledSchema {
+        let file = SchemaSource(path: "the schema of \(namespace)", text: schema.text)
+        let read = try PrismaSchema(files: [file]).serverSchema(database: namespace.database)
+        return CompiledSchema(read.collections[0], of: read)
     }
 
     /// Writes the schema as text, reads it as `check` reads a schema file, and compiles it.

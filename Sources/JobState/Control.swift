@@ -24,11 +24,11 @@ package struct Control: Hashable, Sendable {
     package var limits: [LimitOverride] = []
     /// The record of the deploy, once the job's next schema is the active one; `nil` before that.
     package var deployed: Mark?
-    /// Whether the program found the next schema in the MongoDB deployment itself; if not, ``deployed`` rests on an
-    /// operator's word.
+    /// Whether the program found the next schema in the MongoDB deployment itself; if not, an operator only
+    /// stated the deploy.
     package var isDeployVerified = false
 
-    /// Creates a control without any request.
+    /// Creates a control without requests.
     package init() {}
 
     /// Reads the field `control` of a job's record in the collection `jobs`.

@@ -31,7 +31,7 @@ package struct EnforcementStore {
     package static var abort: String { "abort" }
 
     /// How long a runner holds the record for one step, by the server's clock.
-    package static var hold: Duration { .seconds(30) }
+    package static var leaseTime: Duration { .seconds(30) }
 
     private static var collection: String { "enforced" }
 
@@ -74,7 +74,7 @@ package struct EnforcementStore {
     ///   ``MongoError``.
     package func begin(
         _ step: String, after record: Record?, fresh: (validator: BSONDocument, before: Validation, uuid: BSONValue)?,
-        for hold: Duration = Self.hold
+        for leaseTime: Duration = Self.leaseTime
     ) throws -> Record {
         // Only one of two concurrent runners creates the record. After that, the revision decides which of them
         // succeeds.
@@ -89,7 +89,7 @@ package struct EnforcementStore {
             "step": .string(step), "done": false, "revision": ["$add": ["$revision", 1]],
             "by": ["$literal": .string(Operator.current)], "at": "$$NOW",
             "holder": ["$literal": .object(identity.document)],
-            "until": ["$add": ["$$NOW", .long(hold.milliseconds)]],
+            "until": ["$add": ["$$NOW", .long(leaseTime.milliseconds)]],
         ]
         if let fresh {
             for name in ["validator", "before", "uuid"] {

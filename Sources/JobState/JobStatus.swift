@@ -83,7 +83,7 @@ package struct JobStatus: Sendable {
     /// job's record in the collection `ranges`.
     package var heard: ServerTime?
     /// The reasons why the job's runner waits; empty if it does not wait.
-    package var waiting: [Hold] = []
+    package var waiting: [WaitReason] = []
     /// Why the job's last run stopped; `nil` if the run did not stop, or could not record the reason.
     package var stopped: String?
     /// The runner that holds the lease.
@@ -93,7 +93,7 @@ package struct JobStatus: Sendable {
     /// The number of documents that the job made unsyncable and that the ledger does not show yet.
     ///
     /// While a chunk may be under way, the documents that this chunk may make unsyncable are included.
-    package var pendingHarm = 0
+    package var pendingReservations = 0
     /// The operators' requests.
     package var control = Control()
     /// The operators' actions, the oldest first.
@@ -104,8 +104,8 @@ package struct JobStatus: Sendable {
 }
 
 extension JobStatus {
-    /// Whether ``pendingHarm`` may include documents that turn out to be syncable after their chunk is written.
-    package var isHarmProvisional: Bool { !isFinal }
+    /// Whether ``pendingReservations`` may include documents that turn out to be syncable after their chunk is written.
+    package var areReservationsProvisional: Bool { !isFinal }
 
     /// Whether the job's counts are final until the job runs again; otherwise they are provisional.
     package var isFinal: Bool { [.done, .undone, .notStarted].contains(state) }
@@ -132,8 +132,8 @@ extension JobStatus {
 
 extension JobStatus {
     /// Reads the status from a job's record in the collection `jobs` and its record in the collection `ranges`.
-    /// - Parameter patience: how long a job may be silent before it counts as stalled.
-    package init(_ record: BSONDocument, range: BSONDocument?, now: ServerTime, patience: Duration) {
+    /// - Parameter stalledAfter: how long a job may be silent before it counts as stalled.
+    package init(_ record: BSONDocument, range: BSONDocument?, now: ServerTime, stalledAfter: Duration) {
         self.init(job: record["_id"]?.text ?? "", now: now)
         namespace = record["ns"]?.text.flatMap { Namespace($0) }
         created = ServerTime(record["created"])
@@ -151,7 +151,7 @@ extension JobStatus {
         checkpointed = ServerTime(range["active"])
         let recent = range["recent"]?.document?.values.first?.document
         work.rate = recent.flatMap { rate(since: $0) }
-        waiting = (range["waiting"]?.document?.values ?? []).compactMap(\.document).map(Hold.init)
+        waiting = (range["waiting"]?.document?.values ?? []).compactMap(\.document).map(WaitReason.init)
         stopped = range["stopped"]?.text
         let lease = range["lease"]?.document
         let isHeld = ServerTime(lease?["end"]).map { $0 > now } ?? false
@@ -159,10 +159,10 @@ extension JobStatus {
             holder = Holder(host: runner.host, process: runner.process, since: ServerTime(lease?["start"]))
         }
         heard = isHeld ? checkpointed : ServerTime(range["updated"]) ?? checkpointed
-        state = state(of: range["state"]?.text ?? "", isHeld: isHeld, patience: patience)
+        state = state(of: range["state"]?.text ?? "", isHeld: isHeld, stalledAfter: stalledAfter)
     }
 
-    private func state(of stored: String, isHeld: Bool, patience: Duration) -> State {
+    private func state(of stored: String, isHeld: Bool, stalledAfter: Duration) -> State {
         switch stored {
         case "done": return .done
         case "undone": return .undone
@@ -174,7 +174,7 @@ extension JobStatus {
             if control.paused != nil { return .paused }
             guard isHeld else { return .stalled }
             if !waiting.isEmpty { return .waiting }
-            return heard.map { now.seconds(since: $0) > patience.seconds } ?? false ? .stalled : .running
+            return heard.map { now.seconds(since: $0) > stalledAfter.seconds } ?? false ? .stalled : .running
         case "stopped": return control.paused != nil ? .paused : .stopped
         default: return control.paused != nil ? .paused : .notStarted
         }

@@ -63,11 +63,17 @@ package struct JobStore {
             record["ns"]?.text == namespace.description && record["uuid"] != (collectionUUID ?? .null)
         }
 
+        /// Whether a job's stored record has the same text, apart from comments and layout.
+        private func hasText(of record: BSONDocument) -> Bool {
+            guard let stored = record["text"]?.text else { return false }
+            return stored == text || JobFile.content(of: stored) == JobFile.content(of: text)
+        }
+
         /// Returns what differs from the record of the job's first start, except for the collection's UUID, as a clause
         /// for a message; `nil` if nothing differs.
         func difference(from record: BSONDocument) -> String? {
             if record["ns"]?.text != namespace.description { return "its collection changed" }
-            if record["text"]?.text != text { return "the job file's text changed" }
+            if !hasText(of: record) { return "the job file's text changed" }
             if record["schemas"]?.document?.values != schemas.map({ .object($0) }) {
                 return "a schema that the job names changed"
             }

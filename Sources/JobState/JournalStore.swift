@@ -226,7 +226,7 @@ extension JournalStore {
     ///   - earlier: the state that an earlier version of the program left, which numbered attempts with gaps; `nil` if
     ///     there is none.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
-    package func contents(upTo last: Int64, behind earlier: EarlierState? = nil) throws -> Contents {
+    package func contents(upTo last: Int64, after earlier: EarlierState? = nil) throws -> Contents {
         let names: BSONDocument = ["pass": 1, "parts": 1, "count": 1, "touched": 1]
         var cursor = journal.find(
             attempts,

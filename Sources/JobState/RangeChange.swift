@@ -35,16 +35,16 @@ package enum RangeChange {
     }
 
     /// The changes that record the reasons why the runner waits, or that it continues.
-    package static func waiting(for holds: [Hold]) -> BSONDocument {
-        guard !holds.isEmpty else { return goingOn }
-        return ["waiting": ["$literal": .array(of: holds.map { .object($0.document) })]]
+    package static func waiting(for waitReasons: [WaitReason]) -> BSONDocument {
+        guard !waitReasons.isEmpty else { return continuing }
+        return ["waiting": ["$literal": .array(of: waitReasons.map { .object($0.document) })]]
     }
 
     /// The changes that record why the runner stops.
     package static func stopping(by reason: String) -> BSONDocument { ["stopped": ["$literal": .string(reason)]] }
 
     /// The changes that record that the runner no longer waits; its speed is measured from then on.
-    package static var goingOn: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
+    package static var continuing: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
 
     /// The changes that take a lease.
     static func taking(_ lease: BSONValue, for use: RangeStore.Use) -> BSONDocument {

@@ -12,7 +12,7 @@ package struct ReservationStore {
     let job: String
 
     /// A function that returns which of the given documents of a collection the ledger shows.
-    package typealias Holding = (_ ids: [BSONValue], _ namespace: Namespace) throws -> Set<BSONValue>
+    package typealias LedgerLookup = (_ ids: [BSONValue], _ namespace: Namespace) throws -> Set<BSONValue>
 
     private static let batch = 1_000
 
@@ -80,7 +80,7 @@ package struct ReservationStore {
         try client.counts("harm", ["seen": false, "_id.job": ["$ne": .string(job)]], by: "_id.job").compactMap {
             guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
             return
-                "job \"\(name)\" reserves room for \(count.separated) \(count == 1 ? "document" : "documents") that it "
+                "job \"\(name)\" reserves room for \(count.grouped) \(count == 1 ? "document" : "documents") that it "
                 + "makes unsyncable and that might not be in the ledger yet; the room is free when they fit the "
                 + "active schema: after a deploy that accepts them run shipshape deployed \(name), or undo the "
                 + "job: shipshape undo \(name)"
@@ -114,7 +114,7 @@ package struct ReservationStore {
     ///   - marks: whether to mark the documents that the ledger shows, so that later calls skip them; `false` for a
     ///     plan, which writes nothing.
     package func pendingCount(
-        seenBy holding: Holding, lag: Duration, marks: Bool
+        seenBy ledger: LedgerLookup, lag: Duration, marks: Bool
     ) throws -> Int {
         let isDoubtful: BSONValue = [
             "$and": [
@@ -132,29 +132,31 @@ package struct ReservationStore {
             try client.check(damaged, of: "harm")
         }
         var cursor = client.all("harm", ["seen": false], adding: ["doubtful": isDoubtful, "over": isOver])
-        var pending: Set<PendingHarm.Place> = []
-        var batch: [PendingHarm] = []
+        var pending: Set<PendingReservation.Place> = []
+        var batch: [PendingReservation] = []
         while let document = try cursor.nextDocument() {
             try client.check(document, of: "harm")
-            guard let harm = PendingHarm(document), document["over"]?.isTrue != true else { continue }
+            guard let reservation = PendingReservation(document), document["over"]?.isTrue != true else { continue }
             guard document["doubtful"]?.isTrue != true else {
-                pending.insert(harm.place)
+                pending.insert(reservation.place)
                 continue
             }
-            batch.append(harm)
+            batch.append(reservation)
             if batch.count == Self.batch {
-                pending.formUnion(try unseen(batch, by: holding, marks: marks))
+                pending.formUnion(try unseen(batch, by: ledger, marks: marks))
                 batch = []
             }
         }
-        return pending.union(try unseen(batch, by: holding, marks: marks)).count
+        return pending.union(try unseen(batch, by: ledger, marks: marks)).count
     }
 
     /// Returns the documents of these reservations that the ledger does not show.
-    private func unseen(_ batch: [PendingHarm], by holding: Holding, marks: Bool) throws -> [PendingHarm.Place] {
-        var places: [PendingHarm.Place] = []
+    private func unseen(_ batch: [PendingReservation], by ledger: LedgerLookup, marks: Bool) throws
+        -> [PendingReservation.Place]
+    {
+        var places: [PendingReservation.Place] = []
         for (namespace, records) in Dictionary(grouping: batch, by: \.place.namespace) {
-            let shown = try holding(Array(Set(records.map(\.place.id))), namespace)
+            let shown = try ledger(Array(Set(records.map(\.place.id))), namespace)
             let seen = records.filter { shown.contains($0.place.id) }
             places += records.filter { !shown.contains($0.place.id) }.map(\.place)
             guard marks else { continue }
@@ -172,7 +174,7 @@ package struct ReservationStore {
 }
 
 /// A reservation, as it was read from the state database.
-private struct PendingHarm {
+private struct PendingReservation {
     /// The reserved document.
     struct Place: Hashable {
         let namespace: Namespace
@@ -197,7 +199,7 @@ extension ReservationStore {
     /// Returns the jobs with pending reservations in a collection of which no runner is about to use the reservations.
     ///
     /// These are the jobs whose lease no runner holds, and those of `runners`, whose runners are between two chunks.
-    package func settledJobs(of namespace: Namespace, besides runners: [String]) throws(MongoError) -> [String] {
+    package func idleJobs(of namespace: Namespace, including runners: [String]) throws(MongoError) -> [String] {
         let jobs = try jobsWithPending(of: namespace)
         guard !jobs.isEmpty else { return [] }
         let isHeld: BSONDocument = [
@@ -220,14 +222,14 @@ extension ReservationStore {
 
     /// Records the current time for the documents in `repaired`, unless a time is recorded for them already.
     ///
-    /// These documents sync again or are gone. For the documents in `harmed`, which do not sync after all, the recorded
-    /// time is deleted.
+    /// These documents sync again or are gone. For the documents in `unsyncable`, which do not sync after all, the
+    /// recorded time is deleted.
     package func note(
-        repaired: [BSONValue], harmed: [BSONValue], of namespace: Namespace, by jobs: [String]? = nil
+        repaired: [BSONValue], unsyncable: [BSONValue], of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
         let jobs = jobs ?? [job]
         for (ids, isNoted, change) in [
-            (repaired, false, ["repaired": "$$NOW"]), (harmed, true, ["repaired": "$$REMOVE"]),
+            (repaired, false, ["repaired": "$$NOW"]), (unsyncable, true, ["repaired": "$$REMOVE"]),
         ] as [([BSONValue], Bool, BSONDocument)] {
             for slice in keys(ids, of: namespace, by: jobs).commandSlices() {
                 let changed: BSONDocument = [

@@ -36,7 +36,7 @@ package struct RunError: Error, Hashable, Sendable {
         /// The job cannot be undone, or it was undone or is being undone.
         case undoRefused
         /// The job, or its undo, would make more documents unsyncable than the limit has room for.
-        case harmExceedsHeadroom
+        case exceedsHeadroom
         /// The data does not allow the change, for instance because a step would lose or duplicate values without
         /// permission.
         case refusedByData

@@ -82,7 +82,8 @@ struct StateShape {
 extension StateShape {
     /// The shapes of the collections of the state database.
     static let all: [String: StateShape] = [
-        "jobs": jobs, "ranges": ranges, "journal": journal, "harm": harm, "failed": failed, "leftalone": leftAlone,
+        "jobs": jobs, "ranges": ranges, "journal": journal, "harm": reservations, "failed": failed,
+        "leftalone": skipped,
         "migrations": migrations, "parts": parts, "enforced": enforced,
     ]
 
@@ -134,7 +135,7 @@ extension StateShape {
         ],
         "restore the document from a backup, or delete it: undo then reports what is missing, and undoes the rest")
 
-    private static let harm = StateShape(
+    private static let reservations = StateShape(
         [
             "_id.job": .text, "_id.ns": .text, "seen": .flag, "stale": .flag, "at": .date, "repaired": .date,
         ], required: ["_id.id", "_id.ns", "seen", "at"],
@@ -144,7 +145,7 @@ extension StateShape {
         ["_id.job": .text, "code": .number, "name": .text, "phase": .number, "at": .date],
         required: ["_id.id", "code"], "delete it: the next run reaches the document that it names anyway")
 
-    private static let leftAlone = StateShape(
+    private static let skipped = StateShape(
         ["_id.job": .text, "_id.ns": .text, "reason": .text, "code": .number], required: ["_id.id", "reason"],
         "delete it: undo then does not report the document that it names")
 

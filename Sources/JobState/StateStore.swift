@@ -45,7 +45,7 @@ package struct StateStore: ~Copyable {
     /// `journal`: the data that undo needs.
     package var journal: JournalStore { JournalStore(client: client, job: job) }
     /// `leftalone`: the documents that an undo skipped.
-    package var leftAlone: LeftAloneStore { LeftAloneStore(client: client, job: job) }
+    package var skipped: SkippedStore { SkippedStore(client: client, job: job) }
 }
 
 extension StateStore {

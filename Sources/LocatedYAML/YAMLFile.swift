@@ -32,10 +32,26 @@ package enum YAMLFile {
         return try compose(text, path: path).map { YAMLNode(node: $0, file: path) }
     }
 
-    /// Whether two YAML texts are equal apart from comments and layout; `false` if one of them is not YAML.
-    package static func areEqualButForComments(_ one: String, _ other: String) -> Bool {
-        guard let one = try? Yams.compose(yaml: one), let other = try? Yams.compose(yaml: other) else { return false }
-        return one == other
+    /// Returns the content of a YAML text without its comments and layout: the values, their types, and the order of
+    /// the keys.
+    ///
+    /// A text that is not YAML, or that exceeds ``YAMLBounds``, is its own content.
+    package static func content(of text: String) -> String {
+        guard let root = try? rootIfAny(of: text, path: "") else { return text }
+        return content(of: root.node)
+    }
+
+    private static func content(of node: Node) -> String {
+        // The length before each text makes the result unambiguous.
+        func sized(_ text: String) -> String { "\(text.utf8.count):\(text)" }
+        let tag = sized(node.tag.rawValue)
+        return switch node {
+        case .scalar(let scalar): "s\(tag)\(sized(scalar.string))"
+        case .mapping(let mapping):
+            "m\(tag)\(mapping.count):" + mapping.map { content(of: $0.key) + content(of: $0.value) }.joined()
+        case .sequence(let sequence): "l\(tag)\(sequence.count):" + sequence.map(content).joined()
+        case .alias(let alias): "a\(tag)\(sized(alias.anchor.rawValue))"
+        }
     }
 
     private static func compose(_ text: String, path: String) throws(LocatedError) -> Node? {
@@ -65,9 +81,9 @@ enum YAMLBounds {
     /// The most values and keys that a file may have together.
     ///
     /// Each of them takes some hundred bytes of memory.
-    private static let mostNodes = 250_000
+    private static let maximumNodes = 250_000
     /// The most levels to which lists and mappings may be nested.
-    private static let mostLevels = 100
+    private static let maximumLevels = 100
 
     /// Refuses aliases, with which a file of 500 bytes can expand to gigabytes, and texts that exceed the limits.
     ///
@@ -104,11 +120,11 @@ enum YAMLBounds {
             case YAML_STREAM_END_EVENT: return nil
             default: break
             }
-            guard level <= mostLevels else {
-                return LocatedError("values are nested deeper than \(mostLevels) levels", at: place)
+            guard level <= maximumLevels else {
+                return LocatedError("values are nested deeper than \(maximumLevels) levels", at: place)
             }
-            guard nodes <= mostNodes else {
-                return LocatedError("the file holds more than \(mostNodes) values: divide it", at: place)
+            guard nodes <= maximumNodes else {
+                return LocatedError("the file holds more than \(maximumNodes) values: divide it", at: place)
             }
         }
     }

@@ -58,11 +58,11 @@ package struct ChangeStream: ~Copyable {
                 lease.pool.overload.rest(after: error, refusals: refusals + 1)
             } else {
                 var current = wait ?? Overload.Wait(lease.pool.overload)
-                guard current.goesOn(after: error, writes: false) else { throw error }
+                guard current.shouldRetry(after: error, writes: false) else { throw error }
                 wait = current
             }
             refusals += 1
-            openAnew()
+            reopen()
             if hasPlace { return nil }
         }
         refusals = 0
@@ -81,7 +81,7 @@ package struct ChangeStream: ~Copyable {
         unsafe BSONDocument(copying: cmongoc_change_stream_token(handle)).map { ResumeToken($0) } ?? place
     }
 
-    private mutating func openAnew() {
+    private mutating func reopen() {
         place = resumeToken
         var options = options
         if let place {
@@ -117,22 +117,5 @@ package struct ResumeToken: Hashable, Sendable {
     package var time: ClusterTime? {
         guard let text = document["_data"]?.text, text.hasPrefix("82"), text.utf8.count >= 18 else { return nil }
         return UInt64(text.dropFirst(2).prefix(16), radix: 16).map { ClusterTime(rawValue: $0) }
-    }
-}
-
-extension MongoCollection {
-    /// Opens a stream of the collection's changes.
-    ///
-    /// The corresponding C function is `mongoc_collection_watch`.
-    /// - Parameter options: `startAtOperationTime`, `resumeAfter`, `maxAwaitTimeMS`, `batchSize`, `readConcern`, ….
-    /// - Returns: a stream; its first `next()` throws the error if it could not be opened.
-    package func watch(_ pipeline: [BSONDocument] = [], options: BSONDocument = [:]) -> ChangeStream {
-        let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
-        // There is no time limit, because the server may have to read much of its oplog to resume at a position.
-        return unsafe ChangeStream(lease, options.withTimeLimit) { [lease, namespace] options in
-            unsafe lending(stages, options, nil) { stages, options, _ in
-                unsafe cmongoc_watch(lease.handle, namespace.database, namespace.collection, stages, options)
-            }
-        }
     }
 }

@@ -76,6 +76,85 @@ extension Client {
     }
 }
 
+// MARK: questions to the server
+
+extension Client {
+    /// Asks the primary for its description; with `readPreference`, asks the member that would answer reads.
+    /// - Throws: ``MongoError``.
+    package func hello(readPreference: ReadPreference? = nil) throws(MongoError) -> ServerHello {
+        do throws(MongoError) {
+            return ServerHello(try runCommand(["hello": 1], on: "admin", readPreference: readPreference))
+        } catch  where error.code == .commandNotFound {  // before 4.4.2
+            return ServerHello(try runCommand(["isMaster": 1], on: "admin", readPreference: readPreference))
+        }
+    }
+
+    /// Asks the server for its version.
+    /// - Throws: ``MongoError``.
+    package func buildInfo() throws(MongoError) -> BuildInfo {
+        BuildInfo(try runCommand(["buildInfo": 1], on: "admin"))
+    }
+
+    /// Chooses a member by the client's read preference.
+    ///
+    /// The corresponding C function is `mongoc_client_select_server`.
+    /// - Throws: ``MongoError``.
+    package func readingMember() throws(MongoError) -> Member {
+        var error = bson_error_t()
+        let id = unsafe cmongoc_select_reader(lease.handle, &error)
+        guard id > 0 else { throw lease.explained(MongoError(error, host: lease.host)) }
+        return Member(id: id)
+    }
+
+    /// Lists the collections and views of a database.
+    ///
+    /// The corresponding C function is `mongoc_database_find_collections_with_opts`.
+    /// - Parameter options: the options of the `listCollections` command, such as `filter` and `nameOnly`.
+    /// - Throws: ``MongoError``.
+    package func listCollections(
+        of database: String, options: BSONDocument = [:]
+    ) throws(MongoError) -> [CollectionInfo] {
+        let cursor = unsafe Cursor(lease, options, of: "\(database).$cmd.listCollections") { options in
+            unsafe options.lend { unsafe cmongoc_list_collections(lease.handle, database, $0) }
+        }
+        return try cursor.documents().map(CollectionInfo.init)
+    }
+
+    /// Describes one collection; `nil` when it does not exist.
+    /// - Throws: ``MongoError``.
+    package func collectionInfo(_ namespace: Namespace) throws(MongoError) -> CollectionInfo? {
+        let filter: BSONDocument = ["name": .string(namespace.collection)]
+        return try listCollections(of: namespace.database, options: ["filter": .object(filter)]).first
+    }
+
+    /// Describes one collection; `nil` when it does not exist.
+    ///
+    /// Without the privilege `listCollections`, the result has only the name and the kind. The server shows these two
+    /// of every collection that the user may read.
+    /// - Throws: ``MongoError``.
+    package func readableCollection(_ namespace: Namespace) throws(MongoError) -> CollectionInfo? {
+        do throws(MongoError) {
+            return try collectionInfo(namespace)
+        } catch {
+            guard error.isAuthorization else { throw error }
+            let filter: BSONDocument = ["name": .string(namespace.collection)]
+            let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
+            if let info = try listCollections(of: namespace.database, options: options).first { return info }
+            // The server would have listed a collection that the user may read. So the count throws an error if the
+            // user may not read the collection, and otherwise the collection does not exist.
+            _ = try collection(namespace).estimatedCount()
+            return nil
+        }
+    }
+
+    /// Returns the user's privileges; `nil` if no user is logged in.
+    /// - Throws: ``MongoError``.
+    package func userPrivileges() throws(MongoError) -> UserPrivileges? {
+        UserPrivileges(
+            connectionStatus: try runReadCommand(["connectionStatus": 1, "showPrivileges": true], on: "admin"))
+    }
+}
+
 extension ClientLease {
     /// The kind of command, which decides which of the client's settings the driver adds.
     enum CommandKind {
@@ -98,7 +177,7 @@ extension ClientLease {
         readPreference: ReadPreference? = nil
     ) throws(MongoError) -> BSONDocument {
         let command = kind == .read && options["maxTimeMS"] == nil ? command.withTimeLimit : command
-        return try pool.overload.bridging(writes: command.isOfDocuments) { () throws(MongoError) in
+        return try pool.overload.retrying(writes: command.isOfDocuments) { () throws(MongoError) in
             var error = bson_error_t()
             var answer = unsafe cmongoc_reply()
             let isDone = unsafe run(kind, command, on: database, options: options, readPreference, &answer, &error)

@@ -44,7 +44,7 @@ extension ClientLease {
     /// quarter of the search time.
     func explained(_ error: MongoError) -> MongoError {
         if error.mayQuoteValues, hasOldServer { return error.withoutValues }
-        guard error.isServerSelection, var reason = probe() else { return error }
+        guard error.isServerSelection, var reason = connectionFailure() else { return error }
         // With encryption, only the pool's reason mentions the handshake.
         let own = error.message.bracketed ?? error.message
         if pool.isEncrypted && !reason.contains(own) { reason += "; " + own }
@@ -62,7 +62,7 @@ extension ClientLease {
     }
 
     /// Returns the reason why a new connection fails; `nil` if it succeeds.
-    private func probe() -> String? {
+    private func connectionFailure() -> String? {
         guard let uri = unsafe mongoc_uri_copy(mongoc_client_get_uri(handle)) else { return nil }
         defer { unsafe mongoc_uri_destroy(uri) }
         let timeout = (pool.searchTime / 4).driverMilliseconds

@@ -1,5 +1,4 @@
 package import BSON
-internal import CMongoC
 
 /// A collection as `listCollections` describes it.
 package struct CollectionInfo: Hashable, Sendable {
@@ -50,46 +49,4 @@ package struct CollectionInfo: Hashable, Sendable {
 extension CollectionInfo.Kind: CustomStringConvertible {
     /// The kind in words.
     package var description: String { self == .timeseries ? "time series" : rawValue }
-}
-
-extension Client {
-    /// Lists the collections and views of a database.
-    ///
-    /// The corresponding C function is `mongoc_database_find_collections_with_opts`.
-    /// - Parameter options: the options of the `listCollections` command, such as `filter` and `nameOnly`.
-    /// - Throws: ``MongoError``.
-    package func listCollections(
-        of database: String, options: BSONDocument = [:]
-    ) throws(MongoError) -> [CollectionInfo] {
-        let cursor = unsafe Cursor(lease, options, of: "\(database).$cmd.listCollections") { options in
-            unsafe options.lend { unsafe cmongoc_list_collections(lease.handle, database, $0) }
-        }
-        return try cursor.documents().map(CollectionInfo.init)
-    }
-
-    /// Describes one collection; `nil` when it does not exist.
-    /// - Throws: ``MongoError``.
-    package func collectionInfo(_ namespace: Namespace) throws(MongoError) -> CollectionInfo? {
-        let filter: BSONDocument = ["name": .string(namespace.collection)]
-        return try listCollections(of: namespace.database, options: ["filter": .object(filter)]).first
-    }
-    /// Describes one collection; `nil` when it does not exist.
-    ///
-    /// Without the privilege `listCollections`, the result has only the name and the kind. The server shows these two
-    /// of every collection that the user may read.
-    /// - Throws: ``MongoError``.
-    package func readableCollection(_ namespace: Namespace) throws(MongoError) -> CollectionInfo? {
-        do throws(MongoError) {
-            return try collectionInfo(namespace)
-        } catch {
-            guard error.isAuthorization else { throw error }
-            let filter: BSONDocument = ["name": .string(namespace.collection)]
-            let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
-            if let info = try listCollections(of: namespace.database, options: options).first { return info }
-            // The server would have listed a collection that the user may read. So the count throws an error if the
-            // user may not read the collection, and otherwise the collection does not exist.
-            _ = try collection(namespace).estimatedCount()
-            return nil
-        }
-    }
 }

@@ -91,7 +91,7 @@ extension ConnectionOptions {
         if let keyPassword, resolved.has(MONGOC_URI_TLSCERTIFICATEKEYFILE) {
             try resolved.set(MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, to: keyPassword)
         }
-        try applyConcerns(to: resolved)
+        try applyReadAndWriteConcern(to: resolved)
         try applyTransport(to: resolved)
         try resolved.checkLogin()
         try resolved.checkTLS()
@@ -139,7 +139,7 @@ extension ConnectionOptions {
         if tls.allowsInvalidHostnames { try uri.set(MONGOC_URI_TLSALLOWINVALIDHOSTNAMES, to: true) }
     }
 
-    private func applyConcerns(to uri: borrowing MongoURI) throws(MongoError) {
+    private func applyReadAndWriteConcern(to uri: borrowing MongoURI) throws(MongoError) {
         if let readPreference { uri.set(readPreference) }
         if let readConcern { uri.set(readConcern) }
         if let writeConcern { uri.set(writeConcern) }

@@ -74,7 +74,7 @@ package struct Cursor: ~Copyable {
         while unsafe !cmongoc_cursor_next(handle, &lent) {
             guard let error = error() else { return nil }
             var current = wait ?? Overload.Wait(lease.pool.overload)
-            guard current.goesOn(after: error, writes: false) else { throw error }
+            guard current.shouldRetry(after: error, writes: false) else { throw error }
             wait = current
             continueAfterOverload()
         }

@@ -1,5 +1,4 @@
 internal import BSON
-internal import CMongoC
 
 /// A member of the deployment, identified by the driver's number for it, which is valid as long as the pool lives.
 package struct Member: Hashable, Sendable {
@@ -47,30 +46,7 @@ extension ServerHello {
     package var process: MemberProcess? { MemberProcess(reply) }
 }
 
-extension MongoCollection {
-    /// Returns the reply to `hello` of the member that answers `reads`.
-    /// - Throws: ``MongoError``.
-    package func hello(of reads: MemberReads) throws(MongoError) -> ServerHello {
-        ServerHello(
-            try lease.run(
-                .raw, ["hello": 1], on: "admin", options: reads.options, readPreference: .whoeverIsAsked))
-    }
-}
-
 extension ReadPreference {
     /// Allows the chosen member to answer, even if it has become a primary or a secondary since it was chosen.
-    static let whoeverIsAsked = ReadPreference(.primaryPreferred)
-}
-
-extension Client {
-    /// Chooses a member by the client's read preference.
-    ///
-    /// The corresponding C function is `mongoc_client_select_server`.
-    /// - Throws: ``MongoError``.
-    package func readingMember() throws(MongoError) -> Member {
-        var error = bson_error_t()
-        let id = unsafe cmongoc_select_reader(lease.handle, &error)
-        guard id > 0 else { throw lease.explained(MongoError(error, host: lease.host)) }
-        return Member(id: id)
-    }
+    static let chosenMember = ReadPreference(.primaryPreferred)
 }

@@ -182,7 +182,7 @@ extension MongoCollection {
             if let reads {
                 try lease.run(
                     .raw, find.withTimeLimit, on: namespace.database, options: reads.startOptions,
-                    readPreference: .whoeverIsAsked)
+                    readPreference: .chosenMember)
             } else {
                 try lease.run(.read, find, on: namespace.database, options: options)
             }
@@ -241,4 +241,45 @@ extension BSONDocument {
     /// The 0 has to be explicit, because from MongoDB 8.0 on a deployment may have a default limit for reads
     /// (`defaultMaxTimeMS`), and a scan may take any time. Older servers take 0 for no limit, too.
     var withTimeLimit: BSONDocument { self["maxTimeMS"] == nil ? appending("maxTimeMS", 0) : self }
+}
+
+// MARK: changes and records
+
+extension MongoCollection {
+    /// Opens a stream of the collection's changes.
+    ///
+    /// The corresponding C function is `mongoc_collection_watch`.
+    /// - Parameter options: `startAtOperationTime`, `resumeAfter`, `maxAwaitTimeMS`, `batchSize`, `readConcern`, ….
+    /// - Returns: a stream; its first `next()` throws the error if it could not be opened.
+    package func watch(_ pipeline: [BSONDocument] = [], options: BSONDocument = [:]) -> ChangeStream {
+        let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
+        // There is no time limit, because the server may have to read much of its oplog to resume at a position.
+        return unsafe ChangeStream(lease, options.withTimeLimit) { [lease, namespace] options in
+            unsafe lending(stages, options, nil) { stages, options, _ in
+                unsafe cmongoc_watch(lease.handle, namespace.database, namespace.collection, stages, options)
+            }
+        }
+    }
+
+    /// Returns the documents in the order in which a member stores them.
+    /// - Parameters:
+    ///   - place: the number of the record to begin after; `nil` begins with the first.
+    ///   - showsRecords: whether each document contains its record's number, as `$recordId` after its own fields; this
+    ///     doubles the cost on the server.
+    package func records(
+        _ reads: MemberReads, after place: Int64?, showsRecords: Bool = false,
+        batchSize: Int, comment: String
+    ) -> RecordCursor {
+        RecordCursor(
+            self, reads, after: place, showsRecords: showsRecords, batchSize: batchSize,
+            comment: comment)
+    }
+
+    /// Returns the reply to `hello` of the member that answers `reads`.
+    /// - Throws: ``MongoError``.
+    package func hello(of reads: MemberReads) throws(MongoError) -> ServerHello {
+        ServerHello(
+            try lease.run(
+                .raw, ["hello": 1], on: "admin", options: reads.options, readPreference: .chosenMember))
+    }
 }

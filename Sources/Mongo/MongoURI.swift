@@ -195,3 +195,45 @@ extension MongoError {
         MongoError(.command, .invalidArgument, message: "\(what): \(reason)")
     }
 }
+
+// MARK: concerns
+
+extension MongoURI {
+    /// The read concern in the connection string; `nil` if it sets none.
+    ///
+    /// The corresponding C function is `mongoc_uri_get_read_concern`.
+    var readConcern: ReadConcern? {
+        guard let concern = unsafe mongoc_uri_get_read_concern(handle),
+            let level = unsafe mongoc_read_concern_get_level(concern)
+        else { return nil }
+        return ReadConcern(rawValue: unsafe String(cString: level))
+    }
+
+    /// Sets the read concern of the connection string.
+    ///
+    /// The corresponding C function is `mongoc_uri_set_read_concern`, which copies.
+    func set(_ concern: ReadConcern) {
+        let handle = unsafe mongoc_read_concern_new()
+        defer { unsafe mongoc_read_concern_destroy(handle) }
+        unsafe mongoc_read_concern_set_level(handle, concern.rawValue)
+        unsafe mongoc_uri_set_read_concern(self.handle, handle)
+    }
+
+    /// Sets the write concern of the connection string.
+    ///
+    /// The corresponding C function is `mongoc_uri_set_write_concern`, which copies.
+    func set(_ concern: WriteConcern) {
+        let handle = unsafe mongoc_write_concern_new()
+        defer { unsafe mongoc_write_concern_destroy(handle) }
+        switch concern.acknowledgement {
+        case .majority: unsafe mongoc_write_concern_set_w(handle, MONGOC_WRITE_CONCERN_W_MAJORITY)
+        case .members(let count): unsafe mongoc_write_concern_set_w(handle, Int32(clamping: count))
+        case .mode(let name): unsafe mongoc_write_concern_set_wtag(handle, name)
+        }
+        if let isJournaled = concern.isJournaled { unsafe mongoc_write_concern_set_journal(handle, isJournaled) }
+        if let timeout = concern.timeout {
+            unsafe mongoc_write_concern_set_wtimeout(handle, timeout.driverMilliseconds)
+        }
+        unsafe mongoc_uri_set_write_concern(self.handle, handle)
+    }
+}

@@ -14,7 +14,7 @@ package final class Overload: Sendable {
         /// The longest wait of a command that writes.
         var writes: Duration
         /// Whether a stop signal ends the wait.
-        var heedsStop = true
+        var obeysStop = true
 
         /// A refused write fails at once, because it may have to be rebuilt for a renewed lease; a refused read waits a
         /// few seconds, because its cursor would have to be read again from the beginning.
@@ -22,7 +22,7 @@ package final class Overload: Sendable {
         /// Every refused command fails at once.
         package static let atOnce = Limit(reads: .zero, writes: .zero)
         /// Every command waits a few seconds, even after a stop signal; for commands that release a lease.
-        package static let last = Limit(reads: .seconds(5), writes: .seconds(5), heedsStop: false)
+        package static let last = Limit(reads: .seconds(5), writes: .seconds(5), obeysStop: false)
     }
 
     /// The limit of the thread or task; with `nil`, a command waits until the server accepts it or a stop is requested.
@@ -68,11 +68,11 @@ package final class Overload: Sendable {
 
     /// Sends a command until the server accepts it.
     /// - Parameter writes: whether the command may change documents.
-    func bridging<R>(writes: Bool, _ send: () throws(MongoError) -> R) throws(MongoError) -> R where R: ~Copyable {
+    func retrying<R>(writes: Bool, _ send: () throws(MongoError) -> R) throws(MongoError) -> R where R: ~Copyable {
         var wait = Wait(self)
         while true {
             do throws(MongoError) { return try send() } catch {
-                guard wait.goesOn(after: error, writes: writes) else { throw error }
+                guard wait.shouldRetry(after: error, writes: writes) else { throw error }
             }
         }
     }
@@ -87,7 +87,7 @@ package final class Overload: Sendable {
 
         /// Pauses after a refusal because of the server's load.
         /// - Returns: whether to send the command again; `false` at once for every other error.
-        mutating func goesOn(after error: MongoError, writes: Bool) -> Bool {
+        mutating func shouldRetry(after error: MongoError, writes: Bool) -> Bool {
             guard error.isOverload else { return false }
             let isStopped = overload.note()
             let limit = Overload.limit
@@ -95,14 +95,14 @@ package final class Overload: Sendable {
             refusals += 1
             let pause = Overload.pause(after: refusals)
             if let limit {
-                let most = writes ? limit.writes : limit.reads
-                guard started.duration(to: .now) + pause < most else { return false }
+                let longest = writes ? limit.writes : limit.reads
+                guard started.duration(to: .now) + pause < longest else { return false }
             }
-            let heeds: () -> Bool = { limit?.heedsStop ?? true ? isStopped() : false }
-            if heeds() { return false }
+            let shouldStop: () -> Bool = { (limit?.obeysStop ?? true) && isStopped() }
+            if shouldStop() { return false }
             overload.say(error.message, after: started.duration(to: .now))
-            PosixThread.sleep(pause, unless: heeds)
-            return !heeds()
+            PosixThread.sleep(pause, unless: shouldStop)
+            return !shouldStop()
         }
     }
 

@@ -1,5 +1,4 @@
 package import BSON
-internal import CMongoC
 
 /// The data that a read may see.
 ///
@@ -26,26 +25,4 @@ package struct ReadConcern: RawRepresentable, Hashable, Sendable {
 
     /// The value of a command's option `readConcern`.
     package var document: BSONDocument { ["level": .string(rawValue)] }
-}
-
-extension MongoURI {
-    /// The read concern in the connection string; `nil` if it sets none.
-    ///
-    /// The corresponding C function is `mongoc_uri_get_read_concern`.
-    var readConcern: ReadConcern? {
-        guard let concern = unsafe mongoc_uri_get_read_concern(handle),
-            let level = unsafe mongoc_read_concern_get_level(concern)
-        else { return nil }
-        return ReadConcern(rawValue: unsafe String(cString: level))
-    }
-
-    /// Sets the read concern of the connection string.
-    ///
-    /// The corresponding C function is `mongoc_uri_set_read_concern`, which copies.
-    func set(_ concern: ReadConcern) {
-        let handle = unsafe mongoc_read_concern_new()
-        defer { unsafe mongoc_read_concern_destroy(handle) }
-        unsafe mongoc_read_concern_set_level(handle, concern.rawValue)
-        unsafe mongoc_uri_set_read_concern(self.handle, handle)
-    }
 }

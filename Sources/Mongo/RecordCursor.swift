@@ -76,19 +76,3 @@ package struct RecordCursor: ~Copyable {
     /// - Returns: whether `body` received all documents.
     package func forEach(_ body: (borrowing BSONView) throws -> Bool) throws -> Bool { try batch.forEach(body) }
 }
-
-extension MongoCollection {
-    /// Returns the documents in the order in which a member stores them.
-    /// - Parameters:
-    ///   - place: the number of the record to begin after; `nil` begins with the first.
-    ///   - showsRecords: whether each document contains its record's number, as `$recordId` after its own fields; this
-    ///     doubles the cost on the server.
-    package func records(
-        _ reads: MemberReads, after place: Int64?, showsRecords: Bool = false,
-        batchSize: Int, comment: String
-    ) -> RecordCursor {
-        RecordCursor(
-            self, reads, after: place, showsRecords: showsRecords, batchSize: batchSize,
-            comment: comment)
-    }
-}

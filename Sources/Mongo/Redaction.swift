@@ -46,7 +46,7 @@ package enum Redaction {
         let rest = withoutQuoted(serverMessage(String(message[head...])))
         var kept: [String] = []
         for cause in rest.split(separator: mark, omittingEmptySubsequences: false).map(String.init) {
-            let cut = cutBehindColon(cause)
+            let cut = cutAfterColon(cause)
             kept.append(withoutNumbers(cut))
             // The causes after this one may belong to the value that was cut.
             if cut != cause { break }
@@ -81,7 +81,7 @@ package enum Redaction {
     /// Removes the text after the first colon.
     ///
     /// A colon after an operator's name, as in "$substrCP: …", does not count.
-    private static func cutBehindColon(_ text: String) -> String {
+    private static func cutAfterColon(_ text: String) -> String {
         var start = text.startIndex
         while let colon = text[start...].firstRange(of: ": ") {
             let isOperator = text[start..<colon.lowerBound].drop { $0 == " " }.wholeMatch(of: /\$[A-Za-z0-9]+/) != nil

@@ -57,10 +57,10 @@ extension ClientLease {
     func runForBatch(
         _ command: BSONDocument, on database: String, options: BSONDocument
     ) throws(MongoError) -> ReplyBatch {
-        try pool.overload.bridging(writes: false) { () throws(MongoError) in
+        try pool.overload.retrying(writes: false) { () throws(MongoError) in
             var error = bson_error_t()
             var answer = unsafe cmongoc_reply()
-            let isDone = unsafe run(.raw, command, on: database, options: options, .whoeverIsAsked, &answer, &error)
+            let isDone = unsafe run(.raw, command, on: database, options: options, .chosenMember, &answer, &error)
             guard isDone else { throw explained(MongoError(error, reply: unsafe answer.take(), host: host)) }
             return unsafe ReplyBatch(owning: answer)
         }

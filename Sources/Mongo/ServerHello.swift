@@ -1,5 +1,4 @@
 package import BSON
-internal import CMongoC
 
 /// A server's description of itself: the reply to `hello`.
 package struct ServerHello: Sendable {
@@ -65,23 +64,5 @@ package struct BuildInfo: Sendable {
     /// Whether the server has this version or a later one.
     package func isAtLeast(_ major: Int, _ minor: Int = 0) -> Bool {
         !numbers.lexicographicallyPrecedes([major, minor])
-    }
-}
-
-extension Client {
-    /// Asks the primary for its description; with `readPreference`, asks the member that would answer reads.
-    /// - Throws: ``MongoError``.
-    package func hello(readPreference: ReadPreference? = nil) throws(MongoError) -> ServerHello {
-        do throws(MongoError) {
-            return ServerHello(try runCommand(["hello": 1], on: "admin", readPreference: readPreference))
-        } catch  where error.code == .commandNotFound {  // before 4.4.2
-            return ServerHello(try runCommand(["isMaster": 1], on: "admin", readPreference: readPreference))
-        }
-    }
-
-    /// Asks the server for its version.
-    /// - Throws: ``MongoError``.
-    package func buildInfo() throws(MongoError) -> BuildInfo {
-        BuildInfo(try runCommand(["buildInfo": 1], on: "admin"))
     }
 }

@@ -106,11 +106,13 @@ extension Client {
     }
 
     /// Returns the deployment's current cluster time, as the bits of a timestamp; 0 if the server has none.
+    ///
+    /// A secondary may return the time of an earlier write than the last one; the primary does not.
     /// - Throws: ``MongoError``.
-    package func operationTime() throws(MongoError) -> UInt64 {
+    package func operationTime(_ mode: ReadPreference.Mode = .primaryPreferred) throws(MongoError) -> UInt64 {
         let session = try startSession()
         try runCommand(
-            ["ping": 1], on: "admin", options: try session.options(), readPreference: ReadPreference(.primaryPreferred))
+            ["ping": 1], on: "admin", options: try session.options(), readPreference: ReadPreference(mode))
         return session.operationTime
     }
 

@@ -71,12 +71,3 @@ package struct UserPrivileges: Sendable {
         }
     }
 }
-
-extension Client {
-    /// Returns the user's privileges; `nil` if no user is logged in.
-    /// - Throws: ``MongoError``.
-    package func userPrivileges() throws(MongoError) -> UserPrivileges? {
-        UserPrivileges(
-            connectionStatus: try runReadCommand(["connectionStatus": 1, "showPrivileges": true], on: "admin"))
-    }
-}

@@ -1,5 +1,4 @@
 package import BSON
-internal import CMongoC
 
 /// The condition for a write to count as done.
 package struct WriteConcern: Hashable, Sendable {
@@ -41,26 +40,6 @@ package struct WriteConcern: Hashable, Sendable {
         if let isJournaled { builder.append("j", .bool(isJournaled)) }
         if let timeout { builder.append("wtimeout", .int(timeout.driverMilliseconds)) }
         return builder.finish()
-    }
-}
-
-extension MongoURI {
-    /// Sets the write concern of the connection string.
-    ///
-    /// The corresponding C function is `mongoc_uri_set_write_concern`, which copies.
-    func set(_ concern: WriteConcern) {
-        let handle = unsafe mongoc_write_concern_new()
-        defer { unsafe mongoc_write_concern_destroy(handle) }
-        switch concern.acknowledgement {
-        case .majority: unsafe mongoc_write_concern_set_w(handle, MONGOC_WRITE_CONCERN_W_MAJORITY)
-        case .members(let count): unsafe mongoc_write_concern_set_w(handle, Int32(clamping: count))
-        case .mode(let name): unsafe mongoc_write_concern_set_wtag(handle, name)
-        }
-        if let isJournaled = concern.isJournaled { unsafe mongoc_write_concern_set_journal(handle, isJournaled) }
-        if let timeout = concern.timeout {
-            unsafe mongoc_write_concern_set_wtimeout(handle, timeout.driverMilliseconds)
-        }
-        unsafe mongoc_uri_set_write_concern(self.handle, handle)
     }
 }
 

@@ -2,6 +2,7 @@ import BSON
 import JobState
 import Mongo
 import Running
+import Scanning
 
 /// The pairs whose changes were carried over after the positions in the change streams were last saved.
 ///
@@ -34,22 +35,37 @@ struct CarriedChanges {
     }
 
     /// Whether an earlier run already carried over the change that a pair had at the given time.
-    func hold(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
+    func contains(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
+
+    /// Returns the number of a record that no transaction has used yet.
+    mutating func makeNumber() -> Int {
+        defer { next += 1 }
+        return next
+    }
 
     /// Records, in a transaction, that all changes of these pairs up to the given time are carried over.
+    /// - Parameter number: the record's number, which ``isRecorded(_:in:of:options:)`` takes.
     mutating func record(
-        _ keys: [IDKey], until time: ClusterTime, in database: String, of client: borrowing Client,
+        _ keys: [IDKey], until time: ClusterTime, as number: Int, in database: String, of client: borrowing Client,
         options: BSONDocument
     ) throws(MongoError) {
         let record: BSONDocument = [
             "until": .timestamp(time.rawValue), "pairs": .array(of: keys.map(\.value)),
         ]
-        let id: BSONValue = ["job": .string(job), "n": .integer(next)]
-        next += 1
         _ = try client.collection(Namespace(database: database, collection: Self.collection)).update(
-            [UpdateStatement(["_id": id], .object(record), isUpsert: true)], options: options)
+            [UpdateStatement(["_id": id(number)], .object(record), isUpsert: true)], options: options)
         written = time
     }
+
+    /// Whether a transaction that made the record with this number was committed.
+    func isRecorded(
+        _ number: Int, in database: String, of client: borrowing Client, options: BSONDocument
+    ) throws -> Bool {
+        let records = client.collection(Namespace(database: database, collection: Self.collection))
+        return try IDReader(collection: records, options: options).documents([id(number)]).isEmpty == false
+    }
+
+    private func id(_ number: Int) -> BSONValue { ["job": .string(job), "n": .integer(number)] }
 
     /// Deletes the records whose time is not after the given one.
     ///

@@ -32,9 +32,9 @@ struct DirtyPairs {
         /// Whether it is not known which document of the pair changed; then a missing document does not count as
         /// deleted.
         var isUnknown = false
-        /// The number of the taking that first reported a change of the pair; a taking is one read of both change
+        /// The number of the read that first reported a change of the pair; one read takes the changes of both
         /// streams.
-        var taking: Int
+        var read: Int
         /// The time of the first change, in milliseconds since 1970; `nil` if it is not known.
         var since: Int64?
     }
@@ -46,24 +46,24 @@ struct DirtyPairs {
     var isEmpty: Bool { pairs.isEmpty }
     var count: Int { pairs.count }
 
-    /// The number of the oldest taking with a pair that is not yet carried over; `nil` if there is none.
-    var oldestTaking: Int? { pairs.values.lazy.map(\.taking).min() }
+    /// The number of the oldest read with a pair that is not yet carried over; `nil` if there is none.
+    var oldestRead: Int? { pairs.values.lazy.map(\.read).min() }
 
     /// The time of the oldest change that is not yet carried over, in milliseconds since 1970.
     var since: Int64? { pairs.values.lazy.compactMap(\.since).min() }
 
     /// Adds changes of one document of a pair, given by the times of the last and the first one.
     mutating func add(
-        _ key: IDKey, _ side: PartnerSide, at time: ChangeTime, since first: ChangeTime? = nil, taking: Int,
+        _ key: IDKey, _ side: PartnerSide, at time: ChangeTime, since first: ChangeTime? = nil, read: Int,
         isUnknown: Bool = false
     ) {
         let change = Change(at: time, since: first)
         let since = isUnknown ? nil : (first ?? time).milliseconds
-        join(key, Pair(changes: [side: change], isUnknown: isUnknown, taking: taking, since: since))
+        join(key, Pair(changes: [side: change], isUnknown: isUnknown, read: read, since: since))
     }
 
     /// Adds a held pair, so that the mirror tries again to carry it over; ``HeldPairs`` has the times of its changes.
-    mutating func add(_ key: IDKey, taking: Int) { join(key, Pair(taking: taking)) }
+    mutating func add(_ key: IDKey, read: Int) { join(key, Pair(read: read)) }
 
     /// Removes and returns the pairs that changed first, at most `count`.
     mutating func take(_ count: Int) -> [(key: IDKey, pair: Pair)] {
@@ -107,7 +107,7 @@ struct DirtyPairs {
         }
         pair.changes.merge(other.changes) { $0 + $1 }
         pair.isUnknown = pair.isUnknown || other.isUnknown
-        pair.taking = min(pair.taking, other.taking)
+        pair.read = min(pair.read, other.read)
         pair.since = [pair.since, other.since].compactMap(\.self).min()
         pairs[key] = pair
     }

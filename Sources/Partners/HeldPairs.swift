@@ -76,9 +76,8 @@ struct HeldPairs {
             if changes[side] == nil {
                 changes[side] = DirtyPairs.Change(at: ChangeTime(cluster: ClusterTime(rawValue: 0)))
             }
-            let reason: Refusal.Reason =
-                record["code"]?.integer.map { .server($0) } ?? .recorded(record["reason"]?.text ?? "")
-            pairs[key] = Held(side: side, refusal: Refusal(id: value, reason: reason), changes: changes)
+            pairs[key] = Held(
+                side: side, refusal: Refusal(id: value, reason: Refusal.Reason(record)), changes: changes)
         }
     }
 
@@ -92,7 +91,7 @@ struct HeldPairs {
         if let before, before.refusal.id != held.refusal.id || before.side != held.side {
             try release(key, under: kernel)
         }
-        let isNew = before.map { "\($0.refusal.reason)" != "\(held.refusal.reason)" || $0.side != held.side } ?? true
+        let isNew = before.map { !$0.refusal.reason.isSame(as: held.refusal.reason) || $0.side != held.side } ?? true
         let isNewConflict = held.isConflict && before?.isConflict != true
         if isNew || before?.changes != held.changes {
             let record = recordID(held.side, held.refusal.id)
@@ -100,9 +99,10 @@ struct HeldPairs {
                 held.changes.map { ($0.key.rawValue, .timestamp($0.value.last.cluster.rawValue)) })
             let document: BSONDocument = [
                 "reason": .string("\(held.refusal.reason)"), "changes": .object(changes),
-                "conflict": .bool(held.isConflict), "code": held.refusal.serverCode.map { .integer($0) } ?? .null,
+                "conflict": .bool(held.isConflict),
             ]
-            try kernel.retrying { try kernel.store.client.put(Self.collection, id: record, document) }
+            let all = BSONDocument(try document.elements() + held.refusal.reason.fields)
+            try kernel.retrying { try kernel.store.client.put(Self.collection, id: record, all) }
         }
         if let holder = before?.holder { waiting[holder]?.remove(key) }
         if let holder = held.holder { waiting[holder, default: []].insert(key) }

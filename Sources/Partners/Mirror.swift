@@ -20,17 +20,17 @@ package struct Mirror: Sendable {
     /// Whether the mirror compares every pair first, because the oplog no longer has all changes since the last run.
     ///
     /// Where the two documents of a pair differ, the original wins.
-    let looksAtAll: Bool
+    let comparesAll: Bool
     let stop: StopSignal
     let events: @Sendable (MirrorEvent) -> Void
 
     /// Makes a mirror; `events` is called on any of the mirror's threads.
     package init(
-        _ partner: Partner, options: RunOptions, endsWhenCaughtUp: Bool, looksAtAll: Bool = false, stop: StopSignal,
+        _ partner: Partner, options: RunOptions, endsWhenCaughtUp: Bool, comparesAll: Bool = false, stop: StopSignal,
         events: @Sendable @escaping (MirrorEvent) -> Void
     ) {
         (self.partner, self.options) = (partner, options)
-        (self.endsWhenCaughtUp, self.looksAtAll) = (endsWhenCaughtUp, looksAtAll)
+        (self.endsWhenCaughtUp, self.comparesAll) = (endsWhenCaughtUp, comparesAll)
         (self.stop, self.events) = (stop, events)
     }
 
@@ -63,7 +63,7 @@ package enum MirrorEvent: Sendable {
     /// An event that every runner can report.
     case run(RunEvent)
     /// The mirror has begun to follow both change streams, from positions at most this many seconds in the past.
-    case following(behind: Int)
+    case following(lag: Int)
     /// All changes from before the mirror's start are carried over.
     case caughtUp
     /// Both documents of a pair changed before one of the changes could be carried over.
@@ -92,7 +92,7 @@ package struct MirrorCounts: Sendable, Hashable {
     /// The age in milliseconds of the oldest change that is not yet carried over; 0 if there is none.
     package var lag = 0
     /// The median and the 99th percentile of the milliseconds between a change and the moment when it is carried over.
-    package var delays: (half: Int, most: Int) = (0, 0)
+    package var delays: (median: Int, percentile99: Int) = (0, 0)
 
     /// Whether two counts are equal, ignoring the delays.
     package static func == (left: MirrorCounts, right: MirrorCounts) -> Bool {

@@ -63,11 +63,12 @@ struct CarriedPair {
 
 extension MirrorRun {
     /// The largest number of pairs that are carried over at once.
-    private static var most: Int { 1_000 }
+    private static var maximum: Int { 1_000 }
 
-    /// Carries over the pairs that changed first, at most ``most``.
+    /// Carries over the pairs that changed first, at most ``maximum``.
     mutating func carry() throws {
-        var pairs = dirty.take(Self.most).compactMap { key, pair -> CarriedPair? in
+        try restoreOverwritten()
+        var pairs = dirty.take(Self.maximum).compactMap { key, pair -> CarriedPair? in
             guard let twin = partner.twin(of: key.value, on: .source) else { return nil }
             return CarriedPair(
                 key: key, dirty: pair, held: held[key], ids: [.source: key.value, .target: twin])
@@ -90,7 +91,7 @@ extension MirrorRun {
             try write(try decide(open), until: time)
         }
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
-        for pair in pairs { for change in pair.dirty.changes.values { delays.add(change.last, at: now) } }
+        for pair in pairs { for change in pair.dirty.changes.values { lag.add(change.last, at: now) } }
     }
 
     // MARK: reading
@@ -98,7 +99,8 @@ extension MirrorRun {
     /// Reads both documents of each pair, all at one point in time that is not before any of the pairs' changes.
     /// - Returns: that point in time.
     private mutating func read(_ pairs: inout [CarriedPair]) throws -> ClusterTime {
-        let latest = pairs.flatMap { $0.dirty.changes.values.map(\.last.cluster) }.max() ?? ClusterTime(rawValue: 0)
+        let changes = pairs.flatMap { $0.dirty.changes.values.map(\.last.cluster) }
+        let latest = changes.reduce(writer.lastCommit) { max($0, $1) }
         var tries = Retries(limit: mirror.options.retryLimit)
         while true {
             let (found, time): ([PartnerSide: [IDKey: BSONDocument]], ClusterTime)
@@ -180,7 +182,7 @@ extension MirrorRun {
         }
         for (pair, outcome) in zip(others, try outcomes(originals, from: .source)) {
             if case .document(let document) = outcome, let there = pair.documents[.target],
-                try translation(from: .source).beside(document, there).hasSameFields(as: there)
+                try translation(from: .source).adapted(document, to: there).hasSameFields(as: there)
             {
                 try held.release(pair.key, under: kernel)
                 continue
@@ -210,7 +212,7 @@ extension MirrorRun {
                 // If the result for an original was computed before, it is known to differ from the partner's document.
                 let isKnown = side == .source && pairs[index].made != nil
                 if !isKnown, case .document(let one) = outcome, let there = pairs[index].documents[side.other],
-                    try translation(from: side).beside(one, there).hasSameFields(as: there)
+                    try translation(from: side).adapted(one, to: there).hasSameFields(as: there)
                 {
                     pairs[index].results[side] = .equal
                 } else {
@@ -225,7 +227,7 @@ extension MirrorRun {
                 switch outcome {
                 case .document(let document):
                     pairs[pair.index].results[side] = .document(
-                        try translation(from: side).beside(document, pairs[pair.index].documents[side.other]))
+                        try translation(from: side).adapted(document, to: pairs[pair.index].documents[side.other]))
                 case .refused(let refusal): pairs[pair.index].results[side] = .refused(refusal)
                 }
             }

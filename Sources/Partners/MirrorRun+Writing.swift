@@ -40,15 +40,46 @@ extension MirrorRun {
                 dirty.restore(change.key, write.pair.dirty)
             }
             let failed = Set(outcome.refused.map(\.change.key) + outcome.unchanged.map(\.key))
+            note(group.compactMap(\.change), sentTo: side, readAt: time, except: failed)
             counts.carried[side.other, default: 0] += group.count - failed.count
             if failed.count < group.count || !outcome.refused.isEmpty { isStuck = false }
             for key in byKey.keys where !failed.contains(key) {
                 try held.release(key, under: kernel)
-                for waiting in held.waiting(for: key) { dirty.add(waiting, taking: taking) }
+                for waiting in held.waiting(for: key) { dirty.add(waiting, read: streamReads.latest) }
             }
         }
         // Nothing was written: another client may be writing the same documents, for example in a transaction.
         if isStuck { try kernel.sleep(.milliseconds(50)) }
+    }
+
+    /// Restores the documents of clients that the mirror's own writes overwrote, unless clients changed them since.
+    ///
+    /// Each pair is in the list of pairs to be carried over, with the time of the client's change. That change was later
+    /// than the one that the mirror carried over, so it wins.
+    mutating func restoreOverwritten() throws {
+        for side in PartnerSide.allCases {
+            let writes = unreported.overwriting.filter { $0.side == side }
+            guard let time = writes.map(\.read).min() else { continue }
+            let changes = writes.map(\.change).map {
+                PairWriter.Change(key: $0.key, id: $0.id, before: $0.after, after: $0.before)
+            }
+            let outcome = try send(changes, to: side, until: time)
+            let refused = Set(outcome.refused.map(\.change.key))
+            note(changes, sentTo: side, readAt: time, except: refused.union(outcome.unchanged.map(\.key)))
+            for key in changes.map(\.key) {
+                counts.conflicts += 1
+                mirror.events(.conflict(id: key.value, winner: refused.contains(key) ? side.other : side))
+            }
+        }
+        unreported.overwriting = []
+    }
+
+    private mutating func note(
+        _ changes: [PairWriter.Change], sentTo side: PartnerSide, readAt time: ClusterTime, except failed: Set<IDKey>
+    ) {
+        for change in changes where !failed.contains(change.key) {
+            unreported.add(UnreportedWrites.Write(side: side, change: change, read: time, end: writer.lastCommit))
+        }
     }
 
     private mutating func send(
@@ -71,7 +102,7 @@ extension MirrorRun {
         var circle = [write.pair.key]
         while let next = held[circle[circle.count - 1]]?.holder, !circle.contains(next) { circle.append(next) }
         guard circle.count > 1, held[circle[circle.count - 1]]?.holder == write.pair.key else { return }
-        for key in circle { dirty.add(key, taking: taking) }
+        for key in circle { dirty.add(key, read: streamReads.latest) }
     }
 
     // MARK: keys of unique indexes

@@ -19,6 +19,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         var place: FeedPlace?
         /// The time up to which the stream has reported all changes.
         var time: ClusterTime
+        /// The time of the last change by a client, as far as the streams of the side have reported it.
+        var lastChange: ClusterTime?
 
         /// Follows a side from a position in its change stream.
         ///
@@ -30,13 +32,6 @@ struct MirrorRun: ~Copyable, FollowingRun {
         }
     }
 
-    /// The positions in the change streams of both sides after one taking, given by its number.
-    private struct Snapshot {
-        var taking: Int
-        var places: [PartnerSide: FeedPlace]
-        var times: [PartnerSide: ClusterTime]
-    }
-
     let mirror: Mirror
     var kernel: Kernel
     var sides: [PartnerSide: Side] = [:]
@@ -44,23 +39,18 @@ struct MirrorRun: ~Copyable, FollowingRun {
     var carried: CarriedChanges
     var held: HeldPairs
     let writer: PairWriter
+    var unreported = UnreportedWrites()
     private var sessions: OwnSessions
     var counts = MirrorCounts()
-    var delays = Delays()
-    /// The time of the last change by a client on each side, as far as the streams have reported it.
-    var clients: [PartnerSide: ClusterTime] = [:]
-    private let news = Semaphore()
-    /// The number of takings so far; a taking is one read of the pending changes of both streams.
-    private(set) var taking = 0
-    private var snapshots: [Snapshot] = []
+    var lag = MirrorLag()
+    private let changesArrived = Semaphore()
+    private(set) var streamReads = StreamReads()
     private var savedAt = ContinuousClock.now
-    /// The deployment's time when the lag was last computed.
-    ///
-    /// A stream that has not reported all changes up to this time lags.
-    private var known = ClusterTime(rawValue: 0)
-    private var looksAt: ContinuousClock.Instant?
+    private var throttleReadAt: ContinuousClock.Instant?
 
     private static let savePeriod = Duration.seconds(1)
+    /// How long a mirror that ends waits for the streams to report its last writes.
+    private static let reportWait = Duration.seconds(10)
 
     init(_ mirror: Mirror, kernel: consuming Kernel) throws(MongoError) {
         self.mirror = mirror
@@ -82,14 +72,15 @@ struct MirrorRun: ~Copyable, FollowingRun {
         let goal = try now()
         var isCaughtUp = false
         while !kernel.stop.isRaised {
-            if dirty.isEmpty { _ = news.wait(milliseconds: 100) }
+            if dirty.isEmpty { _ = changesArrived.wait(milliseconds: 100) }
             try take()
             while !dirty.isEmpty, !kernel.stop.isRaised {
                 if try isThrottled() { return try finish(isCaughtUp) }
                 try carry()
                 try keep()
             }
-            if !isCaughtUp, dirty.isEmpty, sides.values.allSatisfy({ $0.time >= max(goal, known) }) {
+            let end = max(goal, lag.known)
+            if !isCaughtUp, dirty.isEmpty, unreported.isEmpty, sides.values.allSatisfy({ $0.time >= end }) {
                 isCaughtUp = true
                 mirror.events(.caughtUp)
                 if mirror.endsWhenCaughtUp { break }
@@ -100,13 +91,23 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private mutating func finish(_ isCaughtUp: Bool) throws -> MirrorOutcome {
+        // The streams have yet to report whether the last writes overwrote a client's later change. The next mirror
+        // could not restore it.
+        let end = ContinuousClock.now + Self.reportWait
+        while !unreported.isEmpty, ContinuousClock.now < end {
+            _ = changesArrived.wait(milliseconds: 50)
+            try take()
+            try kernel.keepLease()
+        }
+        try restoreOverwritten()
         close()
         try save()
         return MirrorOutcome(counts: counts, isCaughtUp: isCaughtUp)
     }
 
     private func now() throws -> ClusterTime {
-        ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() })
+        // The time must not be before the last commit of an earlier mirror, because its session ends at that time.
+        ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime(.primary) })
     }
 
     // MARK: starting
@@ -134,7 +135,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         }
         try held.load(partner, under: kernel)
         for side in PartnerSide.allCases {
-            guard let place = mirror.looksAtAll ? .at(now) : state.places[side] else {
+            guard let place = mirror.comparesAll ? .at(now) : state.places[side] else {
                 throw RunError(
                     .unsupportedCollection,
                     "\(partner.job.namespace(side)) has no change stream: a mirror needs a replica set or a sharded "
@@ -143,21 +144,23 @@ struct MirrorRun: ~Copyable, FollowingRun {
             follow(side, from: place)
         }
         let places = sides.values.compactMap(\.place)
-        let behind = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
-        mirror.events(.following(behind: max(0, behind)))
+        let lag = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
+        mirror.events(.following(lag: max(0, lag)))
         // A held pair might be carried over now, for example because a validator was changed, or because a document
         // that a lookup needs was added.
-        taking += 1
-        for key in held.keys { dirty.add(key, taking: taking) }
-        if mirror.looksAtAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
+        streamReads.begin()
+        for key in held.keys { dirty.add(key, read: streamReads.latest) }
+        if mirror.comparesAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
     }
 
     private mutating func follow(_ side: PartnerSide, from place: FeedPlace) {
-        sides[side]?.feed?.close()
+        let earlier = sides[side]
+        earlier?.feed?.close()
         let feed = ChangeFeed(
-            partner.job.namespace(side), from: place, on: kernel.pool, news: news,
-            patience: mirror.options.retryLimit, pace: .milliseconds(50), ignoring: sessions.ids)
+            partner.job.namespace(side), from: place, on: kernel.pool, changesArrived: changesArrived,
+            retryLimit: mirror.options.retryLimit, interval: .milliseconds(50), ignoring: sessions.ids)
         sides[side] = Side(feed, from: place)
+        sides[side]?.lastChange = earlier?.lastChange
     }
 
     /// Adds the pair of every document of a side to the pairs that have to be carried over.
@@ -165,23 +168,23 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// - Parameter drop: the time at which the other side's collection was dropped, so that the other document of each
     ///   pair counts as deleted. With `nil`, it is not known which document of a pair changed.
     private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {
-        taking += 1
+        streamReads.begin()
         let reader = try kernel.pool.client()
         var cursor = reader.collection(partner.job.namespace(side)).find(
             [:], options: ["projection": ["_id": 1], "readConcern": ["level": "majority"]])
         while let document = try cursor.nextDocument() {
             guard let id = document["_id"], let key = partner.key(of: id, on: side) else { continue }
             let time = drop ?? ChangeTime(cluster: ClusterTime(rawValue: 0))
-            dirty.add(key, drop == nil ? side : side.other, at: time, taking: taking, isUnknown: drop == nil)
+            dirty.add(key, drop == nil ? side : side.other, at: time, read: streamReads.latest, isUnknown: drop == nil)
             try kernel.keepLease()
         }
     }
 
-    // MARK: taking changes
+    // MARK: reading changes
 
     /// Takes the pending changes of both sides from the change streams, and notes which pairs have to be carried over.
     mutating func take() throws {
-        taking += 1
+        streamReads.begin()
         for side in PartnerSide.allCases {
             guard let feed = sides[side]?.feed else { continue }
             let batch: ChangeFeed.Batch?
@@ -191,24 +194,36 @@ struct MirrorRun: ~Copyable, FollowingRun {
             }
             guard let batch else { continue }
             counts.changes += batch.changes
-            counts.echoes += batch.ignored
+            counts.echoes += batch.ignored.count
+            for own in batch.ignored { noteOwn(own, side) }
             for (index, id) in batch.ids.enumerated() {
                 let time = batch.times[index]
-                clients[side] = max(clients[side] ?? time.cluster, time.cluster)
+                let earlier = sides[side]?.lastChange
+                sides[side]?.lastChange = max(earlier ?? time.cluster, time.cluster)
                 guard let key = partner.key(of: id, on: side), partner.twin(of: key.value, on: .source) != nil else {
                     try noteWithoutTwin(id, side)
                     continue
                 }
-                guard !carried.hold(key, changed: time.cluster) else { continue }
-                dirty.add(key, side, at: time, since: batch.firstTimes[index], taking: taking)
-                for waiting in held.waiting(for: key) { dirty.add(waiting, taking: taking) }
+                unreported.noteChange(of: key, on: side, at: time)
+                guard !carried.contains(key, changed: time.cluster) else { continue }
+                dirty.add(key, side, at: time, since: batch.firstTimes[index], read: streamReads.latest)
+                for waiting in held.waiting(for: key) { dirty.add(waiting, read: streamReads.latest) }
             }
             sides[side]?.place = batch.place
             sides[side]?.time = batch.time
+            unreported.forget(upTo: batch.time, on: side)
         }
-        snapshots.append(
-            Snapshot(taking: taking, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
-        if snapshots.count > 64 { compactSnapshots() }
+        streamReads.end(with: sides, waitingSince: dirty.oldestRead)
+    }
+
+    /// Notes that the stream of a side reported a write by the mirror.
+    ///
+    /// If the write overwrote a client's later change, the pair is carried over again.
+    private mutating func noteOwn(_ own: ChangeFeed.IgnoredChange, _ side: PartnerSide) {
+        guard let key = partner.key(of: own.id, on: side) else { return }
+        if let time = own.earlier { unreported.noteChange(of: key, on: side, at: time) }
+        guard let time = unreported.noteWrite(of: key, on: side) else { return }
+        dirty.add(key, side, at: time, read: streamReads.latest)
     }
 
     /// Holds a document whose `_id` cannot be converted for the other side, or releases it if it no longer exists.
@@ -255,7 +270,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// requested.
     mutating func wait(until time: ClusterTime) throws {
         while sides.values.contains(where: { $0.time < time }), !kernel.stop.isRaised {
-            _ = news.wait(milliseconds: 50)
+            _ = changesArrived.wait(milliseconds: 50)
             try take()
             try kernel.keepLease()
         }
@@ -264,8 +279,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     // MARK: saving progress
 
     private mutating func isThrottled() throws -> Bool {
-        guard looksAt.map({ $0.duration(to: .now) > .seconds(1) }) ?? true else { return false }
-        looksAt = .now
+        guard throttleReadAt.map({ $0.duration(to: .now) > .seconds(1) }) ?? true else { return false }
+        throttleReadAt = .now
         // A mirror that waits lags more and more, so it reports the lag while it waits.
         let (since, events) = (dirty.since, mirror.events)
         var (waiting, saidAt) = (counts, ContinuousClock.now)
@@ -286,45 +301,35 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// A stream may still have to report changes that are older than the previous call of this function. Until it has
     /// reached the operation time that the deployment had at that call, its next change counts as made right after the
     /// last time that the stream has reached.
-    private mutating func lag() throws -> Int {
+    private mutating func oldestAge() throws -> Int {
         let reply = try kernel.retrying { try kernel.client.hello().reply }
-        let untold = sides.values.map(\.time).filter { $0 < known }
-        known = try now()
-        let oldest = ([dirty.since] + untold.map { Int64($0.seconds) * 1_000 }).compactMap(\.self).min()
+        let late = sides.values.map(\.time).filter { $0 < lag.known }
+        lag.known = try now()
+        let oldest = ([dirty.since] + late.map { Int64($0.seconds) * 1_000 }).compactMap(\.self).min()
         guard let oldest, let time = ServerTime(reply["localTime"]) else { return 0 }
         return max(0, Int(time.milliseconds - oldest))
     }
 
-    private mutating func compactSnapshots() {
-        let oldest = dirty.oldestTaking ?? .max
-        guard let last = snapshots.lastIndex(where: { $0.taking < oldest }) else {
-            // Every snapshot was taken after the oldest pair's change was received, so none can be saved yet.
-            return
-        }
-        snapshots.removeFirst(last)
-    }
-
     /// Saves the positions in the streams up to which all changes are carried over, and reports the progress.
     mutating func save() throws {
-        compactSnapshots()
         savedAt = .now
-        counts.lag = try lag()
-        counts.delays = delays.percentiles
+        counts.lag = try oldestAge()
+        counts.delays = lag.percentiles
         counts.refused = held.count
         mirror.events(.progress(counts))
-        let oldest = dirty.oldestTaking ?? .max
-        guard let snapshot = snapshots.first, snapshot.taking < oldest else { return try kernel.renew() }
-        if let told = snapshot.times.values.min() { sessions.forget(before: told) }
+        guard let snapshot = streamReads.done(before: dirty.oldestRead) else { return try kernel.renew() }
+        if let received = snapshot.times.values.min() { sessions.forget(before: received) }
         let described: BSONDocument = [
             "changes": .integer(counts.changes), "carried": .integer(counts.written),
             "echoes": .integer(counts.echoes), "conflicts": .integer(counts.conflicts),
             "unmirrored": .integer(counts.refused), "lag": .integer(counts.lag),
-            "delay": [.integer(counts.delays.half), .integer(counts.delays.most)],
+            "delay": [.integer(counts.delays.median), .integer(counts.delays.percentile99)],
         ]
         try kernel.renew(
             setting: PartnerChange.mirrored(
-                to: snapshot.places, times: snapshot.times, clients: clients, sessions: sessions, counts: described))
-        if let told = snapshot.times.values.min() { try carried.forget(upTo: told, under: kernel) }
+                to: snapshot.places, times: snapshot.times, clients: sides.compactMapValues(\.lastChange),
+                sessions: sessions, counts: described))
+        if let received = snapshot.times.values.min() { try carried.forget(upTo: received, under: kernel) }
     }
 }
 
@@ -333,32 +338,7 @@ extension FeedPlace {
     var time: ClusterTime? {
         switch self {
         case .at(let time): time
-        case .behind(let token): token.time
+        case .after(let token): token.time
         }
-    }
-}
-
-/// The delays of the latest changes until they were carried over, for at most 20,000 changes.
-struct Delays {
-    private var samples: [Int] = []
-    private var next = 0
-
-    private static let most = 20_000
-
-    mutating func add(_ time: ChangeTime, at now: Int64) {
-        guard let wall = time.wall else { return }
-        let delay = Int(max(0, now - wall))
-        if samples.count < Self.most {
-            samples.append(delay)
-        } else {
-            samples[next % Self.most] = delay
-            next += 1
-        }
-    }
-
-    var percentiles: (half: Int, most: Int) {
-        guard !samples.isEmpty else { return (0, 0) }
-        let sorted = samples.sorted()
-        return (sorted[sorted.count / 2], sorted[min(sorted.count - 1, sorted.count * 99 / 100)])
     }
 }

@@ -43,6 +43,21 @@ struct PairWriter: ~Copyable {
         var refused: [Refused] = []
     }
 
+    /// A transaction that may be repeated, because it failed and may have been committed all the same.
+    ///
+    /// The documents cannot show whether it was committed, because a client may have set them back since.
+    private struct Transaction {
+        let namespace: Namespace
+        /// The time up to which the written documents include all changes of their pairs.
+        let time: ClusterTime
+        let isExchange: Bool
+        /// The number of the transaction's record in ``CarriedChanges``.
+        let number: Int
+        /// The changes that the last attempt left out, because their documents had changed; `nil` if no attempt got as
+        /// far as the commit.
+        var unchanged: [Change]?
+    }
+
     private enum Attempt {
         case done(unchanged: [Change])
         /// The lease has ended, or another runner holds it.
@@ -67,6 +82,9 @@ struct PairWriter: ~Copyable {
         self.client = client
         self.session = session
     }
+
+    /// A time of the deployment's logical clock that is not before the last commit.
+    var lastCommit: ClusterTime { ClusterTime(rawValue: session.operationTime) }
 
     /// The `lsid` of the writer's session, which the change event of each write contains.
     var sessionID: BSONDocument { session.id }
@@ -97,11 +115,13 @@ struct PairWriter: ~Copyable {
         isExchange: Bool, under kernel: inout Kernel, _ outcome: inout Outcome
     ) throws {
         var rest = changes
+        var transaction = Transaction(
+            namespace: namespace, time: time, isExchange: isExchange, number: carried.makeNumber())
         while !rest.isEmpty {
             FaultInjection.reached(.beforeWrite)
             let attempt = try kernel.fenced { kernel in
                 do {
-                    return try self.attempt(rest, namespace, time, &carried, isExchange: isExchange, kernel)
+                    return try self.attempt(rest, &transaction, &carried, kernel)
                 } catch let error as MongoError where error.isOverload {
                     endTransaction()
                     throw error
@@ -155,8 +175,8 @@ struct PairWriter: ~Copyable {
     }
 
     private func attempt(
-        _ changes: [Change], _ namespace: Namespace, _ time: ClusterTime, _ carried: inout CarriedChanges,
-        isExchange: Bool, _ kernel: borrowing Kernel
+        _ changes: [Change], _ transaction: inout Transaction, _ carried: inout CarriedChanges,
+        _ kernel: borrowing Kernel
     ) throws -> Attempt {
         let limit = kernel.lease.terms.writeLimit
         try session.startTransaction(commitLimit: limit)
@@ -164,31 +184,48 @@ struct PairWriter: ~Copyable {
         let options = try session.options(adding: [
             "maxTimeMS": .long(limit.milliseconds), "comment": "shipshape partner",
         ])
-        let (due, unchanged) = try compare(changes, namespace, options)
-        guard !due.isEmpty, !isExchange || unchanged.isEmpty else {
-            return .done(unchanged: isExchange && !due.isEmpty ? changes : unchanged)
-        }
         let records = Namespace(database: kernel.store.client.database, collection: StateStore.streams)
-        let fence = try client.collection(records).update(
-            [UpdateStatement(kernel.fencedRecord, [["$set": ["written": "$$NOW"]]])], options: options)
-        guard fence.matched == 1 else { return .unfenced }
+        if let unchanged = transaction.unchanged,
+            try carried.isRecorded(transaction.number, in: records.database, of: client, options: options)
+        {
+            // The commit waits for a majority, so that no election undoes the earlier attempt any more.
+            guard try fence(records, options, kernel) else { return .unfenced }
+            try session.commitTransaction()
+            return .done(unchanged: unchanged)
+        }
+        let (due, unchanged) = try compare(changes, transaction.namespace, options)
+        guard !due.isEmpty, !transaction.isExchange || unchanged.isEmpty else { return .done(unchanged: changes) }
+        guard try fence(records, options, kernel) else { return .unfenced }
         do {
-            if let (index, error) = try send(due, namespace, options, isExchange: isExchange) {
+            if let (index, error) = try send(
+                due, transaction.namespace, options, isExchange: transaction.isExchange)
+            {
                 let place = changes.firstIndex { $0.key == due[index].key } ?? index
                 return .refused(place, error.code, key: error.takenKey)
             }
         } catch let error as MongoError where error.isOfOneDocument || error.code == .writeConflict {
             return .failed(error)
         }
-        try carried.record(due.map(\.key), until: time, in: records.database, of: client, options: options)
+        try carried.record(
+            due.map(\.key), until: transaction.time, as: transaction.number, in: records.database, of: client,
+            options: options)
         FaultInjection.reached(.beforeCommit)
+        transaction.unchanged = unchanged
         try session.commitTransaction()
         return .done(unchanged: unchanged)
     }
 
+    /// Writes to the lease's document in the state database.
+    /// - Returns: whether the lease was held.
+    private func fence(
+        _ records: Namespace, _ options: BSONDocument, _ kernel: borrowing Kernel
+    ) throws(MongoError) -> Bool {
+        try client.collection(records).update(
+            [UpdateStatement(kernel.fencedRecord, [["$set": ["written": "$$NOW"]]])], options: options
+        ).matched == 1
+    }
+
     /// Returns the changes whose documents are the same as when they were read, and those whose documents differ.
-    ///
-    /// A change that is already made, for example because the reply to it was lost, is in neither list.
     private func compare(
         _ changes: [Change], _ namespace: Namespace, _ options: BSONDocument
     ) throws -> (due: [Change], unchanged: [Change]) {
@@ -196,12 +233,7 @@ struct PairWriter: ~Copyable {
             changes.map(\.id))
         var (due, unchanged): ([Change], [Change]) = ([], [])
         for change in changes {
-            let now = present[IDKey(change.id)]
-            if now == change.before {
-                due.append(change)
-            } else if now != change.after {
-                unchanged.append(change)
-            }
+            if present[IDKey(change.id)] == change.before { due.append(change) } else { unchanged.append(change) }
         }
         return (due, unchanged)
     }

@@ -168,12 +168,12 @@ struct PartnerCopy: ~Copyable {
         let failing = try documents.filter { try schema.check($0.view) == .certain }.compactMap { $0["_id"] }
         guard !failing.isEmpty else { return true }
         let limit = SharedLimit(ledger: ledger, limits: job.limits)
-        let lacking = try kernel.retrying {
+        let shortage = try kernel.retrying {
             try limit.reserve(
                 failing, of: job.target, accepting: runner.options.allowUnsync ?? 0, kernel.store)
         }
-        if let lacking { report.stopped = "the limit of unsynced documents: \(lacking)" }
-        return lacking == nil
+        if let shortage { report.stopped = "the limit of unsynced documents: \(shortage)" }
+        return shortage == nil
     }
 
     private mutating func insert(_ documents: [BSONDocument]) throws {

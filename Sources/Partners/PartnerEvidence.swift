@@ -64,10 +64,10 @@ extension PartnerState {
 /// The state of the mirror.
 extension PartnerState {
     /// The largest lag at which a mirror still counts as keeping both sides equal.
-    private static let mostBehind = Duration.seconds(60)
+    private static let maximumLag = Duration.seconds(60)
 
     /// Returns the mirror's lag in seconds; `nil` before a mirror has run.
-    func secondsBehind(at now: ServerTime) -> Int? {
+    func lagSeconds(at now: ServerTime) -> Int? {
         guard record["mirror"]?.document != nil else { return nil }
         let times = record["times"]?.document?.values.compactMap { value -> Int? in
             if case .timestamp(let stamp) = value { ClusterTime(rawValue: stamp).seconds } else { nil }
@@ -77,9 +77,9 @@ extension PartnerState {
 
     /// Returns the reason why no mirror keeps both sides equal now, as a clause; `nil` if one does.
     private func mirrorObjection(at now: ServerTime) -> String? {
-        guard isHeld, let behind = secondsBehind(at: now) else { return "no mirror is running: run partner mirror" }
-        return behind > Int(Self.mostBehind.milliseconds / 1_000)
-            ? "its mirror is \(behind) s behind: wait until it has caught up" : nil
+        guard isHeld, let lag = lagSeconds(at: now) else { return "no mirror is running: run partner mirror" }
+        return lag > Int(Self.maximumLag.milliseconds / 1_000)
+            ? "its mirror is \(lag) s behind: wait until it has caught up" : nil
     }
 }
 

@@ -130,7 +130,7 @@ extension PartnerJob {
             return
                 "\"refresh\" needs a journal, and a partner has none: leave it out, because a partner's document is "
                 + "always made from its original again"
-        case _ where step.settled(at: 0) != step && !own.contains(step.target.topLevel):
+        case _ where step.resolved(at: 0) != step && !own.contains(step.target.topLevel):
             return "the time differs in every run, so the sides would never agree: write a date, or name "
                 + "\"\(step.target.topLevel)\" in \"only\", as a field that is filled when its document is inserted "
                 + "and then stays"

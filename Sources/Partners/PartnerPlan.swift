@@ -43,17 +43,17 @@ package struct RefusalList: Sendable {
     /// The first documents, at most 20.
     package private(set) var samples: [Refusal] = []
 
-    private static let most = 20
+    private static let maximum = 20
 
     mutating func add(_ refusal: Refusal) {
         count += 1
         reasons[refusal.reason, default: 0] += 1
-        if samples.count < Self.most { samples.append(refusal) }
+        if samples.count < Self.maximum { samples.append(refusal) }
     }
 
     mutating func add(_ other: RefusalList) {
         count += other.count
         reasons.merge(other.reasons, uniquingKeysWith: +)
-        samples += other.samples.prefix(Self.most - samples.count)
+        samples += other.samples.prefix(Self.maximum - samples.count)
     }
 }

@@ -39,13 +39,13 @@ struct PartnerProof: Sendable {
         let collection = client.collection(partner.job.source)
         let parts = try retry.run { try CollectionParts(of: collection, for: partner.job.limits.concurrency) }
         return try parts.reduce(Result(), on: pool, and: collection) { filter, collection in
-            try retry.run { try look(at: filter, of: collection) }
+            try retry.run { try compare(at: filter, of: collection) }
         } combining: {
             $0 + $1
         }
     }
 
-    private func look(at filter: BSONDocument, of collection: MongoCollection) throws -> Result {
+    private func compare(at filter: BSONDocument, of collection: MongoCollection) throws -> Result {
         var result = Result()
         var chunks = DocumentChunks(
             collection.find(
@@ -90,8 +90,8 @@ struct PartnerProof: Sendable {
 struct DocumentChunks: ~Copyable {
     private var cursor: Cursor
     private var isOver = false
-    private static let most = 500
-    private static let mostBytes = 4 << 20
+    private static let maximum = 500
+    private static let maximumBytes = 4 << 20
 
     init(_ cursor: consuming Cursor) { self.cursor = cursor }
 
@@ -99,7 +99,7 @@ struct DocumentChunks: ~Copyable {
     mutating func next() throws -> [BSONDocument]? {
         var documents: [BSONDocument] = []
         var size = 0
-        while !isOver, documents.count < Self.most, size < Self.mostBytes {
+        while !isOver, documents.count < Self.maximum, size < Self.maximumBytes {
             guard let view = try cursor.next() else {
                 isOver = true
                 break

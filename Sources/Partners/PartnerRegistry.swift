@@ -27,13 +27,17 @@ package struct PartnerRegistry: Sendable {
             "differences": .integer(comparison.count), "originals": .integer(comparison.originals),
             "partners": .integer(comparison.partners),
             "time": comparison.time.map { .timestamp($0.rawValue) } ?? .null,
-            "text": .string(PartnerState.digest(of: partner.job)),
+        ]
+        // The comparison counts while its digest is that of the record, which an earlier version may have written.
+        let digests = BSONValue.array(of: PartnerState.digests(of: partner.job).map { .string($0) })
+        let text: BSONValue = [
+            "$cond": [["$in": ["$text", digests]], "$text", .string(PartnerState.digest(of: partner.job))]
         ]
         do throws(MongoError) {
             try client().note(
                 StateStore.streams, id(of: partner),
                 [
-                    "verified": ["$mergeObjects": [["$literal": .object(found)], ["at": "$$NOW"]]],
+                    "verified": ["$mergeObjects": [["$literal": .object(found)], ["at": "$$NOW", "text": text]]],
                     "carries": PartnerChange.carried(partner.job),
                 ])
             return nil

@@ -146,7 +146,7 @@ extension PartnerRunner {
     }
 
     func ledger(on pool: ClientPool) throws -> UnsyncLedger {
-        UnsyncLedger(options.ledger, of: options.apps.orOf(partner.appIDs), client: try pool.client())
+        UnsyncLedger(options.ledger.orOf(partner.appIDs), client: try pool.client())
     }
 
     /// Returns the room below the limit of unsynced documents, less the reservations of other jobs.
@@ -161,11 +161,11 @@ extension PartnerRunner {
     /// Throws if more of the partner's documents would not sync than the limit has room for.
     ///
     /// The options can allow a number of such documents.
-    package func checkHarm(of plan: PartnerPlan) throws(RunError) {
+    package func checkHeadroom(of plan: PartnerPlan) throws(RunError) {
         guard let headroom = plan.headroom, plan.failing > headroom.documents, plan.failing > options.allowUnsync ?? 0
         else { return }
         throw RunError(
-            .harmExceedsHeadroom,
+            .exceedsHeadroom,
             "\(plan.failing) documents of \(plan.target) would not sync under its schema, and there is room for "
                 + "\(headroom.documents) (\(headroom)): change the steps, repair the originals first, or accept them "
                 + "with --allow-unsync \(plan.failing)")

@@ -52,12 +52,16 @@ struct PartnerState {
         }
     }
 
-    /// Returns the digest that identifies a job's text.
-    static func digest(of job: PartnerJob) -> String { SHA256.text(of: Array(job.text.utf8)) }
+    /// Returns the digest that identifies a job's content, without its comments.
+    static func digest(of job: PartnerJob) -> String { SHA256.text(of: Array(JobFile.content(of: job.text).utf8)) }
+
+    /// Returns the digest of the job's content, and the digest that earlier versions of the program recorded, which
+    /// covers the comments, too.
+    static func digests(of job: PartnerJob) -> [String] { [digest(of: job), SHA256.text(of: Array(job.text.utf8))] }
 
     /// Throws if the text of the job file has changed since the copy began.
     func check(_ job: PartnerJob) throws(RunError) {
-        guard phase != nil, record["text"]?.text != Self.digest(of: job) else { return }
+        guard phase != nil, !Self.digests(of: job).contains(record["text"]?.text ?? "") else { return }
         throw RunError(
             .bindingChanged,
             "partner \"\(job.name)\" cannot continue: the job file's text changed since it was begun; give the changed "

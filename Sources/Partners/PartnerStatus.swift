@@ -21,7 +21,7 @@ package struct PartnerStatus: Sendable {
     /// Whether a runner holds the lease now, for a mirror or a copy.
     package var isHeld = false
     /// The mirror's lag in seconds; `nil` before a mirror has run.
-    package var behind: Int?
+    package var lag: Int?
     /// The counts of the mirror since its last start.
     package var mirror: BSONDocument?
     /// The time of the last write by a client that the mirror has seen on each side, in milliseconds since 1970.
@@ -59,7 +59,7 @@ extension PartnerRegistry {
         status.isHeld = state.isHeld
         status.mirror = record["mirror"]?.document
         status.begun = time(record["begun"])
-        status.behind = state.secondsBehind(at: ServerTime(milliseconds: status.now))
+        status.lag = state.lagSeconds(at: ServerTime(milliseconds: status.now))
         for side in PartnerSide.allCases {
             status.lastWrites[side] = time(record["clients"]?.document?[side.rawValue])
         }
@@ -69,7 +69,7 @@ extension PartnerRegistry {
             guard let id = refused["_id"]?.document, let value = id["id"] else { continue }
             status.samples.append((id["side"]?.text ?? "", value, refused["reason"]?.text ?? ""))
         }
-        if record["text"]?.text == PartnerState.digest(of: partner.job) {
+        if PartnerState.digests(of: partner.job).contains(record["text"]?.text ?? "") {
             (status.differences, status.verified) = (state.evidence.differences, state.evidence.time?.milliseconds)
         }
         return status
@@ -96,7 +96,7 @@ extension PartnerStatus {
         }
         var obstacles: [String] = []
         if isHeld { obstacles.append("a mirror is running: stop it first (SIGTERM)") }
-        if behind == nil { obstacles.append("no mirror has run: run partner mirror --once") }
+        if lag == nil { obstacles.append("no mirror has run: run partner mirror --once") }
         if unmirrored > 0 {
             obstacles.append(
                 (unmirrored == 1 ? "1 document is" : "\(unmirrored) documents are")
@@ -168,9 +168,9 @@ extension PartnerRunner {
         since place: FeedPlace, ignoring sessions: OwnSessions, _ kernel: borrowing Kernel
     ) throws -> [String] {
         let end = ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() })
-        let news = Semaphore()
+        let changesArrived = Semaphore()
         let feed = ChangeFeed(
-            job.source, from: place, on: kernel.pool, news: news, patience: options.retryLimit,
+            job.source, from: place, on: kernel.pool, changesArrived: changesArrived, retryLimit: options.retryLimit,
             ignoring: sessions.ids)
         defer { feed.close() }
         var time = ClusterTime(rawValue: 0)
@@ -181,7 +181,7 @@ extension PartnerRunner {
                     if !batch.ids.isEmpty { return ["clients wrote to the original after the mirror ended"] }
                     time = batch.time
                 } else {
-                    _ = news.wait(milliseconds: 100)
+                    _ = changesArrived.wait(milliseconds: 100)
                 }
             } catch {
                 if case .failed(let error) = error { throw error }

@@ -85,8 +85,8 @@ package struct PartnerVerification: Sendable {
     }
 
     /// The most differences that a comparison keeps; below it, the most pairs that are compared again.
-    private static let mostKept = 1_000
-    private static let mostRechecked = 200_000
+    private static let maximumKept = 1_000
+    private static let maximumRechecked = 200_000
 
     private struct Part: Sendable {
         var documents = 0
@@ -118,13 +118,14 @@ package struct PartnerVerification: Sendable {
             throw RunError(.unknownCollection, "there is no collection \(namespace): nothing is compared")
         }
         let start = try retry.run { try client.operationTime() }
-        let news = Semaphore()
+        let changesArrived = Semaphore()
         let feeds = PartnerSide.allCases.filter { _ in start > 0 }.map { side in
             (
                 side,
                 ChangeFeed(
-                    partner.job.namespace(side), from: .at(ClusterTime(rawValue: start)), on: pool, news: news,
-                    patience: retryLimit)
+                    partner.job.namespace(side), from: .at(ClusterTime(rawValue: start)), on: pool,
+                    changesArrived: changesArrived,
+                    retryLimit: retryLimit)
             )
         }
         defer { for (_, feed) in feeds { feed.close() } }
@@ -133,7 +134,7 @@ package struct PartnerVerification: Sendable {
             let collection = client.collection(partner.job.namespace(side))
             let parts = try retry.run { try CollectionParts(of: collection, for: partner.job.limits.concurrency) }
             let part = try parts.reduce(Part(), on: pool, and: collection) { filter, collection in
-                try retry.run { try look(at: filter, on: side, of: collection) }
+                try retry.run { try compare(at: filter, on: side, of: collection) }
             } combining: {
                 $0 + $1
             }
@@ -146,15 +147,15 @@ package struct PartnerVerification: Sendable {
             while time < end {
                 guard !stop.isRaised else { throw StopAsked() }
                 guard let batch = try changes(of: feed) else {
-                    _ = news.wait(milliseconds: 100)
+                    _ = changesArrived.wait(milliseconds: 100)
                     continue
                 }
                 open.formUnion(batch.ids.map { Pair(id: IDKey($0), side: side) })
                 time = batch.time
             }
         }
-        try settle(Array(open.prefix(Self.mostRechecked)), client, &comparison)
-        comparison.count += max(0, open.count - Self.mostRechecked)
+        try recheck(Array(open.prefix(Self.maximumRechecked)), client, &comparison)
+        comparison.count += max(0, open.count - Self.maximumRechecked)
         comparison.seconds = started.duration(to: .now).seconds
         return comparison
     }
@@ -171,7 +172,7 @@ package struct PartnerVerification: Sendable {
 
     // MARK: the scan
 
-    private func look(at filter: BSONDocument, on side: PartnerSide, of collection: MongoCollection) throws -> Part {
+    private func compare(at filter: BSONDocument, on side: PartnerSide, of collection: MongoCollection) throws -> Part {
         var part = Part()
         let options: BSONDocument = ["readConcern": ["level": "majority"], "comment": "shipshape partner verify"]
         var chunks = DocumentChunks(collection.find(filter, options: options))
@@ -212,7 +213,7 @@ package struct PartnerVerification: Sendable {
                     differences.append((id, .missingInTarget))
                     continue
                 }
-                let fields = try translation.beside(made, there).differing(from: there)
+                let fields = try translation.adapted(made, to: there).differing(from: there)
                 if !fields.isEmpty { differences.append((id, .differing(fields))) }
             }
         }
@@ -230,7 +231,7 @@ package struct PartnerVerification: Sendable {
     // MARK: repeated comparisons
 
     /// Compares pairs again, until no pair differs or the time in ``settling`` has passed, and stores the differences.
-    private func settle(
+    private func recheck(
         _ pairs: [Pair], _ client: borrowing Client, _ comparison: inout PartnerComparison
     ) throws {
         comparison.rechecked = pairs.count
@@ -239,16 +240,16 @@ package struct PartnerVerification: Sendable {
         var differences: [PairDifference] = []
         repeat {
             guard !stop.isRaised else { throw StopAsked() }
-            let looked = try retry.run { try look(again: open, client) }
-            (differences, comparison.time) = (looked.differences, looked.time)
-            open = looked.open
+            let rechecked = try retry.run { try compare(again: open, client) }
+            (differences, comparison.time) = (rechecked.differences, rechecked.time)
+            open = rechecked.open
             if !open.isEmpty, .now < end { PosixThread.sleep(.milliseconds(500), unless: { stop.isRaised }) }
         } while !open.isEmpty && .now < end
         comparison.count += differences.count
-        comparison.differences = Array(differences.prefix(Self.mostKept))
+        comparison.differences = Array(differences.prefix(Self.maximumKept))
     }
 
-    private func look(
+    private func compare(
         again pairs: [Pair], _ client: borrowing Client
     ) throws -> (differences: [PairDifference], open: [Pair], time: ClusterTime?) {
         let session = try client.startSession(isSnapshot: true)

@@ -88,7 +88,7 @@ struct Translation {
     ///
     /// It keeps the fields that only the existing document's side has. It also keeps the integer type of the existing
     /// `_id`, because a string does not show whether the number had 32 or 64 bits.
-    func beside(_ made: BSONDocument, _ present: BSONDocument?) throws -> BSONDocument {
+    func adapted(_ made: BSONDocument, to present: BSONDocument?) throws -> BSONDocument {
         let own = partner.job.own(side.other)
         guard let present else { return made }
         var made = made
@@ -121,7 +121,7 @@ package struct Refusal: Hashable, Sendable {
         case server(Int)
         /// The driver refuses to send the document.
         case damaged
-        /// A reason that an earlier run recorded, as text.
+        /// A reason that an earlier version of the program recorded, as text.
         case recorded(String)
     }
 }
@@ -129,6 +129,41 @@ package struct Refusal: Hashable, Sendable {
 extension Refusal {
     /// The server's error code, if the server refuses the document; otherwise `nil`.
     var serverCode: Int? { if case .server(let code) = reason { code } else { nil } }
+}
+
+extension Refusal.Reason {
+    /// Whether both are the same reason; a recorded text is compared with the text of the other reason.
+    func isSame(as other: Self) -> Bool {
+        if case .recorded(let text) = self { return text == "\(other)" }
+        if case .recorded(let text) = other { return text == "\(self)" }
+        return self == other
+    }
+
+    /// The fields that ``init(_:)`` reads.
+    var fields: [(String, BSONValue)] {
+        switch self {
+        case .id: [("kind", "id")]
+        case .step(let reason): [("kind", "step"), ("step", .string(reason.rawValue))]
+        case .lossy(let fields): [("kind", "lossy"), ("fields", .array(of: fields.map { .string($0) }))]
+        case .server(let code): [("kind", "server"), ("code", .integer(code))]
+        case .damaged: [("kind", "damaged")]
+        case .recorded: []
+        }
+    }
+
+    /// Reads the reason from a record of the state database; earlier versions recorded a text and a server's code.
+    init(_ record: BSONDocument) {
+        let fields = record["fields"]?.document?.values.compactMap(\.text)
+        let step = record["step"]?.text.flatMap(CompiledStep.Reason.init)
+        switch (record["kind"]?.text, record["code"]?.integer, step, fields) {
+        case ("id", _, _, _): self = .id
+        case ("step", _, let reason?, _): self = .step(reason)
+        case ("lossy", _, _, let fields?): self = .lossy(fields)
+        case ("damaged", _, _, _): self = .damaged
+        case (_, let code?, _, _): self = .server(code)
+        default: self = .recorded(record["reason"]?.text ?? "")
+        }
+    }
 }
 
 extension Refusal.Reason: CustomStringConvertible {

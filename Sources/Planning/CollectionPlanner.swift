@@ -74,7 +74,7 @@ struct CollectionPlanner {
 /// Suggestions for changes whose purpose the two schemas do not show, but a reviewer may know.
 extension CollectionPlanner {
     /// The largest number of fields that a suggestion names; with more, it would list all fields and be no help.
-    private static let mostSuggested = 10
+    private static let maximumSuggested = 10
 
     /// The fields removed from one object and added to it, as far as a suggestion to combine or split fields can name
     /// them.
@@ -111,7 +111,7 @@ extension CollectionPlanner {
     }
 
     private func combination(of parts: [SchemaChange], into change: SchemaChange) -> PlanEntry? {
-        guard (2...Self.mostSuggested).contains(parts.count), Self.isText(change.new), let into = change.path.jobPath
+        guard (2...Self.maximumSuggested).contains(parts.count), Self.isText(change.new), let into = change.path.jobPath
         else { return nil }
         let template = parts.compactMap(\.path.jobPath).map { "{\($0)}" }.joined(separator: " ")
         return PlanEntry(
@@ -127,7 +127,7 @@ extension CollectionPlanner {
     }
 
     private func split(_ gone: [SchemaChange], into come: [SchemaChange], at change: SchemaChange) -> PlanEntry? {
-        guard gone.count == 1, (2...Self.mostSuggested).contains(come.count), come.first?.path == change.path,
+        guard gone.count == 1, (2...Self.maximumSuggested).contains(come.count), come.first?.path == change.path,
             let field = gone[0].path.jobPath
         else { return nil }
         let rename = "\(gone[0].oldNamespace ?? fields.new.namespace).\(gone[0].oldPath)=NAME"

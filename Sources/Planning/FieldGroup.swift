@@ -23,11 +23,14 @@ struct FieldGroup {
     }
 
     /// Returns the group without its steps, because a job cannot hold one of them and the other steps depend on it.
-    func refused(because reason: String) -> FieldGroup {
+    /// - Parameter dialect: the dialect of the schema; a partner collection is of no use to Prisma's clients.
+    func refused(because reason: String, in dialect: Dialect) -> FieldGroup {
         var group = FieldGroup(path: path)
+        let isOfPrisma = dialect == .prisma
         group.say(
-            .manual, "no job can do this (\(reason)): write a script of your own, or use a partner collection",
-            isForPartner: true)
+            .manual,
+            "no job can do this (\(reason)): write a script of your own"
+                + (isOfPrisma ? "" : ", or use a partner collection"), isForPartner: !isOfPrisma)
         group.entries[0].changes = (entries + late).flatMap(\.changes)
         group.entries += entries.filter { $0.step == nil }.map { entry in
             var entry = entry

@@ -26,6 +26,10 @@ extension FieldPlanner {
             return group.say(.manual, "no step converts elements that the schema describes by their position")
         }
         switch (Shape(ofValue: old), after) {
+        case (.single, .single) where dialect == .prisma && old.isRead(asIsBy: new):
+            guard old.reads(.double), !new.reads(.double), let type = new.types.first else { return }
+            let remark = "the shell writes numbers as doubles, which the newer client does not read"
+            group.add(.convert(field, from: nil, to: type), remark, isStray: true)
         case (.single(let before), .single(let types)):
             convert(field, from: before, to: types, link, in: &group, isStray: isStray)
         case (.list, .set):
@@ -51,7 +55,7 @@ extension FieldPlanner {
             group.say(
                 .manual,
                 "no step makes \(new.expectation()) from \(old.expectation()): write an \"expression\" step of your "
-                    + "own, or use a partner collection", isForPartner: true)
+                    + "own\(orPartner)", isForPartner: true)
         }
     }
 
@@ -133,6 +137,9 @@ extension FieldPlanner {
         fit(field, at: path, old.inner, new, link, in: &group, isStray: false)
     }
 
+    /// The end of a sentence on what else can be done; Prisma schemas have no partner collections.
+    private var orPartner: String { dialect == .prisma ? "" : ", or use a partner collection" }
+
     static let emptyList = "an empty list has no value: null replaces it"
 
     private func convert(
@@ -152,7 +159,7 @@ extension FieldPlanner {
                 group.say(
                     .manual,
                     "no step makes \(Self.words(targets)) from \(Self.words(rest ?? [])): add a field with another "
-                        + "name and fill it from your application, or use a partner collection",
+                        + "name and fill it from your application\(orPartner)",
                     isForPartner: true)
             }
             return
@@ -161,7 +168,7 @@ extension FieldPlanner {
             return group.say(
                 .manual,
                 "no conversion leads from \(Self.words(rest)) to \(target.rawValue): add a field with another name and "
-                    + "fill it from your application, or use a partner collection",
+                    + "fill it from your application\(orPartner)",
                 isForPartner: true)
         }
         if let link, !isStray, let keys = keyTypes[link.target], keys.old == keys.new {
@@ -194,5 +201,13 @@ extension FieldPlanner {
 
     private static func words(_ types: Set<SchemaType>) -> String {
         types.isEmpty ? "any value" : types.map(\.rawValue).sorted().joined(separator: " or ")
+    }
+}
+
+extension SchemaNode {
+    /// Whether a Prisma client reads the numbers that this schema describes without converting or losing any.
+    fileprivate func isRead(asIsBy other: SchemaNode) -> Bool {
+        let whole: Set<SchemaType> = [.int, .long]
+        return !types.isEmpty && whole.isSuperset(of: types) && types.allSatisfy(other.reads)
     }
 }

@@ -66,15 +66,15 @@ struct FieldPlanner {
         if path.steps.first == .field("_id") { return sayOfID(path, in: &group) }
         let codes = Set(changes.map(\.code))
         // A change of a constraint does not say whether the field is required, so the other changes are asked first.
-        let telling = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
-        let before = telling.lazy.compactMap { Side($0.old) }.first
-        guard let after = telling.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
+        let ordered = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
+        let before = ordered.lazy.compactMap { Side($0.old) }.first
+        guard let after = ordered.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
         guard let field = path.jobPath else {
             return group.say(.manual, "a job cannot name this field: repair it with a script of your own")
         }
         if codes.contains(.propertyRenamed) {
             rename(changes.lazy.compactMap(\.old?.path.jobPath).first, to: field, before, after, in: &group)
-        } else if codes.contains(where: Self.concernsValues) {
+        } else if codes.contains(where: Self.affectsValues) {
             fit(field, at: path, before?.node, after.node, after.link, in: &group, isStray: before == nil)
         }
         fill(field, at: path, before, after, in: &group)
@@ -94,7 +94,7 @@ struct FieldPlanner {
         }
     }
 
-    private static func concernsValues(_ code: SchemaChange.Code) -> Bool {
+    private static func affectsValues(_ code: SchemaChange.Code) -> Bool {
         let codes: Set<SchemaChange.Code> = [
             .requiredAdded, .optionalAdded, .propertyTypeChanged, .cardinalityChanged, .listSetChanged,
             .elementTypeChanged, .elementNullabilityChanged,
@@ -169,12 +169,11 @@ extension FieldPlanner {
         group.late.append(end)
     }
 
-    /// Returns the rule for a copy whose source may still change, because old clients write it under sync until the
-    /// deploy.
+    /// Returns the rule for a copy whose source may still change, because old clients write it until the deploy.
     ///
     /// A copy inside an object is not refreshed, because other steps may write the same top-level field.
     func upkeep(at path: SchemaPath) -> WhenPresent {
-        dialect == .appServices && path.steps.count == 1 ? .refresh : .report
+        dialect != .jsonSchema && path.steps.count == 1 ? .refresh : .report
     }
 
     /// Returns an entry that suggests to remove a field; an operator has to activate the step.
@@ -190,5 +189,23 @@ extension FieldPlanner {
         guard let parent = new.root.node(at: SchemaPath(Array(path.steps.dropLast()))) else { return false }
         if case .forbidden = parent.additionalProperties { return true }
         return false
+    }
+}
+
+extension FieldPlanner {
+    /// Returns the groups for documents of a collection that the older schema does not have.
+    func whole() -> [FieldGroup] {
+        new.root.properties.compactMap { property in
+            let path = SchemaPath([.field(property.name)])
+            guard let field = path.jobPath, property.name != "_id" else { return nil }
+            var group = FieldGroup(path: path)
+            let side = Side(
+                node: property.node, isRequired: new.root.requires(property.name),
+                link: new.link(from: path))
+            fit(field, at: path, nil, property.node, side.link, in: &group, isStray: true)
+            fill(field, at: path, nil, side, in: &group)
+            for index in group.entries.indices { group.entries[index].isStray = true }
+            return group.entries.isEmpty ? nil : group
+        }
     }
 }

@@ -59,4 +59,15 @@ extension SchemaNode {
         default: .none
         }
     }
+
+    /// An embedded object with zero values in the fields that it requires; `nil` if one of them has no zero value.
+    func zeroObject(in dialect: Dialect) -> BSONValue? {
+        guard withoutNull.isEmbedded else { return .none }
+        var members: [(String, BSONValue)] = []
+        for name in required {
+            guard let value = property(name)?.zeroValue else { return .none }
+            members.append((name, value))
+        }
+        return .object(BSONDocument(members))
+    }
 }

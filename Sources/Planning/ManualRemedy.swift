@@ -34,6 +34,16 @@ struct ManualRemedy {
             return
         }
         switch change.code {
+        case .idTypeChanged where planner.dialect == .prisma:
+            self.init(
+                "an _id cannot be changed in place: while no client runs, copy each document under its new _id with a "
+                    + "script of your own, and change the keys of all relations to it")
+        case .typeRenamed where planner.dialect == .prisma:
+            self.init("the documents need no change: only programs use the name", role: .nothing)
+        case .collectionMoved where planner.dialect == .prisma:
+            self.init(
+                "a job writes to one collection only: rename the collection in the moment of the deploy (mongosh: "
+                    + "db.getSiblingDB(…).OLD.renameCollection(\"NEW\"))")
         case .idTypeChanged:
             self.init(
                 "an _id cannot be changed in place: make a partner collection, which holds each document under its new "
@@ -57,7 +67,8 @@ struct ManualRemedy {
         case .propertyRemoved: self = Self.removal(change, in: planner)
         case .linkAdded, .linkRetargeted:
             self = Self.linking(change)
-        case .constraintTightened:
+        case .propertyTypeChanged where change.new?.node?.isPrismaEnum == true,
+            .elementTypeChanged where change.new?.node?.isPrismaEnum == true, .constraintTightened:
             self.init("no step can choose values that fit: shipshape check lists the documents that do not fit")
         case .additionalPropertiesChanged:
             guard case .forbidden? = change.new?.node?.additionalProperties else {

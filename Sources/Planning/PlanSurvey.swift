@@ -30,11 +30,11 @@ package struct PlanSurvey: Sendable {
                     jobs.append(job)
                     continue
                 }
-                let looked = try look(at: job, client)
-                if looked.steps.isEmpty {
-                    plan.collections[index].remarks += looked.entries
+                let surveyed = try survey(at: job, client)
+                if surveyed.steps.isEmpty {
+                    plan.collections[index].remarks += surveyed.entries
                 } else {
-                    jobs.append(looked)
+                    jobs.append(surveyed)
                 }
             }
             plan.collections[index].jobs = jobs
@@ -64,7 +64,7 @@ package struct PlanSurvey: Sendable {
         }
     }
 
-    private func look(at job: PlannedJob, _ client: borrowing Client) throws -> PlannedJob {
+    private func survey(at job: PlannedJob, _ client: borrowing Client) throws -> PlannedJob {
         var job = job
         let compiled = try planner.compiled(job)
         let survey: JobSurvey
@@ -73,7 +73,7 @@ package struct PlanSurvey: Sendable {
         } catch let error as RunError where error.kind == .unknownCollection {
             job.documents = PlannedJob.Documents(all: 0, needing: 0)
             for index in job.entries.indices where job.entries[index].step != nil {
-                job.entries[index].finding = StepFinding(needing: 0, leftAlone: [])
+                job.entries[index].finding = StepFinding(needing: 0, skipped: [])
             }
             return job
         }
@@ -95,14 +95,14 @@ extension StepFinding {
     fileprivate init(_ count: StepCount, _ unconverted: [JobSurvey.Unconverted]) {
         needing = count.needing
         let notConvertible = CompiledStep.Reason.notConvertible.rawValue
-        leftAlone =
-            count.leftAlone.filter { unconverted.isEmpty || $0.reason != notConvertible }.map { left in
-                LeftAlone(
+        skipped =
+            count.skipped.filter { unconverted.isEmpty || $0.reason != notConvertible }.map { left in
+                Skipped(
                     reason: left.reason, isTrouble: left.isTrouble, count: left.count,
                     samples: left.samples.map { Sample(id: $0) })
             }
             + unconverted.map { left in
-                LeftAlone(
+                Skipped(
                     reason: left.kind.rawValue, isTrouble: true, count: left.count,
                     samples: left.samples.map { Sample(id: $0.id, value: $0.value) })
             }

@@ -28,9 +28,9 @@ package struct Planner: Sendable {
         plan.notes = served.carry(by: options.partners)
         let app = FieldPlanner(dialect: new.dialect, old: nil, new: Self.nothing)
         plan.remarks = changes.filter { $0.namespace == nil }.flatMap { app.group(at: $0.path, for: [$0]).entries }
-        let concerned = Set(changes.compactMap(\.namespace)).union(stated.keys)
+        let affected = Set(changes.compactMap(\.namespace)).union(stated.keys)
         let changesOf = Dictionary(grouping: changes, by: \.namespace)
-        for namespace in concerned.sorted() where only == nil || only == namespace {
+        for namespace in affected.sorted() where only == nil || only == namespace {
             let own = changesOf[namespace] ?? []
             if let partner = served.partner(keeping: namespace) {
                 let entry = PlanEntry(role: .nothing, changes: own, partner: partner)
@@ -56,7 +56,9 @@ package struct Planner: Sendable {
         of plan: CollectionPlan, _ changes: [SchemaChange], _ converted: Set<Namespace>
     ) -> PartnerDraft? {
         let source = changes.lazy.compactMap(\.old?.namespace).first ?? plan.namespace
-        guard let before = old[source], let after = new[plan.namespace], before.root.property("_id") != nil else {
+        guard new.dialect != .prisma, let before = old[source], let after = new[plan.namespace],
+            before.root.property("_id") != nil
+        else {
             return nil
         }
         let entries = plan.remarks + plan.jobs.flatMap(\.entries)
@@ -89,6 +91,7 @@ package struct Planner: Sendable {
         _ namespace: Namespace, _ changes: [SchemaChange], stated: [SchemaPath: StepLine.Value]
     ) throws -> CollectionPlan {
         var plan = CollectionPlan(namespace: namespace, jobs: [], remarks: [])
+        plan.dialect = new.dialect
         guard let target = new[namespace] else {
             let gone = FieldPlanner(dialect: new.dialect, old: old[namespace], new: Self.nothing)
             plan.remarks = changes.flatMap { gone.group(at: $0.path, for: [$0]).entries }
@@ -130,19 +133,21 @@ package struct Planner: Sendable {
         _ groups: [FieldGroup], of fields: FieldPlanner, movedFrom: Namespace?, into plan: inout CollectionPlan
     ) throws {
         var (early, late): ([PlanEntry], [PlanEntry]) = ([], [])
-        let isSynced = new.dialect == .appServices
+        // The server itself refuses what does not fit a validator; otherwise, older clients read the documents meanwhile.
+        let hasClients = new.dialect != .jsonSchema
         let check = StageCheck(old: old, new: new, namespace: plan.namespace)
         // Usually, one check of all steps is enough for every group.
         let all = groups.flatMap { $0.steps + $0.late.compactMap(\.step) }
         let areHeld = check.holds(all)
-        let areHarmless = isSynced && (try? check.areHarmless(groups.flatMap(\.steps))) == true
+        let areSafe = hasClients && (try? check.areSafe(groups.flatMap(\.steps))) == true
         for group in groups {
-            let group = areHeld ? group : check.refusal(of: group).map(group.refused) ?? group
-            // The documents of a moved collection are copied to the new collection while sync is off, so the steps come
-            // afterwards.
-            if movedFrom != nil, isSynced {
+            let group =
+                areHeld ? group : check.refusal(of: group).map { group.refused(because: $0, in: new.dialect) } ?? group
+            // The documents of a moved collection are copied to the new collection while clients are off, so the steps
+            // come afterwards.
+            if movedFrom != nil, hasClients {
                 late += group.entries
-            } else if try !isSynced || areHarmless || group.steps.isEmpty || check.areHarmless(group.steps) {
+            } else if try !hasClients || areSafe || group.steps.isEmpty || check.areSafe(group.steps) {
                 early += group.entries
             } else {
                 late += Self.explained(group.entries)
@@ -171,7 +176,7 @@ package struct Planner: Sendable {
             return job.parts
         }
         if early.contains(where: { $0.step != nil }) {
-            plan.jobs += jobs(isSynced ? .beforeDeploy : .whileWarning, early)
+            plan.jobs += jobs(hasClients ? .beforeDeploy : .whileWarning, early)
         } else {
             let isDecision = { (entry: PlanEntry) in
                 entry.suggestions.contains { ["embed", "extract"].contains($0.kind) }
@@ -227,30 +232,12 @@ package struct Planner: Sendable {
     }
 }
 
-extension FieldPlanner {
-    /// Returns the groups for documents of a collection that the older schema does not have.
-    func whole() -> [FieldGroup] {
-        new.root.properties.compactMap { property in
-            let path = SchemaPath([.field(property.name)])
-            guard let field = path.jobPath, property.name != "_id" else { return nil }
-            var group = FieldGroup(path: path)
-            let side = Side(
-                node: property.node, isRequired: new.root.requires(property.name),
-                link: new.link(from: path))
-            fit(field, at: path, nil, property.node, side.link, in: &group, isStray: true)
-            fill(field, at: path, nil, side, in: &group)
-            for index in group.entries.indices { group.entries[index].isStray = true }
-            return group.entries.isEmpty ? nil : group
-        }
-    }
-}
-
 extension SchemaPlan {
     /// Completes a plan that is made without a survey.
     ///
     /// The jobs for collections that the older schema does not have become remarks, because these collections may be
     /// empty.
-    package mutating func settleWithoutData() {
+    package mutating func completeWithoutData() {
         for index in collections.indices {
             let isUnknown = { (job: PlannedJob) in !job.isKnownToOld && job.movedFrom == nil }
             let unknown = collections[index].jobs.filter(isUnknown)

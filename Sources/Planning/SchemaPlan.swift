@@ -1,5 +1,6 @@
 package import BSON
 package import Checking
+import Jobs
 package import SchemaChange
 package import ServerSchema
 
@@ -37,6 +38,8 @@ package struct SchemaPlan: Sendable {
 package struct CollectionPlan: Sendable {
     /// The collection, as the newer schema names it.
     package var namespace: Namespace
+    /// The dialect of both schemas.
+    package var dialect = Dialect.appServices
     /// The collection's jobs: one for each stage, or several if one job could not hold all steps of a stage.
     package var jobs: [PlannedJob]
     /// Entries that belong to no job of the collection.
@@ -170,13 +173,13 @@ package struct StepFinding: Sendable {
     /// The number of documents that need the step and can be changed.
     package var needing: Int
     /// The documents that the step skips, by reason; for a conversion, the reason says what is wrong with the value.
-    package var leftAlone: [LeftAlone]
+    package var skipped: [Skipped]
 
     /// The number of skipped documents that the operator has to fix.
-    package var stuck: Int { leftAlone.reduce(0) { $0 + ($1.isTrouble ? $1.count : 0) } }
+    package var stuck: Int { skipped.reduce(0) { $0 + ($1.isTrouble ? $1.count : 0) } }
 
     /// The documents that are skipped for one reason.
-    package struct LeftAlone: Sendable {
+    package struct Skipped: Sendable {
         /// The reason why these documents are skipped.
         package var reason: String
         /// Whether the operator has to fix the documents.
@@ -193,5 +196,49 @@ package struct StepFinding: Sendable {
         package var id: BSONValue
         /// The value of the step's field; `nil` if it is not a single value.
         package var value: BSONValue?
+    }
+}
+
+extension PlannedJob {
+    /// The job itself, or several jobs in order if it has more steps than a job may have.
+    var parts: [PlannedJob] {
+        guard steps.count > JobFile.maximumSteps else { return [self] }
+        var parts: [[PlanEntry]] = [[]]
+        var count = 0
+        for entry in entries {
+            if entry.step != nil {
+                if count == JobFile.maximumSteps {
+                    parts.append([])
+                    count = 0
+                }
+                count += 1
+            }
+            parts[parts.count - 1].append(entry)
+        }
+        return parts.enumerated().map { index, entries in
+            var job = self
+            (job.entries, job.part) = (entries, Part(number: index + 1, count: parts.count))
+            return job
+        }
+    }
+
+    /// Whether a text is a valid name for a planned job, even with the suffix of the job that follows it.
+    package static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 60 && text.unicodeScalars.allSatisfy(isPlain)
+    }
+
+    /// Returns a name for the job and the file of a collection, which differs for each collection.
+    package static func fileName(of namespace: Namespace) -> String {
+        let scalars = "\(namespace)".unicodeScalars
+        guard scalars.count > 50 || !scalars.allSatisfy(isPlain) else { return "\(namespace)" }
+        let plain = String(String.UnicodeScalarView(scalars.prefix(40).map { isPlain($0) ? $0 : "-" }))
+        return "\(plain)-\(SHA256.text(of: Array("\(namespace)".utf8)).prefix(8))"
+    }
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".": true
+        default: false
+        }
     }
 }

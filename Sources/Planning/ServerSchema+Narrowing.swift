@@ -12,7 +12,7 @@ extension ServerSchema {
         // If a step creates documents in another collection, that collection's schema judges them, so the schema stays
         // whole.
         guard kinds.allSatisfy(\.namespaces.isEmpty), let collection = self[job.namespace] else { return self }
-        let named = kinds.flatMap { $0.touched + $0.sources + $0.looksInto }.map { $0.components[...] }
+        let named = kinds.flatMap { $0.touched + $0.sources + $0.readsInside }.map { $0.components[...] }
         let related = RelatedPaths(named.map(Array.init))
         var narrow = self
         var own = collection

@@ -23,7 +23,7 @@ extension SchemaNode {
 
     /// Whether the value null fits the schema, provided that the field is optional.
     func takesNull(in dialect: Dialect) -> Bool {
-        dialect == .appServices || types.isEmpty || types.contains(.null) || types.contains(.mixed)
+        dialect != .jsonSchema || types.isEmpty || types.contains(.null) || types.contains(.mixed)
     }
 
     /// The default value that clients use for a missing field; `nil` if there is none, or if it is null.

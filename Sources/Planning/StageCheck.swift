@@ -22,15 +22,32 @@ struct StageCheck {
 
     /// Whether it is proven that every document that syncs under the older schema still syncs after the steps.
     /// - Throws: ``JobError`` when the steps do not fit the schemas, which is a defect of the planner.
-    func areHarmless(_ steps: [StepLine]) throws -> Bool {
+    func areSafe(_ steps: [StepLine]) throws -> Bool {
         guard let collection = old[namespace] else { return true }
+        if collection.dialect == .prisma {
+            return steps.allSatisfy { isUnseen($0, by: collection.root) || staysReadable($0, by: collection) }
+        }
         guard !steps.contains(where: { mayBeRefused($0, by: collection) }) else { return false }
         let open = steps.filter {
             !isUnseen($0, by: collection.root) && !onlyTakesElements($0, of: collection.root)
                 && !fillsOptional($0, of: collection)
         }
         return try stride(from: 0, to: open.count, by: JobFile.maximumSteps).allSatisfy { start in
-            try compiled(Array(open[start...].prefix(JobFile.maximumSteps))).isHarmless
+            try compiled(Array(open[start...].prefix(JobFile.maximumSteps))).isSafe
+        }
+    }
+
+    /// Whether a Prisma client reads what the step writes, wherever the client read the document before.
+    private func staysReadable(_ step: StepLine, by collection: CollectionSchema) -> Bool {
+        guard let node = node(at: step.target, in: collection.root) else { return false }
+        switch step.kind {
+        case "default":
+            guard let value = step.filling else { return false }
+            return node.takes(node.types.first.flatMap { value.fitted(to: $0) } ?? value, in: collection.dialect)
+        case "convert":
+            return step.text(of: "to").flatMap { SchemaType(rawValue: $0) }.map(node.reads) ?? false
+        case "dedupe", "drop-nulls": return true
+        default: return false
         }
     }
 
@@ -111,7 +128,7 @@ struct StageCheck {
         for (index, name) in names.enumerated() {
             if name != FieldPath.each {
                 let isObject = (node.types.isEmpty || node.isObject) && !node.isDictionary && !node.isGeoPoint
-                guard isObject, node.constraints.maxProperties == nil else { return false }
+                guard isObject, node.constraints.propertyCount.maximum == nil else { return false }
             }
             guard let inner = name == FieldPath.each ? node.inner : node.property(name) else { return false }
             if index == names.count - 1, name == FieldPath.each || node.requires(name) { return false }
@@ -130,7 +147,7 @@ struct StageCheck {
             guard let next = name == FieldPath.each ? node.inner : node.property(name) else { return false }
             node = next
         }
-        return node.constraints.minItems == nil && node.constraints.minProperties == nil
+        return node.constraints.itemCount.minimum == nil && node.constraints.propertyCount.minimum == nil
     }
 }
 

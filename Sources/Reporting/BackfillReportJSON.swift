@@ -48,7 +48,7 @@ package struct BackfillReportJSON {
 
     private var details: [(String, ReportValue)] {
         [
-            ("harm", report.harm.map { .integer($0) } ?? .null),
+            ("harm", report.madeUnsyncable.map { .integer($0) } ?? .null),
             ("headroom", report.headroom?.json ?? .null),
             ("refusal", report.refusal.map { .string($0) } ?? .null),
             ("estimate", estimate),
@@ -71,10 +71,10 @@ package struct BackfillReportJSON {
 
     private func wait(_ wait: ThrottleWait) -> ReportValue {
         .object([
-            ("brake", .string(wait.hold.reason.rawValue)),
-            ("metric", .string(wait.hold.metric)),
-            ("value", .string(wait.hold.value)),
-            ("limit", .string(wait.hold.limit)),
+            ("brake", .string(wait.waitReason.reason.rawValue)),
+            ("metric", .string(wait.waitReason.metric)),
+            ("value", .string(wait.waitReason.value)),
+            ("limit", .string(wait.waitReason.limit)),
             ("duration_ms", .integer(Int(wait.seconds * 1_000))),
         ])
     }
@@ -86,7 +86,7 @@ package struct BackfillReportJSON {
             ("step", .string((before ?? after)?.step ?? "")),
             ("needing_before", before.map { .integer($0.needing) } ?? .null),
             ("needing_after", after.map { .integer($0.needing) } ?? .null),
-            ("left_alone", after.map { .array($0.leftAlone.filter { $0.count > 0 }.map(leftAlone)) } ?? .null),
+            ("left_alone", after.map { .array($0.skipped.filter { $0.count > 0 }.map(skipped)) } ?? .null),
         ])
     }
 
@@ -111,7 +111,7 @@ package struct BackfillReportJSON {
         ])
     }
 
-    private func leftAlone(_ left: StepCount.LeftAlone) -> ReportValue {
+    private func skipped(_ left: StepCount.Skipped) -> ReportValue {
         .object([
             ("reason", .string(left.reason)),
             ("is_finding", .bool(left.isTrouble)),

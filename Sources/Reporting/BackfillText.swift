@@ -3,6 +3,7 @@ package import Backfill
 import Checking
 import Jobs
 import Running
+import ServerSchema
 import Steps
 
 /// A job's plan as text, which the operator reads before confirming the run.
@@ -23,7 +24,8 @@ package enum BackfillPlanText {
                 "  \(plan.refreshable.documents) to refresh: the source changed after the job wrote the target")
         }
         if let headroom = plan.risk.headroom {
-            lines.append("  makes \(plan.risk.harm.documents) unsyncable under the active schema (\(headroom.text))")
+            lines.append(
+                "  makes \(plan.risk.madeUnsyncable.documents) unsyncable under the active schema (\(headroom.text))")
         }
         lines += plan.notes.map { "  note: \($0)" }
         return lines.asLines
@@ -56,19 +58,20 @@ package enum BackfillReportText {
         if let unsyncable = report.unsyncable {
             lines.append(
                 unsyncable.before.map {
-                    "  unsyncable under the next schema: \($0.documents) now, \(unsyncable.after.grouped) after the job"
-                } ?? "  still unsyncable under the next schema: \(unsyncable.after.documents)")
+                    "  \(report.dialect.unfit) under the next schema: \($0.documents) now, "
+                        + "\(unsyncable.after.grouped) after the job"
+                } ?? "  still \(report.dialect.unfit) under the next schema: \(unsyncable.after.documents)")
         }
-        if let harm = report.harm {
+        if let madeUnsyncable = report.madeUnsyncable {
             let room = report.headroom.map { " (\($0.text))" } ?? ""
             let made = isDryRun ? "would make" : "made"
-            lines.append("  \(made) \(harm.documents) unsyncable under the active schema\(room)")
+            lines.append("  \(made) \(madeUnsyncable.documents) unsyncable under the active schema\(room)")
         }
         lines += StepLines.render(isDryRun ? report.before : report.after, title: isDryRun ? "to change" : "remaining")
         lines += failures(report.failures, isDryRun: isDryRun)
         if let estimate = report.estimate, report.work.modified > 0 { lines += Self.text(of: estimate) }
         if isDryRun { lines += samples(report.samples, showsValues: showsValues) }
-        lines += report.work.waits.map { "  waited \($0.seconds.inTenths) s: \($0.hold)" }
+        lines += report.work.waits.map { "  waited \($0.seconds.inTenths) s: \($0.waitReason)" }
         lines += report.notes.map { "  note: \($0)" }
         if let refusal = report.refusal { lines.append("  a run would be refused: \(refusal)") }
         let title = Paint(isOn: color).bold(headline(report).printable)
@@ -157,7 +160,7 @@ private enum StepLines {
     static func render(_ steps: [StepCount], title: String) -> [String] {
         steps.flatMap { step in
             ["  \(step.step): \(step.needing.grouped) \(title)"]
-                + step.leftAlone.filter { $0.count > 0 }.map { left in
+                + step.skipped.filter { $0.count > 0 }.map { left in
                     let ids = left.samples.prefix(3).map(ShellLiteral.text).joined(separator: ", ")
                     let remedy =
                         left.reason == CompiledStep.Reason.notConvertible.rawValue

@@ -16,12 +16,13 @@ extension CheckReport {
                 name: "change", severity: changeSeverity,
                 sentence: "The change was not judged; give the live schema with --active.")
         }
-        var part = VerdictPart(name: "change", severity: changeSeverity, sentence: change.headline)
+        let sentence = dialect == .prisma ? change.olderClientsSentence : change.headline
+        var part = VerdictPart(name: "change", severity: changeSeverity, sentence: sentence)
         if !change.changes.isEmpty { part.reasons.append(sides(change)) }
         part.reasons += breaking(change) + served(change) + backlinks.flatMap { $0.sentences(ids: ids) }
         let ofSchema = change.changes.contains { $0.kind.verdict == .breaking && $0.partner == nil }
         if dialect == .appServices, ofSchema { part.reasons += deployment }
-        if changeSeverity != .harmful, !change.consequences.isEmpty {
+        if changeSeverity != .unsafe, !change.consequences.isEmpty {
             let words = change.consequences.map(\.words).joined(separator: "; ")
             part.reasons.append(words.prefix(1).uppercased() + words.dropFirst())
         }
@@ -30,12 +31,14 @@ extension CheckReport {
     }
 
     private func sides(_ change: DiffReport) -> String {
-        "Server: \(change.worst(\.server).word); clients: \(change.worst(\.client).word)"
+        let (server, client) = change.dialect.sides
+        return "\(server.prefix(1).uppercased())\(server.dropFirst()): \(change.worst(\.server).word); "
+            + "\(client)s: \(change.worst(\.client).word)"
     }
 
     /// Returns the first five breaking changes, and if there are more, the command that lists all of them.
     private func breaking(_ change: DiffReport) -> [String] {
-        let all = change.changes.filter { $0.kind.verdict == .breaking }
+        let all = change.changes.filter { (dialect == .prisma ? $0.client : $0.kind.verdict) == .breaking }
         let shown = all.prefix(5).map { change in
             (change.namespace.map { "\($0): " } ?? "") + "\(change.description) (\(change.code))"
                 + (change.partner == nil ? "" : ". \(change.kind.advice)")

@@ -12,8 +12,9 @@ extension CheckReport {
         }
         for trace in jobs {
             if trace.convertedCount > 0 {
+                let verb = dialect.isOfSync ? "synced" : dialect == .prisma ? "could be read" : "fitted"
                 reasons.append(
-                    "\(trace.convertedCount.documents) of \(trace.namespace) synced until a job changed "
+                    "\(trace.convertedCount.documents) of \(trace.namespace) \(verb) until a job changed "
                         + (trace.convertedCount == 1
                             ? "it. It now fits neither schema, and counts as newly failing"
                             : "them. They now fit neither schema, and count as newly failing"))
@@ -24,20 +25,31 @@ extension CheckReport {
         reasons += absent.map { "\($0) does not exist: there was nothing to check, and clients find no documents" }
         return VerdictPart(
             name: "documents", severity: documentsSeverity,
-            sentence: dialect == .jsonSchema ? validatorSentence : syncSentence, reasons: reasons)
+            sentence: dialect.isOfSync ? syncSentence : readingSentence, reasons: reasons)
     }
 
-    /// The sentence on the documents if the schema is a MongoDB validator.
+    /// The sentence on the documents without sync.
     ///
-    /// A validator stops no document from syncing, but the server refuses to write documents that do not fit it.
-    private var validatorSentence: String {
+    /// The server refuses to write documents that do not fit a validator; a Prisma client fails to read them.
+    private var readingSentence: String {
         switch verdict.band {
         case .safe where failingAlready > 0:
             "No document newly fails, \(failingAlready.grouped) \(fails) already\(missing)."
-        case .safe: "Every document fits\(missing)."
+        case .safe: "Every document \(dialect == .prisma ? "can be read" : "fits")\(missing)."
         case .unproven: unproven
-        default: "\(verdict.stopping.documents) \(verdict.stopping == 1 ? "does" : "do") not fit\(excepted)."
+        default:
+            "\(verdict.stopping.documents) "
+                + "\(dialect == .prisma ? failingQueries : dialect.failing(verdict.stopping))\(excepted)."
         }
+    }
+
+    /// A clause that names the queries of a Prisma client that fail.
+    private var failingQueries: String {
+        let failing = collections.filter { ($0.counts.changes?.newlyFailing ?? $0.counts.certain) > 0 }
+        let names = failing.map { "`prisma.\($0.clientName ?? $0.namespace.collection).findMany()`" }
+        let shown = names.count > 3 ? names.prefix(3) + ["\((names.count - 3).grouped) more"] : names[...]
+        let list = shown.dropLast().joined(separator: ", ") + (shown.count > 1 ? " and " : "") + (shown.last ?? "")
+        return "would make \(list) fail"
     }
 
     private var syncSentence: String {
@@ -106,22 +118,23 @@ extension CheckReport {
     }
 
     var limitPart: VerdictPart {
-        guard dialect == .appServices else {
-            return VerdictPart(name: "limit", severity: limitSeverity, sentence: "A validator has no limit.")
+        guard dialect.isOfSync else {
+            let subject = dialect == .prisma ? "A Prisma client" : "A validator"
+            return VerdictPart(name: "limit", severity: limitSeverity, sentence: "\(subject) has no limit.")
         }
         let limit = verdict.limit.grouped
         let sentence =
             switch verdict.band {
             case .syncHasStopped: "Sync itself has stopped: the limit of \(limit) is reached."
             case .syncWillStop: "Sync itself will stop: the limit of \(limit) is reached."
-            case .atRisk: "Sync itself might stop: with all possible findings, the limit of \(limit) is reached."
+            case .syncMightStop: "Sync itself might stop: with all possible findings, the limit of \(limit) is reached."
             case .safe, .unproven, .documentsWillStop: "The limit of \(limit) is not reached."
             }
         var part = VerdictPart(name: "limit", severity: limitSeverity, sentence: sentence, sum: sum)
         if sync.state == .terminated {
             part.reasons.append("Sync is terminated: its ledger is empty when sync is enabled again")
         }
-        if isLedgerUnread {
+        if verdict.isLedgerUnread {
             part.reasons.append("No ledger was read: the number of unsynced documents is unknown")
         }
         return part

@@ -1,3 +1,4 @@
+import BSON
 import Checking
 import TextTable
 

@@ -78,10 +78,10 @@ extension FindingException {
 extension ViolationGroup {
     /// Returns the group of documents with the same violation as JSON.
     /// - Parameter ids: How `_id`s are shown.
-    func json(ids: IDDisplay) -> ReportValue {
+    func json(ids: IDDisplay, in dialect: Dialect = .appServices) -> ReportValue {
         .object([
             ("rule", .string(violation.rule.rawValue)),
-            ("vendor_code", violation.rule.vendorAlias.map { .string($0) } ?? .null),
+            ("vendor_code", violation.rule.vendorCode(in: dialect).map { .string($0) } ?? .null),
             ("level", .string("\(violation.level)")),
             ("path", .string("\(violation.path)")),
             ("expected", .string(violation.expected)),

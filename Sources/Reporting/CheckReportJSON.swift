@@ -62,7 +62,7 @@ public struct CheckReportJSON: Sendable {
             ("failing", failing(counts)),
             ("changes", counts.changes?.json ?? .null),
             ("reading", reading(collection)),
-            ("groups", .array(collection.groups.map { $0.json(ids: ids) })),
+            ("groups", .array(collection.groups.map { $0.json(ids: ids, in: report.dialect) })),
             ("findings_not_grouped", .integer(collection.overflowCount)),
             ("keywords_not_judged", .array(collection.unevaluatedKeywords.map(keyword))),
         ])
@@ -103,7 +103,7 @@ public struct CheckReportJSON: Sendable {
     }
 
     /// Whether sync stops at a certain number of unsynced documents, as it does under App Services schemas.
-    private var hasLimit: Bool { report.dialect == .appServices }
+    private var hasLimit: Bool { report.dialect.isOfSync }
 
     private func verdict(_ verdict: DeployVerdict) -> ReportValue {
         .object([

@@ -50,7 +50,7 @@ package struct CheckReportReader {
             notes: try root.list("notes", Self.text),
             duration: .milliseconds(try root.integer("duration_ms")))
         report.dialect = Dialect(rawValue: try root.string("dialect")) ?? .appServices
-        report.statedChange = try parts.member("change").bson.document
+        report.difference = try parts.member("change").bson.document.map { .stated($0) }
         report.jobs = try documents.list("jobs", Self.job)
         if let part = root["part"], part.members != nil { report.part = try Self.part(part) }
         return report

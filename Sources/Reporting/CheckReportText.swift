@@ -122,7 +122,7 @@ public struct CheckReportText: Sendable {
         let failing = [
             failing(
                 counts.certain, counts.newCertain, of: collection.judgedCount,
-                counts.certain == 1 ? "does not \(verb)" : "do not \(verb)"),
+                report.dialect.failing(counts.certain)),
             failing(counts.possible, counts.newPossible, of: collection.judgedCount, "might not sync"),
         ].compactMap { $0 }
         if counts.read == 0 { return read }
@@ -130,13 +130,10 @@ public struct CheckReportText: Sendable {
         return "\(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"
     }
 
-    /// The verb for a valid document: under a validator it fits, otherwise it syncs.
-    private var verb: String { report.dialect == .jsonSchema ? "fit" : "sync" }
-
     private func failing(_ count: Int, _ new: Int, of judged: Int, _ consequence: String) -> String? {
         guard count > 0 else { return nil }
         let share = "\(count.grouped) (\(Share(count, of: judged).text)) \(consequence)"
-        if report.dialect == .jsonSchema || report.verdict.ledger == nil { return share }
+        if !report.dialect.isOfSync || report.verdict.ledger == nil { return share }
         return "\(share) (\(new.grouped) not in the ledger)"
     }
 }
@@ -179,7 +176,7 @@ extension CheckReportText {
         switch severity {
         case .safe: paint.green(text)
         case .unknown: paint.yellow(text)
-        case .harmful: paint.red(text)
+        case .unsafe: paint.red(text)
         }
     }
 
@@ -196,8 +193,10 @@ extension CheckReportText {
         report.active.map { active in
             switch removed.documentCount {
             case 0?: "only in \(active); it holds no documents"
-            case _ where report.dialect == .jsonSchema:
-                "only in \(active); not checked, because without a validator every document fits"
+            case _ where !report.dialect.isOfSync:
+                "only in \(active); not checked, because "
+                    + (report.dialect == .prisma
+                        ? "the client no longer reads it" : "without a validator every document fits")
             case let count?: "only in \(active); none of its about \(count.documents) syncs any more"
             case nil: "only in \(active); none of its documents syncs any more"
             }

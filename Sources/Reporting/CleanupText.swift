@@ -26,7 +26,9 @@ package enum CleanupText {
             parts.append("its journal (\(plan.journal.documents)): the job can no longer be undone")
         }
         if plan.skipped > 0 { parts.append("the records of \(plan.skipped.documents) that were skipped") }
-        if plan.seenHarm > 0 { parts.append("the records of \(plan.seenHarm.documents) that are in the ledger now") }
+        if plan.seenReservations > 0 {
+            parts.append("the records of \(plan.seenReservations.documents) that are in the ledger now")
+        }
         for marker in plan.markers {
             let place = plan.namespace.map { " of \($0)" } ?? ""
             parts.append("the field \"\(marker)\" in the documents\(place): the job cannot be run again")
@@ -35,9 +37,9 @@ package enum CleanupText {
     }
 
     private static func kept(_ plan: CleanupPlan) -> [String] {
-        guard plan.pendingHarm > 0 else { return [] }
+        guard plan.pendingReservations > 0 else { return [] }
         return [
-            "kept: the records of \(plan.pendingHarm.documents) made unsyncable that are not in the ledger yet"
+            "kept: the records of \(plan.pendingReservations.documents) made unsyncable that are not in the ledger yet"
         ]
     }
 }

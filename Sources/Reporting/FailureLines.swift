@@ -1,6 +1,6 @@
 public import BSON
 public import Checking
-import ServerSchema
+public import ServerSchema
 
 /// The lines of the file of `check --failures`: one JSON object per line, the last of which is the `result`.
 public struct FailureLines: Sendable {
@@ -8,9 +8,12 @@ public struct FailureLines: Sendable {
     public static var schemaVersion: Int { 1 }
 
     private let ids: IDDisplay
+    private let dialect: Dialect
 
-    /// - Parameter ids: How `_id`s are shown.
-    public init(ids: IDDisplay) { self.ids = ids }
+    /// - Parameters:
+    ///   - ids: How `_id`s are shown.
+    ///   - dialect: The dialect of the schema, which decides the vendor's codes.
+    public init(ids: IDDisplay, dialect: Dialect = .appServices) { (self.ids, self.dialect) = (ids, dialect) }
 
     /// The first line.
     public var header: String {
@@ -85,7 +88,7 @@ public struct FailureLines: Sendable {
     private func violation(_ violation: Violation) -> ReportValue {
         var members: [(String, ReportValue)] = [
             ("path", .string("\(violation.path)")), ("rule", .string(violation.rule.rawValue)),
-            ("vendor_code", violation.rule.vendorAlias.map { .string($0) } ?? .null),
+            ("vendor_code", violation.rule.vendorCode(in: dialect).map { .string($0) } ?? .null),
             ("level", .string("\(violation.level)")),
             ("expected", .string(violation.expected)), ("found", .string(violation.found)),
         ]

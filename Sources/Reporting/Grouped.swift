@@ -1,9 +1,6 @@
-import JobState
+import BSON
 
 extension Int {
-    /// The number as text with thousands separators, such as `1,234,567`.
-    package var grouped: String { separated }
-
     /// The number and the noun, such as `1 document` or `2,000 documents`.
     package var documents: String { counted("document") }
 

@@ -20,20 +20,20 @@ package struct HookEvent: Sendable {
     private let time: ServerTime
     private let message: String?
     private let code: Int?
-    private let holds: [Hold]
+    private let waitReasons: [WaitReason]
 
     /// - Parameters:
     ///   - name: the name of the schema or of the job.
     ///   - message: the message, in one line.
     ///   - code: the exit code, if the run ends.
-    ///   - holds: the reasons why the run waits.
+    ///   - waitReasons: the reasons why the run waits.
     package init(
         _ kind: Kind, command: String, name: String, at time: ServerTime, message: String? = nil, code: Int? = nil,
-        holds: [Hold] = []
+        waitReasons: [WaitReason] = []
     ) {
         (self.kind, self.command, self.name, self.time) = (kind, command, name, time)
         self.message = message.map { String($0.printable.prefix(Self.longestMessage)) }
-        (self.code, self.holds) = (code, holds)
+        (self.code, self.waitReasons) = (code, waitReasons)
     }
 
     /// The JSON object that a hook reads from standard input.
@@ -45,10 +45,10 @@ package struct HookEvent: Sendable {
                 (
                     "waiting_for",
                     .array(
-                        holds.map { hold in
+                        waitReasons.map { waitReason in
                             .object([
-                                ("reason", .string(hold.reason.rawValue)), ("metric", .string(hold.metric)),
-                                ("value", .string(hold.value)), ("limit", .string(hold.limit)),
+                                ("reason", .string(waitReason.reason.rawValue)), ("metric", .string(waitReason.metric)),
+                                ("value", .string(waitReason.value)), ("limit", .string(waitReason.limit)),
                             ])
                         })
                 ),

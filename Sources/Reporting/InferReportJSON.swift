@@ -55,7 +55,7 @@ package struct InferReportJSON: Sendable {
             ("not_fitting", .array(outcome.groups.filter { $0.violation.level >= .possible }.map(group))),
             ("paths_folded", .bool(inference.isCrowded)),
             ("paths", .array(inference.paths.map(path))),
-            ("schema", SchemaFileText(inference.schema).json),
+            ("schema", inference.prisma.map { .string($0.text) } ?? SchemaFileText(inference.schema).json),
         ])
     }
 

@@ -48,17 +48,18 @@ package struct JobStatusJSON {
             ("deployed", mark(job.control.deployed)),
             ("holder", job.holder.map(holder) ?? .null),
             ("set_aside", .array(job.skipped.map(skipped))),
-            ("pending_harm", .integer(job.pendingHarm)),
-            ("pending_harm_is_provisional", .bool(job.isHarmProvisional)),
+            ("pending_harm", .integer(job.pendingReservations)),
+            ("pending_harm_is_provisional", .bool(job.areReservationsProvisional)),
             ("overrides", .object(job.control.limits.map { ($0.name, .string($0.value)) })),
             ("log", .array(job.log.map(line))),
         ])
     }
 
-    private func brake(_ hold: Hold) -> ReportValue {
+    private func brake(_ waitReason: WaitReason) -> ReportValue {
         .object([
-            ("brake", .string(hold.reason.rawValue)), ("metric", .string(hold.metric)), ("value", .string(hold.value)),
-            ("limit", .string(hold.limit)),
+            ("brake", .string(waitReason.reason.rawValue)), ("metric", .string(waitReason.metric)),
+            ("value", .string(waitReason.value)),
+            ("limit", .string(waitReason.limit)),
         ])
     }
 

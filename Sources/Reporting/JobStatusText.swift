@@ -64,12 +64,12 @@ package struct JobStatusText {
             lines.append(
                 "  skipped: \(job.skipped.reduce(0) { $0 + $1.count }.documents): \(parts.joined(separator: ", "))")
         }
-        if job.pendingHarm > 0 {
+        if job.pendingReservations > 0 {
             lines.append(
-                job.isHarmProvisional
-                    ? "  reserves room for \(job.pendingHarm.documents) that it made or may make unsyncable and that "
-                        + "are not in the ledger yet (provisional until the run ends)"
-                    : "  made \(job.pendingHarm.documents) unsyncable that are not in the ledger yet")
+                job.areReservationsProvisional
+                    ? "  reserves room for \(job.pendingReservations.documents) that it made or may make unsyncable "
+                        + "and that are not in the ledger yet (provisional until the run ends)"
+                    : "  made \(job.pendingReservations.documents) unsyncable that are not in the ledger yet")
         }
         if !job.control.limits.isEmpty {
             let limits = job.control.limits.map { "\($0.name)=\($0.value)" }

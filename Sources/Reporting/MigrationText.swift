@@ -5,12 +5,15 @@ import TextTable
 
 /// A migration's report as text: the report of each job that ran, then the pending jobs.
 package enum MigrationText {
-    /// Renders the report; `color` says whether the text has escape sequences for colours.
-    package static func render(_ report: MigrationReport, color: Bool) -> String {
-        let reports = report.jobs.map { BackfillReportText.render($0.report, showsValues: false, color: color) }
+    /// Renders the report with the layout's colours, and without notes if the layout hides them.
+    package static func render(_ report: MigrationReport, layout: TextLayout) -> String {
+        let reports = report.jobs.map { job in
+            BackfillReportText.render(
+                layout.shown(job.report, notes: \.notes), showsValues: false, color: layout.isColored)
+        }
         let isRefused = report.jobs.contains { $0.report.refusal != nil || $0.report.outcome.isStopped }
         let isNext = report.isDryRun && !isRefused && report.jobs.contains { $0.report.work.modified > 0 }
-        let next = isNext ? "\nNext: the same command without --dry-run." : ""
+        let next = isNext && !layout.hidesNotes ? "\nNext: the same command without --dry-run." : ""
         return (reports + [summary(report) + next]).joined(separator: "\n\n")
     }
 

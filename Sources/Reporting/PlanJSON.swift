@@ -81,7 +81,7 @@ package struct PlanJSON: Sendable {
             ("suggestions", .array(entry.suggestions.map { .string($0.text) })),
             ("served_by", entry.partner.map { .string($0.name) } ?? .null),
             ("needing", entry.finding.map { .integer($0.needing) } ?? .null),
-            ("left_alone", .array((entry.finding?.leftAlone ?? []).map(leftAlone))),
+            ("left_alone", .array((entry.finding?.skipped ?? []).map(skipped))),
             ("parents", entry.parents?.json(ids: ids) ?? .null),
         ])
     }
@@ -95,7 +95,7 @@ package struct PlanJSON: Sendable {
         ])
     }
 
-    private func leftAlone(_ left: StepFinding.LeftAlone) -> ReportValue {
+    private func skipped(_ left: StepFinding.Skipped) -> ReportValue {
         .object([
             ("reason", .string(left.reason)), ("count", .integer(left.count)),
             ("samples", ids.json(left.samples.map(\.id))),

@@ -10,12 +10,23 @@ package struct PlanText: Sendable {
     private let plan: SchemaPlan
     private let files: [PlanFile]
     private let partners: [PlanPartner]
+    private let layout: TextLayout
+    private let command: Command
     private let paint: Paint
 
-    /// - Parameter isColored: Whether to use a terminal's colours.
-    package init(_ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], isColored: Bool = false) {
+    /// Makes a command to propose, from its name and the file that is its argument.
+    package typealias Command = @Sendable (_ name: String, _ file: String) -> String
+
+    /// - Parameters:
+    ///   - layout: whether to use colours and to show notes.
+    ///   - command: makes the commands that the text proposes.
+    package init(
+        _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], layout: TextLayout = TextLayout(),
+        command: @escaping Command = { "shipshape \($0) \($1.shellWord)" }
+    ) {
         (self.plan, self.files, self.partners) = (plan, files, partners)
-        paint = Paint(isOn: isColored)
+        (self.layout, self.command) = (layout, command)
+        paint = Paint(isOn: layout.isColored)
     }
 
     /// The text, which ends with a line break.
@@ -31,9 +42,10 @@ package struct PlanText: Sendable {
             return ([head] + collection.remarks.flatMap(lines)).asLines
         }
         if !plan.remarks.isEmpty { blocks.append(plan.remarks.flatMap(lines).asLines) }
-        if !plan.notes.isEmpty { blocks.append(plan.notes.map { "Note: \($0.printable)" }.asLines) }
+        let notes = layout.notes(plan.notes)
+        if !notes.isEmpty { blocks.append(notes.map { "Note: \($0.printable)" }.asLines) }
         blocks += validators
-        if let next { blocks.append([next.printable].asLines) }
+        if let next, !layout.hidesNotes { blocks.append([next.printable].asLines) }
         return blocks.asReport(verdict: headline)
     }
 
@@ -75,12 +87,11 @@ package struct PlanText: Sendable {
     private func block(_ partner: PlanPartner) -> String {
         let draft = partner.draft
         let name = paint.bold((partner.path ?? "partner job \(draft.name)").printable)
-        let file = (partner.path ?? "FILE").shellWord
         return
             ([
                 "\(name) (\("\(draft.source) → \(draft.target)".printable), a partner job)",
                 "  serves the changes that are not planned, while old clients keep working: "
-                    + "shipshape partner init \(file)",
+                    + command("partner init", partner.path ?? "FILE"),
             ] + draft.open.map { "  \(paint.yellow("to decide")): \($0.printable)" }).asLines
     }
 
@@ -107,7 +118,7 @@ package struct PlanText: Sendable {
         let review = entry.review == nil ? "" : paint.yellow("  review")
         let count = entry.finding.map { "  (\($0.needing.documents))" } ?? ""
         lines.append("    \(step.text.printable)\(count)\(review)")
-        lines += (entry.finding?.leftAlone ?? []).filter(\.isTrouble).map {
+        lines += (entry.finding?.skipped ?? []).filter(\.isTrouble).map {
             "      skipped: \($0.count.documents), \($0.reason.printable)"
                 + ($0.reason == ConversionLoss.rounded.rawValue ? " (\"onLoss: allow\" writes the nearest value)" : "")
         }
@@ -130,8 +141,8 @@ package struct PlanText: Sendable {
         let early = files.filter { $0.path != nil && !$0.job.isDraft && $0.job.stage == .beforeDeploy }
         guard plan.hints.isEmpty, let first = early.first?.path else { return nil }
         return early.count == 1
-            ? "Next: shipshape backfill --dry-run \(first.shellWord)"
-            : "Next, for each job: shipshape backfill --dry-run FILE"
+            ? "Next: \(command("backfill --dry-run", first))"
+            : "Next, for each job: \(command("backfill --dry-run", "FILE"))"
     }
 }
 
@@ -149,8 +160,8 @@ enum PlanWords {
 
     /// Returns the mongosh commands that set a validator: the first with the action `warn`, the second with `error`.
     static func commands(_ validator: BSONDocument, of namespace: Namespace) -> [String] {
-        let road = EnforcementRoad(namespace, to: ["$jsonSchema": .object(validator)], from: Validation())
-        return [EnforcementStage.warn, .error].compactMap { road.command(to: $0) }.map {
+        let path = EnforcementPath(namespace, to: ["$jsonSchema": .object(validator)], from: Validation())
+        return [EnforcementStage.warn, .error].compactMap { path.command(to: $0) }.map {
             EnforceWords.command($0, of: namespace)
         }
     }

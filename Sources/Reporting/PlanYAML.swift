@@ -2,6 +2,7 @@ import BSON
 import Jobs
 package import Planning
 import SchemaChange
+import ServerSchema
 
 /// The text of a planned job's file, in which each step follows a comment on the change that it serves.
 ///
@@ -10,6 +11,7 @@ package struct PlanYAML: Sendable {
     private let file: PlanFile
     private let validator: BSONDocument?
     private let isOfValidator: Bool
+    private let isOfPrisma: Bool
     private let isBreaking: Bool
     private let ids: IDDisplay
     private let showsValues: Bool
@@ -20,6 +22,7 @@ package struct PlanYAML: Sendable {
     package init(_ file: PlanFile, of plan: CollectionPlan, ids: IDDisplay = .shown, showsValues: Bool = false) {
         (self.file, self.ids, self.showsValues) = (file, ids, showsValues)
         isOfValidator = plan.validator != nil
+        isOfPrisma = plan.dialect == .prisma
         isBreaking = plan.isBreaking
         validator = file.job.stage == .whileWarning ? plan.validator : nil
     }
@@ -90,14 +93,27 @@ package struct PlanYAML: Sendable {
         }
         switch job.stage {
         case .beforeDeploy:
-            lines += [
-                "", "1. Run this job before the deploy: every document that syncs under \(file.old) keeps syncing.",
-            ]
+            let promise =
+                isOfPrisma
+                ? "clients of \(file.old) read every document that they read now."
+                : "every document that syncs under \(file.old) keeps syncing."
+            lines += ["", "1. Run this job before the deploy: \(promise)"]
             lines += deploy
         case .afterDeploy where isOfValidator:
             lines += [
                 "", "ONLY ONCE NO CLIENT READS THE OLD FIELDS, and after the other job: this job removes them.",
             ]
+        case .afterDeploy where isOfPrisma:
+            lines += [
+                "",
+                "ONLY AFTER THE DEPLOY of \(file.new), or while no client runs: clients of \(file.old) would",
+                "fail to read the values that these steps write. `shipshape backfill` and `shipshape migrate` refuse",
+                "this job until the deploy is recorded for the other job (`shipshape deployed JOB`), or stated by",
+                "--deployed.",
+            ]
+            if let old = job.movedFrom {
+                lines.append("First rename the collection \("\(old)".printable) to \("\(job.namespace)".printable).")
+            }
         case .afterDeploy where job.movedFrom != nil:
             lines += [
                 "",
@@ -147,21 +163,22 @@ package struct PlanYAML: Sendable {
     /// The numbered instructions for the operator that follow the first run of a job before the deploy.
     private var deploy: [String] {
         let renames = file.job.renames.map { " --rename \($0.shellWord)" }.joined()
-        let look =
+        let lastStep =
             "Check what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)\(renames)"
+            + (isOfPrisma ? " --database \(file.job.namespace.database.shellWord)" : "")
         if isBreaking {
             // Old clients write until sync is terminated, so the second run comes after that.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
             return Self.wrapped(
                 "2. Deploy \(file.new), a breaking change: "
                     + "\(PlanWords.termination(doing: jobs.joined(separator: " and ")))",
-                width: 112) + ["3. \(look)"]
+                width: 112) + ["3. \(lastStep)"]
         }
         let steps =
             [
                 "Deploy \(file.new), and record it: shipshape deployed \(file.job.name)",
                 "Run this job again: old clients may have written documents that need it.",
-            ] + (file.follower.map { ["Run \($0)."] } ?? []) + [look]
+            ] + (file.follower.map { ["Run \($0)."] } ?? []) + [lastStep]
         return steps.enumerated().map { "\($0.offset + 2). \($0.element)" }
     }
 
@@ -193,7 +210,7 @@ package struct PlanYAML: Sendable {
             ? "no document needs it now; the step is for documents that are written before the deploy"
             : "\(finding.needing.documents) \(finding.needing == 1 ? "needs" : "need") it"
         return [needing]
-            + finding.leftAlone.map { left in
+            + finding.skipped.map { left in
                 let remedy =
                     left.reason == ConversionLoss.rounded.rawValue ? " (onLoss: allow writes the nearest value)" : ""
                 let samples = left.isTrouble ? left.samples.compactMap(sample) : []

@@ -20,8 +20,8 @@ package enum RebindText {
                 "\(plan.others.grouped) to other documents with the same _id",
             ]
             return "its journal has \(plan.changes.counted("change")): \(parts.joined(separator: ", "))"
-                + (plan.untold == 0
-                    ? "" : "; it is unknown whether the documents of \(plan.untold.grouped) are still the same")
+                + (plan.unidentified == 0
+                    ? "" : "; it is unknown whether the documents of \(plan.unidentified.grouped) are still the same")
         }
         return switch plan.hasLast {
         case true?: "it has no journal to compare with; the document of its last checkpoint is still there"

@@ -1,4 +1,6 @@
 package import BSON
+package import Inferring
+import ServerSchema
 
 /// The text of a schema's file: the keys in the order of the schema, indented by two spaces.
 package struct SchemaFileText: Sendable {
@@ -12,6 +14,20 @@ package struct SchemaFileText: Sendable {
 
     /// The schema as a JSON value.
     var json: ReportValue { Self.json(.object(schema)) }
+
+    /// Returns the texts of the files with the schemas of a report, each with the first collection that it describes.
+    ///
+    /// A Prisma schema is one file for all collections.
+    package static func of(_ report: InferReport) -> [(namespace: Namespace, text: String)] {
+        let schemas = report.collections.map(\.inference)
+        let models = schemas.compactMap(\.prisma)
+        guard let first = schemas.first, models.count == schemas.count else {
+            return schemas.map { ($0.namespace, SchemaFileText($0.schema).text) }
+        }
+        let whole = PrismaSchema(
+            models: models.flatMap(\.models), types: models.flatMap(\.types), enums: models.flatMap(\.enums))
+        return [(first.namespace, whole.text)]
+    }
 
     private static func json(_ value: BSONValue) -> ReportValue {
         switch value {

@@ -10,12 +10,13 @@ extension [String] {
 extension String {
     /// Returns the text for a terminal: a line that is too wide is broken between words and continues below, indented.
     ///
-    /// A command for mongosh is not broken, so that it can be copied.
+    /// A command for mongosh, and a command of the program at the end of a line, are not broken, so that they can be
+    /// copied.
     /// - Parameter width: the width of the terminal in columns; `nil` leaves the text unchanged.
     package func fitted(to width: Int?) -> String {
         guard let width else { return self }
         return split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            Paint.visibleCount(of: line) <= width || line.contains("db.getCollection(")
+            Paint.visibleCount(of: line) <= width || line.contains(/db\.get(Collection|SiblingDB)\(/)
                 ? String(line) : Self.broken(line, width)
         }.joined(separator: "\n")
     }
@@ -23,7 +24,7 @@ extension String {
     private static func broken(_ line: Substring, _ width: Int) -> String {
         let indent = line.prefix { $0 == " " }
         var (text, column) = (String(indent), indent.count)
-        for word in line.split(separator: " ") {
+        for word in words(of: line) {
             let count = Paint.visibleCount(of: word)
             if column == indent.count {
                 column += count
@@ -37,6 +38,13 @@ extension String {
             text += word
         }
         return text
+    }
+
+    /// Returns the words of a line; a command that the line proposes at its end counts as one word.
+    private static func words(of line: Substring) -> [Substring] {
+        let lead = /(?:^ *[Nn]ext\b[^:]*| with| again| more| working| first|undo the job): (?=shipshape )/
+        guard let lead = line.firstMatch(of: lead) else { return line.split(separator: " ") }
+        return line[..<lead.range.upperBound].split(separator: " ") + [line[lead.range.upperBound...]]
     }
 
     /// Returns the text padded with blanks to a width.
@@ -53,7 +61,7 @@ extension String {
     func wrapped(to width: Int?) -> [String] {
         guard let width else { return [self] }
         var lines: [String] = []
-        for word in split(separator: " ") {
+        for word in Self.words(of: self[...]) {
             if let last = lines.last, last.count + word.count < width {
                 lines[lines.count - 1] = "\(last) \(word)"
             } else {

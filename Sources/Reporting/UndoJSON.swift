@@ -34,13 +34,13 @@ package struct UndoJSON {
                         ("ids", .array(report.taken.included.ids.map { .extended($0) })),
                     ])
                 ),
-                ("left_alone", .array(report.leftAlone.filter { $0.count > 0 }.map(left))),
+                ("left_alone", .array(report.skipped.filter { $0.count > 0 }.map(left))),
                 ("created", children),
                 (
                     "written_without_journal",
                     .array(report.unjournaled == 0 ? [] : [.object([("missing", .integer(report.unjournaled))])])
                 ),
-                ("harm", report.harm.map { .integer($0) } ?? .null),
+                ("harm", report.madeUnsyncable.map { .integer($0) } ?? .null),
                 ("headroom", report.headroom?.json ?? .null),
                 ("refusal", report.refusal.map { .string($0) } ?? .null),
                 ("notes", .array(report.notes.map { .string($0) })),
@@ -77,7 +77,7 @@ package struct UndoJSON {
         ])
     }
 
-    private func left(_ left: UndoReport.LeftAlone) -> ReportValue {
+    private func left(_ left: UndoReport.Skipped) -> ReportValue {
         .object([
             ("reason", .string(left.left.reason.rawValue)),
             ("code", left.left.code.map { .integer($0) } ?? .null),

@@ -34,7 +34,7 @@ package enum UndoText {
                     + "\(report.taken.included.count.grouped), "
                     + ids(report.taken.included.ids, of: report.taken.included.count))
         }
-        lines += report.leftAlone.filter { $0.count > 0 }.map { left in
+        lines += report.skipped.filter { $0.count > 0 }.map { left in
             "  skipped, \(left.left.text): \(left.count.grouped), \(ids(left.ids, of: left.count))"
         }
         if let children = report.children { lines += self.children(children, isDry: report.outcome == .dryRun) }
@@ -43,10 +43,10 @@ package enum UndoText {
                 "  skipped, written without a journal by an earlier version: at least "
                     + report.unjournaled.documents)
         }
-        if let harm = report.harm {
+        if let madeUnsyncable = report.madeUnsyncable {
             let verb = report.outcome == .dryRun ? "would make" : "made"
             let room = report.headroom.map { " (\($0.text))" } ?? ""
-            lines.append("  \(verb) \(harm.documents) unsyncable under the active schema\(room)")
+            lines.append("  \(verb) \(madeUnsyncable.documents) unsyncable under the active schema\(room)")
         }
         lines += report.notes.map { "  note: \($0)" }
         if let refusal = report.refusal { lines.append("  an undo would be refused: \(refusal)") }

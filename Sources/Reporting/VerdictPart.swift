@@ -22,14 +22,16 @@ extension DeployVerdict.Severity {
         switch self {
         case .safe: "safe"
         case .unknown: "unknown"
-        case .harmful: "unsafe"
+        case .unsafe: "unsafe"
         }
     }
 }
 
 extension CheckReport {
     /// Returns the verdict's parts, in the order in which they are shown.
-    func parts(ids: IDDisplay) -> [VerdictPart] { [documentsPart, limitPart, changePart(ids)] }
+    func parts(ids: IDDisplay) -> [VerdictPart] {
+        [documentsPart] + (dialect.mentionsLimit ? [limitPart] : []) + [changePart(ids)]
+    }
 
     /// Returns the headline and its level.
     ///
@@ -41,22 +43,22 @@ extension CheckReport {
             let sentence = documents.sentence.prefix(1).lowercased() + documents.sentence.dropFirst()
             return ("Safe to deploy: \(sentence)", .good)
         }
-        if limit.severity == .harmful { return (limit.sentence, .error) }
-        if change.severity == .harmful { return (change.sentence, .error) }
-        if verdict.band == .atRisk { return (limit.sentence, .error) }
+        if limit.severity == .unsafe { return (limit.sentence, .error) }
+        if change.severity == .unsafe { return (change.sentence, .error) }
+        if verdict.band == .syncMightStop { return (limit.sentence, .error) }
         return (documents.sentence, documents.severity == .safe ? .notice : .warning)
     }
 
     /// The name of the verdict, for programs that read the report.
     ///
-    /// If a schema is removed, documents stop syncing although none of them fails. A validator never stops a document
-    /// from syncing.
+    /// If a schema is removed, documents stop syncing although none of them fails. Only under sync can a document stop
+    /// syncing.
     var bandName: String {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue
         case .safe where failingInLedger > 0, .unproven where failingInLedger > 0: "documents_do_not_sync"
-        case .safe where changeSeverity == .harmful, .unproven where changeSeverity == .harmful: "change_is_breaking"
-        case .documentsWillStop where dialect == .jsonSchema: "documents_do_not_fit"
+        case .safe where changeSeverity == .unsafe, .unproven where changeSeverity == .unsafe: "change_is_breaking"
+        case .documentsWillStop where !dialect.isOfSync: "documents_do_not_fit"
         default: verdict.band.rawValue
         }
     }

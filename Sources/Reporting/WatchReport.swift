@@ -1,3 +1,4 @@
+import BSON
 package import Watching
 
 /// Shows the report of a watch as text, JSON or metrics.

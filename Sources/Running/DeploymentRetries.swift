@@ -13,17 +13,18 @@ extension RetryPolicy {
     package init(
         limit: Duration, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void, lost: LostTime = LostTime()
     ) {
-        let patience = Patience(
+        let unlimited = Unlimited(
             for: { ($0 as? MongoError)?.isOverload == true }, pause: { Overload.pause(after: $0) },
-            surround: { try Overload.within(.short, $0) }, onWait: { events(.waiting([Hold(overload: $0)])) },
-            onEnd: { events(.goingOn(seconds: $0.seconds)) })
+            aroundAttempt: { try Overload.within(.short, $0) },
+            onWait: { events(.waiting([WaitReason(overload: $0)])) },
+            onEnd: { events(.continuing(seconds: $0.seconds)) })
         self.init(
             limit: limit, stop: stop, lost: lost,
             passes: { error in
                 guard let error = error as? MongoError else { return false }
                 return error.isTransient || error.isTimeLimit || error.isWriteConcern || error.code == .cursorNotFound
             },
-            patience: patience, onRetry: { events(.retrying(reason: "\($0)", attempt: $1)) },
+            unlimited: unlimited, onRetry: { events(.retrying(reason: "\($0)", attempt: $1)) },
             whenStopped: { error in
                 let isShed = (error as? MongoError)?.isOverload == true
                 let cause = isShed ? "the server shed load" : "the deployment could not be reached"

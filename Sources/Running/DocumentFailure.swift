@@ -9,8 +9,8 @@ package struct DocumentFailure: Error {
 }
 
 /// Runs a read of documents, and throws ``DocumentFailure`` if one of the documents made it fail.
-package func blaming<R>(_ look: () throws -> R) throws -> R {
-    do { return try look() } catch let error as MongoError where error.isOfOneDocument {
+package func blaming<R>(_ body: () throws -> R) throws -> R {
+    do { return try body() } catch let error as MongoError where error.isOfOneDocument {
         throw DocumentFailure(error: error)
     }
 }
@@ -18,6 +18,6 @@ package func blaming<R>(_ look: () throws -> R) throws -> R {
 /// Runs a read, and throws a ``DocumentFailure`` as the error that it contains.
 ///
 /// This is for callers that do not search for the document which caused it.
-package func unblaming<R>(_ look: () throws -> R) throws -> R {
-    do { return try look() } catch let failure as DocumentFailure { throw failure.error }
+package func unblaming<R>(_ body: () throws -> R) throws -> R {
+    do { return try body() } catch let failure as DocumentFailure { throw failure.error }
 }

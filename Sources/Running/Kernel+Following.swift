@@ -28,17 +28,17 @@ extension Kernel {
                 StateStore.streams, id: store.ranges.id, ["version": .integer(JobStore.version), "state": "idle"])
         }
         let seeker = LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
-        let (holding, record) = try seeker.take(store, for: .following, freeing: freeing)
+        let (heldLease, record) = try seeker.take(store, for: .following, freeing: freeing)
         do throws(RunError) {
             try store.checkVersion(of: record)
         } catch {
-            try? store.ranges.release(holding.lease)
+            try? store.ranges.release(heldLease.lease)
             throw error
         }
         let throttler = try limits.map { try Throttler($0, store: openStore()) }
         return Kernel(
             retry: retry, events: events, pool: pool, client: try pool.client(), store: store, throttler: throttler,
-            deadline: options.maxRuntime.map { started + $0 }, holding: holding)
+            deadline: options.maxRuntime.map { started + $0 }, heldLease: heldLease)
     }
 
     /// A filter that matches the document with this runner's lease only while the lease holds by the server's clock.

@@ -30,7 +30,7 @@ package struct Kernel: ~Copyable {
 
     private final class State {
         /// The lease that this runner holds; `nil` in a dry run.
-        var holding: HeldLease?
+        var heldLease: HeldLease?
         /// The time spent waiting for a majority since the last ``restart()``; it does not count as time of the work.
         var waited = Duration.zero
         /// Whether the state database now shows operators that the run waits for an overloaded server.
@@ -38,19 +38,19 @@ package struct Kernel: ~Copyable {
         /// When this runner last tried to renew the lease during such a wait; `nil` before the first attempt.
         var triedAt: ContinuousClock.Instant?
 
-        init(_ holding: HeldLease?) { self.holding = holding }
+        init(_ heldLease: HeldLease?) { self.heldLease = heldLease }
     }
 
-    /// Creates a kernel from its parts; `holding` is `nil` in a dry run.
+    /// Creates a kernel from its parts; `heldLease` is `nil` in a dry run.
     package init(
         retry: RetryPolicy, events: @Sendable @escaping (RunEvent) -> Void, pool: ClientPool,
         client: consuming Client, store: consuming StateStore, throttler: Throttler?,
         deadline: ContinuousClock.Instant?,
-        holding: HeldLease?
+        heldLease: HeldLease?
     ) {
         (self.retry, self.events) = (retry, events)
         (self.pool, self.throttler) = (pool, throttler)
-        (self.deadline, state) = (deadline, State(holding))
+        (self.deadline, state) = (deadline, State(heldLease))
         self.client = client
         self.store = store
     }
@@ -70,7 +70,9 @@ package struct Kernel: ~Copyable {
         let result = try retry.run(operation) { try wait($0) }
         // Records that the wait is over. If the server refuses this update, the next operation that succeeds tries it
         // again.
-        if state.isWaitRecorded, (try? renewOnce(setting: RangeChange.goingOn)) != nil { state.isWaitRecorded = false }
+        if state.isWaitRecorded, (try? renewOnce(setting: RangeChange.continuing)) != nil {
+            state.isWaitRecorded = false
+        }
         return result
     }
 
@@ -79,53 +81,53 @@ package struct Kernel: ~Copyable {
     private static var silence: Duration { .seconds(1) }
 
     private func wait(_ wait: RetryPolicy.Wait) throws {
-        let hold = Hold(overload: wait.error)
-        throttler?.count([hold], wait.added)
+        let waitReason = WaitReason(overload: wait.error)
+        throttler?.count([waitReason], wait.added)
         if let deadline, .now >= deadline {
-            throw RunError(.stopped, "stopped at --max-runtime: \(hold); run it again")
+            throw RunError(.stopped, "stopped at --max-runtime: \(waitReason); run it again")
         }
         let isToRecord = wait.waited >= Self.silence && !state.isWaitRecorded
-        guard isToRecord || state.holding?.isHalfOver == true else { return }
+        guard isToRecord || state.heldLease?.isHalfOver == true else { return }
         if let triedAt = state.triedAt, triedAt.duration(to: .now) < Self.silence { return }
         state.triedAt = .now
         do {
-            try renewOnce(setting: RangeChange.waiting(for: [hold]))
+            try renewOnce(setting: RangeChange.waiting(for: [waitReason]))
             state.isWaitRecorded = true
         } catch let error as MongoError where error.isTransient || error.isTimeLimit {}  // the next call tries again
     }
 
     /// Extends the lease with a single command, which is not retried here; does nothing in a dry run.
     private func renewOnce(setting changes: BSONDocument) throws {
-        guard let lease = state.holding?.lease else { return }
+        guard let lease = state.heldLease?.lease else { return }
         let askedAt = ContinuousClock.now
         let renewed = try Overload.within(.atOnce) { try store.ranges.renew(lease, setting: changes) }
-        state.holding?.extend(renewed, askedAt: askedAt)
+        state.heldLease?.extend(renewed, askedAt: askedAt)
     }
 
     // MARK: The lease
 
     /// Whether this is a dry run: there is no lease, so nothing may be written.
-    package var isDry: Bool { state.holding == nil }
+    package var isDry: Bool { state.heldLease == nil }
 
     /// The lease; `nil` in a dry run.
-    package var leaseIfAny: Lease? { state.holding?.lease }
+    package var leaseIfAny: Lease? { state.heldLease?.lease }
 
     /// The lease; a dry run, which has none, must not ask for it.
     package var lease: Lease {
-        guard let holding = state.holding else { preconditionFailure("nothing is written without a lease") }
-        return holding.lease
+        guard let heldLease = state.heldLease else { preconditionFailure("nothing is written without a lease") }
+        return heldLease.lease
     }
 
     /// Whether all writes up to now certainly reached the server before their fences ended.
     ///
     /// A write that arrives later changes nothing, and its reply looks like that of a write that had nothing to change.
-    package var isFenceCertain: Bool { state.holding?.isCertain ?? true }
+    package var isFenceCertain: Bool { state.heldLease?.isCertain ?? true }
 
     /// Returns the lease whose fence the next attempt at a write has to carry.
     ///
     /// It is the newest one, because the lease may have been renewed since the last attempt.
     package func leaseForAttempt() -> Lease {
-        state.holding?.refence()
+        state.heldLease?.refence()
         return lease
     }
 
@@ -136,24 +138,24 @@ package struct Kernel: ~Copyable {
     package mutating func renew(setting changes: BSONDocument = [:]) throws { try extendLease(setting: changes) }
 
     private func extendLease(setting changes: BSONDocument = [:]) throws {
-        guard let lease = state.holding?.lease else { return }
+        guard let lease = state.heldLease?.lease else { return }
         let (renewed, askedAt) = try retrying {
             let askedAt = ContinuousClock.now
             return (try store.ranges.renew(lease, setting: changes), askedAt)
         }
-        state.holding?.renew(renewed, askedAt: askedAt)
+        state.heldLease?.renew(renewed, askedAt: askedAt)
         // The renewal waited for a majority, which does not count as time of the work.
         state.waited += askedAt.duration(to: .now)
     }
 
     /// Extends the lease if more than half of it is over; must not be called while a write is under way.
     package func keepLease() throws {
-        state.holding?.refence()
-        if state.holding?.isHalfOver ?? false { try extendLease() }
+        state.heldLease?.refence()
+        if state.heldLease?.isHalfOver ?? false { try extendLease() }
     }
 
     /// Records that the server may still execute a write that failed with this error, unless the error rules that out.
-    package func doubt(_ error: MongoError) { state.holding?.doubt(error) }
+    package func doubt(_ error: MongoError) { state.heldLease?.doubt(error) }
 
     /// Calls `write` until its fence certainly held.
     ///
@@ -163,9 +165,9 @@ package struct Kernel: ~Copyable {
         while true {
             try keepLease()
             let result = try retrying { () throws -> R in
-                state.holding?.refence()
+                state.heldLease?.refence()
                 do { return try write(self) } catch let error as MongoError {
-                    state.holding?.doubt(error)
+                    state.heldLease?.doubt(error)
                     throw error
                 }
             }
@@ -176,25 +178,25 @@ package struct Kernel: ~Copyable {
 
     /// Releases the lease, unless the server may still execute a write under it.
     /// - Returns: a note for the operator if the lease is kept until it ends; `nil` if it was released.
-    package func leave() -> String? { state.holding.flatMap { store.ranges.leave($0) } }
+    package func leave() -> String? { state.heldLease.flatMap { store.ranges.leave($0) } }
 
     // MARK: Waiting
 
     /// Waits until no throttle reason is left, and keeps the lease in the meantime.
-    /// - Parameter meanwhile: called repeatedly during the wait.
+    /// - Parameter whileWaiting: called repeatedly during the wait.
     /// - Returns: why the run has to stop; `nil` if it can continue.
-    package mutating func waitForThrottle(meanwhile: () -> Void = {}) throws -> RunStop? {
+    package mutating func waitForThrottle(whileWaiting: () -> Void = {}) throws -> RunStop? {
         guard let throttler else {
             if stop.isRaised { return .signal }
             return deadline.map { .now >= $0 } == true ? .timeBudget : nil
         }
         var recorded: [ThrottleReason] = []
         let (stop, deadline, events) = (stop, deadline, events)
-        return try throttler.wait(stop: stop, deadline: deadline, events: events) { holds in
-            meanwhile()
-            guard recorded != holds.map(\.reason) || state.holding?.isHalfOver == true else { return }
-            try renew(setting: RangeChange.waiting(for: holds))
-            recorded = holds.map(\.reason)
+        return try throttler.wait(stop: stop, deadline: deadline, events: events) { waitReasons in
+            whileWaiting()
+            guard recorded != waitReasons.map(\.reason) || state.heldLease?.isHalfOver == true else { return }
+            try renew(setting: RangeChange.waiting(for: waitReasons))
+            recorded = waitReasons.map(\.reason)
         }
     }
 

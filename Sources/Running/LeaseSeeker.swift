@@ -6,7 +6,7 @@ import Mongo
 /// Takes the lease of a job, a watch or a mirror, and waits for it while another runner holds it.
 package struct LeaseSeeker {
     /// The most dead runners whose leases are waited for.
-    private static let mostDead = 3
+    private static let maximumDead = 3
 
     private let options: RunOptions
     private let identity: RunnerIdentity
@@ -47,7 +47,7 @@ package struct LeaseSeeker {
                 let needed = max(remaining, .zero) + store.ranges.terms.skew
                 let isDead = holder.map { identity.knowsDead($0) } ?? false
                 // Runners that die one after the other are not waited for without end.
-                if isDead, let holder, dead?.runner != holder, deadRunners < Self.mostDead {
+                if isDead, let holder, dead?.runner != holder, deadRunners < Self.maximumDead {
                     dead = (holder, .now + needed + .seconds(2))
                     deadRunners += 1
                 }

@@ -16,9 +16,9 @@ package enum RunEvent: Sendable {
     /// A chunk of a single document takes more time or bytes than a chunk should; reported once.
     case stuckAtOneDocument
     /// The throttle makes the run wait; it keeps its lease.
-    case waiting([Hold])
+    case waiting([WaitReason])
     /// The wait for the throttle is over; it lasted `seconds`.
-    case goingOn(seconds: Double)
+    case continuing(seconds: Double)
     /// An election between the writes of a chunk may have undone some of them, so the chunk is run again.
     case rerun
     /// A document cannot be written, and is skipped.

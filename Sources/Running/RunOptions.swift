@@ -14,10 +14,8 @@ package struct RunOptions: Sendable {
     package var maxRuntime: Duration?
     /// Whether the run keeps a journal, if the job file does not turn it off.
     package var keepsJournal = true
-    /// Where the sync engine records the unsynced documents.
-    package var ledger: LedgerLocation = .standard
-    /// The apps of the sync engine whose entries in the ledger count.
-    package var apps = LedgerApps.fullest
+    /// Where the sync engine records the unsynced documents, and which apps' entries count.
+    package var ledger = LedgerScope()
     /// How many documents the operator accepts to become unsyncable although the headroom is smaller; `nil` for none.
     package var allowUnsync: Int?
     /// Whether the operator states that the job's next schema is the active one.

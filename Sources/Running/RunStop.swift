@@ -1,4 +1,4 @@
-import JobState
+import BSON
 
 /// The reason why a run stopped between two chunks.
 package enum RunStop: Sendable, Hashable {
@@ -18,10 +18,10 @@ package enum RunStop: Sendable, Hashable {
     package var reason: String {
         switch self {
         case .signal: "a signal"
-        case .arrivals(let count): "documents that keep arriving: \(count.separated) still need the job"
+        case .arrivals(let count): "documents that keep arriving: \(count.grouped) still need the job"
         case .timeBudget: "the time budget (--max-runtime)"
         case .failures(let count, let allowed):
-            "\(count.separated) documents that cannot be written (--max-errors allows \(allowed.separated))"
+            "\(count.grouped) documents that cannot be written (--max-errors allows \(allowed.grouped))"
         case .threshold(let headroom): "the limit of unsynced documents: \(headroom.counts)"
         }
     }

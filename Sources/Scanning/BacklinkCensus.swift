@@ -52,11 +52,11 @@ package struct BacklinkCensus: Sendable {
     /// Returns `_id`s of documents to which several links lead.
     /// - Parameters:
     ///   - collection: The collection of the linked documents.
-    ///   - most: The number of `_id`s wanted; if there are more, one more than that is returned.
+    ///   - maximum: The number of `_id`s wanted; if there are more, one more than that is returned.
     /// - Throws: ``MongoError``.
-    package func several(in collection: MongoCollection, most: Int) throws(MongoError) -> [BSONValue] {
+    package func several(in collection: MongoCollection, maximum: Int) throws(MongoError) -> [BSONValue] {
         let stages: [BSONDocument] = [
-            ["$match": ["c": 1, "n": ["$gt": 1]]], ["$limit": .integer(most + 1)], ["$project": ["_id": "$_id.v"]],
+            ["$match": ["c": 1, "n": ["$gt": 1]]], ["$limit": .integer(maximum + 1)], ["$project": ["_id": "$_id.v"]],
         ]
         var cursor = aggregate(counted + stages, in: collection)
         var found: [BSONValue] = []

@@ -63,13 +63,13 @@ package struct CollectionScan: Sendable {
         if let targets = options.judging.linkTargets {
             follower = LinkFollower(schema, targets: targets, on: client, place: options.judging.place)
         }
-        var pace = Pace(options, queue)
-        defer { pace.finish() }
+        var pacer = ScanPacer(options, queue)
+        defer { pacer.finish() }
         while let range = queue.next() {
             try threads.lend(range, of: collection, session) { document in
                 try part.add(document, ledger: options.judging.ledger)
                 try follower?.add(document, to: &part.tally)
-                return pace.goesOn() && !queue.isClosed
+                return pacer.mayContinue() && !queue.isClosed
             }
             if options.isStopped() { throw ScanStopped() }
             try follower?.flush(into: &part.tally)
@@ -110,12 +110,13 @@ extension CollectionScan {
 
     /// Subtracts the contributions of documents that changed during the scan, and adds those of their current versions.
     private func amend(_ result: inout ScanResult, _ parts: [ScanPart], _ tracker: ChangeTracker) throws {
-        let look = SecondLook(schema: schema, namespace: namespace, pool: pool, options: options, tracker: tracker)
+        let recheck = ChangeRecheck(
+            schema: schema, namespace: namespace, pool: pool, options: options, tracker: tracker)
         do {
-            let outcome = try look.look(after: parts.map(\.readTime).max() ?? 0)
+            let outcome = try recheck.run(after: parts.map(\.readTime).max() ?? 0)
             // Find all contributions before subtracting any, because a failure in between would leave counts wrong.
             let additions = try parts.map { part throws(ChangesUnknown) in try part.additions(of: outcome.changed) }
-            for (part, additions) in zip(parts, additions) { part.takeBack(additions) }
+            for (part, additions) in zip(parts, additions) { part.subtract(additions) }
             result.tally.merge(outcome.tally)
             result.changedCount = outcome.changed.count
             if outcome.changed.isIncomplete {

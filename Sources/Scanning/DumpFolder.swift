@@ -12,7 +12,7 @@ struct DumpFolder {
     init(_ path: FilePath) { root = path }
 
     /// The files of one collection that were found in the folder.
-    struct Holding {
+    struct CollectionFiles {
         /// The file with the collection's documents; `nil` if there is none.
         var documents: FilePath?
         /// The kind of the collection, from its metadata if possible; `nil` if it has neither metadata nor documents.
@@ -23,7 +23,7 @@ struct DumpFolder {
 
     /// Searches for the files of a collection.
     /// - Throws: ``SourceError`` if a folder holds the documents twice; ``DumpError`` if metadata are too large.
-    func holding(of namespace: Namespace) throws -> Holding {
+    func files(of namespace: Namespace) throws -> CollectionFiles {
         for folder in [namespace.database, "dump/\(namespace.database)", ""].map({ root.pushing(FilePath($0)) }) {
             let files = DumpFiles(in: folder)
             let stems = try files.stems(of: namespace.collection)
@@ -36,9 +36,9 @@ struct DumpFolder {
             let metadata = files.metadata.first { stems.contains($0.stem) }
             if found.isEmpty, metadata == nil { continue }
             let kind = try metadata.flatMap { try DumpFiles.read($0) }?.kind ?? .collection
-            return Holding(documents: found.first?.path, kind: kind, folder: folder)
+            return CollectionFiles(documents: found.first?.path, kind: kind, folder: folder)
         }
-        return Holding(folder: root)
+        return CollectionFiles(folder: root)
     }
 
     /// Returns the collections whose documents are where mongodump puts them, except the server's own collections.
@@ -57,10 +57,10 @@ struct DumpFolder {
 
 extension DumpFolder {
     /// Returns remarks for the reader: the database that the folder was taken for, and oplog files that were not read.
-    func notes(on holdings: [Holding], for namespaces: [Namespace]) -> [String] {
+    func notes(on files: [CollectionFiles], for namespaces: [Namespace]) -> [String] {
         var notes: [String] = []
-        let renamed = zip(holdings, namespaces).first { holding, namespace in
-            holding.documents != nil && holding.folder == root.pushing("")
+        let renamed = zip(files, namespaces).first { files, namespace in
+            files.documents != nil && files.folder == root.pushing("")
                 && root.lastComponent?.string != namespace.database
         }
         if let database = renamed?.1.database { notes.append("\(root) was read as the database \(database)") }

@@ -43,12 +43,12 @@ struct FileThreads: Sendable {
     }
 
     private func add(_ blocks: FileBlocks, to tally: inout Tally) throws {
-        var pace = Pace(part.options)
-        defer { pace.finish() }
+        var pacer = ScanPacer(part.options)
+        defer { pacer.finish() }
         let ledger = part.options.judging.ledger
         var block: [UInt8] = []
         while var (range, place) = blocks.next(in: &block) {
-            tally.goOn(behind: place.documents)
+            tally.resume(after: place.documents)
             let bytes = unsafe block.span.bytes
             while !range.isEmpty {
                 let start = range.lowerBound
@@ -60,7 +60,7 @@ struct FileThreads: Sendable {
                 } catch { return blocks.end(by: error, in: place) }
                 place = .init(documents: place.documents + 1, offset: place.offset + Int64(length))
                 range = start + length..<range.upperBound
-                guard pace.goesOn() else {
+                guard pacer.mayContinue() else {
                     blocks.close()
                     throw ScanStopped()
                 }

@@ -30,7 +30,7 @@ package struct IDRange: Hashable, Sendable {
     ) throws(MongoError) -> [IDRange] {
         guard !whole.isEmpty else { return [] }
         guard count > 1 else { return [whole] }
-        let ids = try sample(collection, size: min(count * samplesPerRange * share, mostSamples), in: whole)
+        let ids = try sample(collection, size: min(count * samplesPerRange * share, maximumSamples), in: whole)
         var bounds: [BSONValue] = []
         for part in 1..<count {
             let index = ids.count * part / count
@@ -70,7 +70,7 @@ package struct IDRange: Hashable, Sendable {
     }
 
     /// The largest number of documents that are sampled for a split.
-    private static let mostSamples = 5_000
+    private static let maximumSamples = 5_000
 
     /// The number of sampled documents for each range, which makes the sizes of the ranges even enough.
     static let samplesPerRange = 20

@@ -14,7 +14,7 @@ struct LinkFollower {
     private let collections: [MongoCollection]
     /// The schemas of the links' targets, as far as they are known, which judge the linked documents.
     private let targets: [Namespace: CompiledSchema]
-    private let patience = Duration.seconds(60)
+    private let retryLimit = Duration.seconds(60)
     private var pending: [Source] = []
     private var pendingCount = 0
 
@@ -91,7 +91,7 @@ extension LinkFollower {
         guard let number = namespaces.firstIndex(of: target) else { return Found() }
         var found = Found()
         for slice in keys.map(\.value).commandSlices(count: 1_000) {
-            var retries = Retries(limit: patience)
+            var retries = Retries(limit: retryLimit)
             while true {
                 do {
                     try read(slice, of: collections[number], schema: targets[target], into: &found)

@@ -12,9 +12,9 @@ package struct PathCensus {
         /// The number of all documents of the collection.
         package var documents = 0
         /// The number of documents with a value at the path, including null.
-        package var holding = 0
+        package var withField = 0
         /// The number of documents in which an object lacks the path's last field, or holds null in it.
-        package var lacking = 0
+        package var withoutField = 0
         /// The number of documents with a value of each type at the path, by the type's BSON name.
         package var types: [String: Int] = [:]
     }
@@ -36,8 +36,8 @@ package struct PathCensus {
                 let number = row["n"]?.integer, let found = key["t"]?.document?.values.compactMap(\.text)
             else { continue }
             counts[place].documents += number
-            if found.contains(where: { $0 != Self.missing }) { counts[place].holding += number }
-            if found.contains(Self.missing) || found.contains("null") { counts[place].lacking += number }
+            if found.contains(where: { $0 != Self.missing }) { counts[place].withField += number }
+            if found.contains(Self.missing) || found.contains("null") { counts[place].withoutField += number }
             for type in Set(found) where type != Self.missing { counts[place].types[type, default: 0] += number }
         }
         return counts

@@ -9,7 +9,7 @@ package struct RangeReader {
     /// Whether the namespace is a view: a view has no index with which to resume, so a lost cursor is an error.
     let isView: Bool
     /// The time for which the reader retries after a failure, counted from the first failure since a document was read.
-    let patience: Duration
+    let retryLimit: Duration
     /// A filter that a document must match in addition; empty if there is none.
     var filter: BSONDocument = [:]
     /// The options that make the reads part of a session; empty if there is none.
@@ -21,12 +21,12 @@ package struct RangeReader {
 
     /// Prepares to read `range` of `collection`.
     package init(
-        _ collection: MongoCollection, range: IDRange, isView: Bool = false, patience: Duration = .seconds(60)
+        _ collection: MongoCollection, range: IDRange, isView: Bool = false, retryLimit: Duration = .seconds(60)
     ) {
         self.collection = collection
         self.range = range
         self.isView = isView
-        self.patience = patience
+        self.retryLimit = retryLimit
     }
 
     /// Calls `body` with every document of the range, once each.
@@ -35,7 +35,7 @@ package struct RangeReader {
     ///   of `body`.
     package func read(_ body: (borrowing BSONView) throws -> Bool) throws {
         var last = LastID()
-        var retries = Retries(limit: patience)
+        var retries = Retries(limit: retryLimit)
         while true {
             do {
                 try read(after: &last, body)

@@ -35,12 +35,12 @@ package struct RangeThreads: Sendable {
                 let collection = client.collection(namespace)
                 let session = try ScanSession(queue, client)
                 var part = makePart()
-                var pace = Pace(options, queue)
-                defer { pace.finish() }
+                var pacer = ScanPacer(options, queue)
+                defer { pacer.finish() }
                 while let range = queue.next() {
                     try lend(range, of: collection, session) { document in
                         try add(&part, document)
-                        return pace.goesOn() && !queue.isClosed
+                        return pacer.mayContinue() && !queue.isClosed
                     }
                     if options.isStopped() { throw ScanStopped() }
                 }
@@ -84,7 +84,7 @@ package struct RangeThreads: Sendable {
             {
                 return RangeQueue(plan)
             }
-            var retries = Retries(limit: byID ? options.patience : .zero)
+            var retries = Retries(limit: byID ? options.retryLimit : .zero)
             while true {
                 do throws(MongoError) {
                     return RangeQueue(
@@ -121,7 +121,7 @@ package struct RangeThreads: Sendable {
         switch part {
         case .ids(let range):
             var reader = RangeReader(
-                collection, range: range, isView: options.isView, patience: options.patience)
+                collection, range: range, isView: options.isView, retryLimit: options.retryLimit)
             reader.filter = options.readFilter
             reader.session = session.options
             reader.batchSize = options.batchSize
@@ -131,7 +131,7 @@ package struct RangeThreads: Sendable {
             guard let reads = session.reads else { preconditionFailure("a plan comes with its member's reads") }
             var reader = RecordReader(collection: collection, plan: plan, range: range, reads: reads)
             reader.batchSize = options.batchSize
-            reader.patience = options.patience
+            reader.retryLimit = options.retryLimit
             let (queue, isStopped) = (session.queue, options.isStopped)
             reader.isStopped = { isStopped() || queue.isClosed }
             try reader.read(body)

@@ -14,7 +14,7 @@ struct RecordReader {
     /// The largest number of documents in a batch.
     var batchSize = 4_000
     /// The time for which the reader retries after a failure, counted from the first failure since a document was read.
-    var patience = Duration.seconds(60)
+    var retryLimit = Duration.seconds(60)
     /// Returns whether to give up; called before a lost cursor is opened again.
     var isStopped: () -> Bool = { false }
 
@@ -39,7 +39,7 @@ struct RecordReader {
 
     private func readOn(_ body: (borrowing BSONView) throws -> Bool) throws {
         var place = range.after?.place
-        var retries = Retries(limit: patience)
+        var retries = Retries(limit: retryLimit)
         var isRecordGone = false
         var isRead = false
         while true {

@@ -28,7 +28,7 @@ package struct ScanOptions: Sendable {
     package var temporaryFolder: String?
 
     /// The time for which a member that does not answer is retried.
-    package var patience = Duration.seconds(60)
+    package var retryLimit = Duration.seconds(60)
     /// Returns whether to stop, which ends the scan with ``ScanStopped``; called regularly by every thread.
     package var isStopped: @Sendable () -> Bool = { false }
 

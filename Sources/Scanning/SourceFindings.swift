@@ -19,7 +19,7 @@ package struct SourceFacts: Sendable {
     package internal(set) var absent: [Namespace] = []
 
     /// The contents of a source for one collection.
-    struct Holding {
+    struct Presence {
         var hasDocuments: Bool
         /// The kind of the collection; `nil` if the source does not name the collection.
         var kind: DumpMetadata.Kind?
@@ -28,11 +28,13 @@ package struct SourceFacts: Sendable {
     /// Adds a remark on each collection of which the source has no documents, with the reason.
     /// - Throws: ``SourceError`` if the source has no documents of any collection.
     mutating func explain(
-        _ holdings: [(namespace: Namespace, holding: Holding)], of name: String,
+        _ collections: [(namespace: Namespace, presence: Presence)], of name: String,
         others: [Namespace], _ purpose: SourceReader.Purpose
     ) throws(SourceError) {
-        let absent = holdings.filter { !$0.holding.hasDocuments }.map { Self.note($0.namespace, $0.holding.kind, name) }
-        guard absent.count < holdings.count else { throw Self.nothing(holdings, name, others, purpose) }
+        let absent = collections.filter { !$0.presence.hasDocuments }.map {
+            Self.note($0.namespace, $0.presence.kind, name)
+        }
+        guard absent.count < collections.count else { throw Self.nothing(collections, name, others, purpose) }
         notes += absent
     }
 
@@ -45,15 +47,15 @@ package struct SourceFacts: Sendable {
     }
 
     private static func nothing(
-        _ holdings: [(namespace: Namespace, holding: Holding)], _ name: String, _ others: [Namespace],
+        _ collections: [(namespace: Namespace, presence: Presence)], _ name: String, _ others: [Namespace],
         _ purpose: SourceReader.Purpose
     ) -> SourceError {
-        if let named = holdings.first(where: { $0.holding.kind != nil }) {
+        if let named = collections.first(where: { $0.presence.kind != nil }) {
             return SourceError(
                 "there is nothing to \(purpose == .check ? "check" : "read"): "
-                    + note(named.namespace, named.holding.kind, name))
+                    + note(named.namespace, named.presence.kind, name))
         }
-        let wanted = holdings.first.map { ", such as \($0.namespace)" } ?? ""
+        let wanted = collections.first.map { ", such as \($0.namespace)" } ?? ""
         let asked = purpose == .check ? "any collection of the schema" : "a collection that was asked for"
         let held = others.prefix(5).map(\.description).joined(separator: ", ") + (others.count > 5 ? ", …" : "")
         return SourceError(

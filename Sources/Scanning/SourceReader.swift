@@ -42,10 +42,10 @@ package struct SourceReader: Sendable {
     ///   throws.
     package func read(_ body: (Int, borrowing BSONView) throws -> Void) throws -> SourceFacts {
         try read(body) { index, path in
-            var pace = Pace(options)
+            var pacer = ScanPacer(options)
             func lend(_ document: borrowing BSONView) throws {
                 try body(index, document)
-                guard pace.goesOn() else { throw ScanStopped() }
+                guard pacer.mayContinue() else { throw ScanStopped() }
             }
             if options.threads > 1 {
                 try ReadAhead(of: path).read(lend)
@@ -53,7 +53,7 @@ package struct SourceReader: Sendable {
                 var reader = try BSONFileReader(path, validating: true)
                 while let document = try reader.next() { try lend(document) }
             }
-            pace.finish()
+            pacer.finish()
         }
     }
 
@@ -87,16 +87,16 @@ package struct SourceReader: Sendable {
         _ body: (Int, borrowing BSONView) throws -> Void, _ file: (Int, FilePath) throws -> Void
     ) throws -> SourceFacts {
         let folder = DumpFolder(path)
-        let holdings = try namespaces.map { try folder.holding(of: $0) }
+        let files = try namespaces.map { try folder.files(of: $0) }
         var facts = SourceFacts()
         try facts.explain(
-            zip(namespaces, holdings).map { namespace, holding in
-                (namespace, .init(hasDocuments: holding.documents != nil, kind: holding.kind))
+            zip(namespaces, files).map { namespace, files in
+                (namespace, .init(hasDocuments: files.documents != nil, kind: files.kind))
             }, of: name, others: folder.namespaces(), purpose)
-        facts.notes += folder.notes(on: holdings, for: namespaces)
-        facts.absent = try others.filter { try folder.holding(of: $0).documents == nil }
-        for (index, holding) in holdings.enumerated() {
-            guard let path = holding.documents else { continue }
+        facts.notes += folder.notes(on: files, for: namespaces)
+        facts.absent = try others.filter { try folder.files(of: $0).documents == nil }
+        for (index, files) in files.enumerated() {
+            guard let path = files.documents else { continue }
             if try !read(try DumpInput(path), named: path.string, into: &facts, { try body(index, $0) }) {
                 try file(index, path)
             }
@@ -149,13 +149,13 @@ extension SourceReader {
         _ input: consuming DumpInput, named name: String, into facts: inout SourceFacts,
         _ body: (borrowing BSONView) throws -> Void
     ) throws -> Bool {
-        var pace = Pace(options)
+        var pacer = ScanPacer(options)
         switch try input.kind() {
         case .json:
             var reader = JSONFileReader(input)
             while let document = try reader.next() {
                 try body(document)
-                guard pace.goesOn() else { throw ScanStopped() }
+                guard pacer.mayContinue() else { throw ScanStopped() }
             }
             if reader.sawPlainInteger {
                 facts.notes.append(
@@ -171,10 +171,10 @@ extension SourceReader {
             var reader = BSONFileReader(input, validating: true)
             while let document = try reader.next() {
                 try body(document)
-                guard pace.goesOn() else { throw ScanStopped() }
+                guard pacer.mayContinue() else { throw ScanStopped() }
             }
         }
-        pace.finish()
+        pacer.finish()
         return true
     }
 
@@ -182,16 +182,16 @@ extension SourceReader {
     private func readArchive(
         _ input: consuming DumpInput, _ body: (Int, borrowing BSONView) throws -> Void
     ) throws -> SourceFacts {
-        var pace = Pace(options)
+        var pacer = ScanPacer(options)
         var facts = SourceFacts()
         var seen = Set<Int>()
         var reader = try ArchiveReader(input, wanted: namespaces, validating: true)
         while let index = try reader.next() {
             seen.insert(index)
             try body(index, reader.document)
-            guard pace.goesOn() else { throw ScanStopped() }
+            guard pacer.mayContinue() else { throw ScanStopped() }
         }
-        pace.finish()
+        pacer.finish()
         let held = reader.namespaces
         try facts.explain(
             namespaces.enumerated().map { index, namespace in

@@ -49,10 +49,18 @@ public struct ChangeKind: Hashable, Sendable {
         case unsyncedDocuments = "unsynced-documents"
         /// The server refuses writes of documents that do not conform.
         case refusedWrites = "refused-writes"
-        /// Clients that hold a local file raise their schema version or migrate it.
+        /// Clients that have a local file need a higher schema version, or a migration.
         case clientMigration = "client-migration"
         /// Devices first catch up with the history of the collection up to the change.
         case catchUp = "catch-up"
+        /// A Prisma client of the newer schema fails to read documents that a client of the older one wrote.
+        case failedQueries = "failed-queries"
+        /// A Prisma client of the older schema fails to read documents that a client of the newer one writes.
+        case failedOldClients = "failed-old-clients"
+        /// A Prisma client reads another value than the one that another client wrote.
+        case changedValues = "changed-values"
+        /// A Prisma client looks for values in another place than the one where another client wrote them.
+        case hiddenValues = "hidden-values"
         /// Functions, rules and the Data API validate documents by the changed part of the schema; sync does not.
         case dataAccess = "data-access"
     }

@@ -88,9 +88,15 @@ struct Comparison {
     }
 
     private func elementChange(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) -> ChangeKind? {
-        let change = Shape(old).elementChange(to: Shape(new))
+        let change = Shape(old).elementChange(to: Shape(new)) ?? (isRetyped(old, new) ? .elementTypeChanged : nil)
         if change?.code == .elementTypeChanged, isEmbedding(old, new, at: spot) { return .embeddingChanged }
         return change
+    }
+
+    /// Whether a Prisma client sees another type, although it writes the same BSON type, as for `Int` and `BigInt`.
+    private func isRetyped(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
+        guard let before = old.scalar, let after = new.scalar else { return false }
+        return before != after || old.isPrismaEnum != new.isPrismaEnum
     }
 
     /// Returns the types of both versions in words.
@@ -154,13 +160,16 @@ extension Comparison {
 
     private func change(_ old: Field, _ new: Field, at spot: Spot) -> ChangeKind? {
         let (before, after) = (Shape(old.node), Shape(new.node))
-        if spot.old.isID { return before.idChange(to: after) }
-        let change = before.change(to: after)
+        let isRetyped = isRetyped(old.node, new.node)
+        if spot.old.isID { return before.idChange(to: after) ?? (isRetyped ? .idTypeChanged : nil) }
+        let change = before.change(to: after) ?? (isRetyped ? .propertyTypeChanged : nil)
         return change != nil && isEmbedding(old.node, new.node, at: spot) ? .embeddingChanged : change
     }
 
     private mutating func compareDuty(_ old: Field, _ new: Field, at spot: Spot) {
         guard old.isRequired != new.isRequired else { return }
+        // A list in a Prisma schema is neither required nor optional.
+        if new.node.isList, self.new?.dialect == .prisma { return }
         if new.isRequired {
             note(.optionalToRequired, at: spot, from: old, to: new, "\(spot.new) becomes required")
         } else {

@@ -8,16 +8,11 @@ struct ConstraintChange {
 
     init(from old: SchemaNode, to new: SchemaNode) {
         let (before, after) = (old.constraints, new.constraints)
-        bound(
-            "minimum", before.minimum, before.isMinimumExclusive, after.minimum, after.isMinimumExclusive, least: true)
-        bound(
-            "maximum", before.maximum, before.isMaximumExclusive, after.maximum, after.isMaximumExclusive, least: false)
-        length("minLength", before.minLength, after.minLength, least: true)
-        length("maxLength", before.maxLength, after.maxLength, least: false)
-        length("minItems", before.minItems, after.minItems, least: true)
-        length("maxItems", before.maxItems, after.maxItems, least: false)
-        length("minProperties", before.minProperties, after.minProperties, least: true)
-        length("maxProperties", before.maxProperties, after.maxProperties, least: false)
+        bound("minimum", before.minimum, after.minimum, least: true)
+        bound("maximum", before.maximum, after.maximum, least: false)
+        counts("Length", before.length, after.length)
+        counts("Items", before.itemCount, after.itemCount)
+        counts("Properties", before.propertyCount, after.propertyCount)
         values(before.allowedValues, after.allowedValues)
         others(before, after, at: old.location)
     }
@@ -28,23 +23,26 @@ struct ConstraintChange {
 
     /// Notes whether a minimum or a maximum restricts more, because it is new or has moved inwards, or restricts less.
     private mutating func bound(
-        _ keyword: String, _ old: BSONValue?, _ wasExclusive: Bool, _ new: BSONValue?, _ isExclusive: Bool, least: Bool
+        _ keyword: String, _ old: Constraints.Bound, _ new: Constraints.Bound, least: Bool
     ) {
-        switch (old, new) {
+        switch (old.number, new.number) {
         case (nil, nil): break
         case (nil, _?): note(keyword, letsInLess: true)
         case (_?, nil): note(keyword, letsInLess: false)
-        case (let old?, let new?):
-            switch new.compared(to: old) {
-            case .equal: if wasExclusive != isExclusive { note(keyword, letsInLess: isExclusive) }
+        case (let before?, let after?):
+            switch after.compared(to: before) {
+            case .equal: if old.isExclusive != new.isExclusive { note(keyword, letsInLess: new.isExclusive) }
             case .greater: note(keyword, letsInLess: least)
             case .less: note(keyword, letsInLess: !least)
             }
         }
     }
 
-    private mutating func length(_ keyword: String, _ old: Int64?, _ new: Int64?, least: Bool) {
-        bound(keyword, old.map { .long($0) }, false, new.map { .long($0) }, false, least: least)
+    /// Notes how the two keywords change whose names are `min` and `max` with the suffix.
+    private mutating func counts(_ suffix: String, _ old: Constraints.CountRange, _ new: Constraints.CountRange) {
+        let bound = { (count: Int64?) in Constraints.Bound(number: count.map { .long($0) }) }
+        self.bound("min" + suffix, bound(old.minimum), bound(new.minimum), least: true)
+        self.bound("max" + suffix, bound(old.maximum), bound(new.maximum), least: false)
     }
 
     private mutating func values(_ old: [BSONValue]?, _ new: [BSONValue]?) {

@@ -43,6 +43,9 @@ public struct DiffReport: Sendable {
     /// The verdict of the worst single change; `nil` when nothing changed.
     public var verdict: SchemaChange.Verdict? { changes.map(\.kind.verdict).max() }
 
+    /// The verdict for clients of the worst single change; `nil` when nothing changed.
+    public var clientVerdict: SchemaChange.Verdict? { changes.map(\.client).max() }
+
     /// Whether a change fails the run.
     public func fails(_ change: SchemaChange) -> Bool {
         switch failOn {
@@ -75,9 +78,9 @@ public struct ChangeWeight: Hashable, Sendable {
     /// The number of documents in the collection.
     public var documents: Int
     /// The number of documents that hold a value at the path of the change, including null.
-    public var holding: Int
+    public var withField: Int
     /// The number of documents with an object that lacks the changed field, or holds null there.
-    public var lacking: Int
+    public var withoutField: Int
     /// The number of documents that hold each type at the path of the change, with the most frequent type first.
     public var types: [TypeCount]
 
@@ -96,10 +99,10 @@ public struct ChangeWeight: Hashable, Sendable {
     }
 
     /// Creates a weight from its parts.
-    public init(documents: Int, holding: Int, lacking: Int, types: [TypeCount]) {
+    public init(documents: Int, withField: Int, withoutField: Int, types: [TypeCount]) {
         self.documents = documents
-        self.holding = holding
-        self.lacking = lacking
+        self.withField = withField
+        self.withoutField = withoutField
         self.types = types
     }
 }

@@ -34,7 +34,7 @@ public struct PartnerCollection: Hashable, Sendable {
 
 extension PartnerCollection {
     /// Whether a change is a breaking or versioned change of the original, but not the removal of its type.
-    func isConcerned(by change: SchemaChange) -> Bool {
+    func isAffected(by change: SchemaChange) -> Bool {
         (change.oldNamespace ?? change.namespace) == source && change.kind.verdict >= .versioned
             && change.code != .typeRemoved
     }
@@ -95,7 +95,7 @@ extension [SchemaChange] {
     package mutating func carry(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
             if case .unverified = partner.state { continue }
-            for index in indices where partner.isConcerned(by: self[index]) && partner.carries(self[index]) {
+            for index in indices where partner.isAffected(by: self[index]) && partner.carries(self[index]) {
                 self[index].kind = self[index].kind.served(by: partner)
                 self[index].partner = partner
             }
@@ -106,13 +106,13 @@ extension [SchemaChange] {
     /// Returns clauses about the breaking or versioned changes of a partner's original.
     /// - Parameter carried: makes the clause about the changes that the partner's steps carry over, from their paths.
     private func notes(on partner: PartnerCollection, _ carried: (_ places: String) -> String?) -> [String] {
-        let concerned = filter { partner.isConcerned(by: $0) }
-        guard !concerned.isEmpty else { return [] }
+        let affected = filter { partner.isAffected(by: $0) }
+        guard !affected.isEmpty else { return [] }
         if case .unverified(let reason) = partner.state { return ["\(partner) serves no change yet: \(reason)"] }
         let places = { (changes: [SchemaChange]) in
             Set(changes.map { "\($0.path)" }).sorted().joined(separator: ", ")
         }
-        let (own, others) = (concerned.filter(partner.carries), concerned.filter { !partner.carries($0) })
+        let (own, others) = (affected.filter(partner.carries), affected.filter { !partner.carries($0) })
         return [
             own.isEmpty ? nil : carried(places(own)),
             others.isEmpty

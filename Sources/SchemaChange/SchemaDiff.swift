@@ -10,7 +10,9 @@ public enum SchemaDiff {
     ///
     /// For each object, removals come first, in the order of `old`, then additions and changes, in the order of `new`.
     public static func changes(from old: CollectionSchema, to new: CollectionSchema) -> [SchemaChange] {
-        changes(from: old, to: new, RenameMap())
+        var map = RenameMap()
+        if old.dialect == .prisma, new.dialect == .prisma { map.addMappings(from: old, to: new) }
+        return changes(from: old, to: new, map)
     }
 
     /// Returns the changes of the app as a whole, then those of all collections, by namespace.
@@ -25,7 +27,9 @@ public enum SchemaDiff {
     public static func changes(
         from old: ServerSchema, to new: ServerSchema, renames: [Rename], isVersioned: Bool = false
     ) throws(RenameError) -> [SchemaChange] {
-        let changes = changes(from: old, to: new, try RenameResolver.resolve(renames, from: old, to: new))
+        var map = try RenameResolver.resolve(renames, from: old, to: new)
+        if old.dialect == .prisma, new.dialect == .prisma { map.addMappings(from: old, to: new) }
+        let changes = changes(from: old, to: new, map)
         return isVersioned ? changes.map { $0.with($0.kind.versioned) } : changes
     }
 
@@ -57,9 +61,13 @@ public enum SchemaDiff {
         case (nil, let new?): comparison.add(type: new.root)
         case (nil, nil): break
         }
-        guard comparison.isOfValidators else { return comparison.changes }
-        return comparison.changes.map {
-            $0.with($0.kind.ofValidator(refusesMore: ValidatorVerdict.refusesMore($0)))
+        switch (new ?? old)?.dialect {
+        case .appServices?, nil: return comparison.changes
+        case .jsonSchema?:
+            return comparison.changes.map {
+                $0.with($0.kind.ofValidator(refusesMore: ValidatorVerdict.refusesMore($0)))
+            }
+        case .prisma?: return comparison.changes.map { $0.with(PrismaVerdict.kind(of: $0)) }
         }
     }
 }
@@ -75,9 +83,9 @@ extension SchemaChange {
 extension ServerSchema {
     /// Whether a collection's changes keep their verdicts for sync, because it has clients that a change can break.
     ///
-    /// The changes of a validator keep their verdicts too, which `ofValidator(refusesMore:)` has already decided.
+    /// The changes of other dialects keep their verdicts too, which have been decided already.
     fileprivate func mayJudge(_ collection: CollectionSchema) -> Bool {
-        if collection.dialect == .jsonSchema { return true }
+        if !collection.dialect.isOfSync { return true }
         return scope(of: collection) != .outside && collection.root.typeName != nil
             && collection.root.property("_id") != nil
     }

@@ -5,36 +5,24 @@ public import BSON
 /// A keyword restricts only values of its kind: `minimum` restricts numbers, `pattern` restricts strings.
 public struct Constraints: Sendable {
     /// The least number that is allowed.
-    ///
-    /// Numbers of all four types are compared by value.
-    public var minimum: BSONValue?
-    /// Whether a number must be above `minimum` rather than at least `minimum`.
-    public var isMinimumExclusive = false
+    public var minimum = Bound()
     /// The largest number that is allowed.
-    public var maximum: BSONValue?
-    /// Whether a number must be below `maximum` rather than at most `maximum`.
-    public var isMaximumExclusive = false
+    public var maximum = Bound()
     /// The number of which a number must be a multiple.
     public var multipleOf: BSONValue?
-    /// The least number of code points in a string.
-    public var minLength: Int64?
-    /// The largest number of code points in a string.
-    public var maxLength: Int64?
+    /// The length of a string, in code points.
+    public var length = CountRange()
     /// The regular expression that must match somewhere in a string.
     public var pattern: String?
     /// The values that are allowed; `nil` for any.
     public var allowedValues: [BSONValue]?
-    /// The least number of elements in an array.
-    public var minItems: Int64?
-    /// The largest number of elements in an array.
-    public var maxItems: Int64?
+    /// The number of elements in an array.
+    public var itemCount = CountRange()
     /// The rule for the elements of an array after those that `items` describes by position; `nil` if they may be
     /// anything.
     public var additionalItems: SchemaNode.AdditionalProperties?
-    /// The least number of fields in an object.
-    public var minProperties: Int64?
-    /// The largest number of fields in an object.
-    public var maxProperties: Int64?
+    /// The number of fields in an object.
+    public var propertyCount = CountRange()
     /// The schemas of fields whose names match a regular expression, in the file's order.
     public var patternProperties: [SchemaNode.PatternProperty] = []
     /// The conditions that apply when a field is present, in the file's order.
@@ -46,6 +34,30 @@ public struct Constraints: Sendable {
 
     /// Creates constraints that restrict nothing.
     public init() {}
+
+    /// The least or the largest number that is allowed.
+    public struct Bound: Hashable, Sendable {
+        /// The number, which is compared by value with numbers of all four types; `nil` if there is no bound.
+        public var number: BSONValue?
+        /// Whether the number itself is not allowed.
+        public var isExclusive: Bool
+
+        /// Creates a bound.
+        public init(number: BSONValue? = nil, isExclusive: Bool = false) {
+            (self.number, self.isExclusive) = (number, isExclusive)
+        }
+    }
+
+    /// The counts that are allowed.
+    public struct CountRange: Hashable, Sendable {
+        /// The least count; `nil` if every small count is allowed.
+        public var minimum: Int64?
+        /// The largest count; `nil` if every large count is allowed.
+        public var maximum: Int64?
+
+        /// Whether some counts are not allowed.
+        package var isRestricted: Bool { minimum != nil || maximum != nil }
+    }
 
     /// A condition that applies when a field is present.
     public struct Dependency: Sendable {
@@ -80,15 +92,5 @@ public struct Constraints: Sendable {
     public struct Encryption: Sendable {
         /// The types that the value may have had before encryption; `nil` for any.
         public var types: [SchemaType]?
-    }
-}
-
-extension SchemaNode {
-    /// The schema of the fields whose names match a regular expression.
-    public struct PatternProperty: Sendable {
-        /// The regular expression.
-        public var pattern: String
-        /// The schema that the values of these fields must fit.
-        public var node: SchemaNode
     }
 }

@@ -15,7 +15,7 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let tooLarge = Self(rawValue: "too-large")
         /// The file's bytes are not UTF-8.
         public static let notUTF8 = Self(rawValue: "not-utf8")
-        /// The file's text is not JSON.
+        /// The file's text is not JSON, or not a Prisma schema.
         public static let syntax = Self(rawValue: "json-syntax")
         /// Values are nested deeper than the parser accepts.
         public static let tooDeep = Self(rawValue: "too-deep")
@@ -53,6 +53,8 @@ public struct SchemaError: Error, Hashable, Sendable {
     public let message: String
     /// A clause that says what to do about the defect; `nil` if there is no advice.
     public let remedy: String?
+    /// The further errors of a schema that is read to its end although it has errors.
+    public private(set) var others: [SchemaError] = []
 
     /// Creates an error from its parts.
     public init(_ code: Code, at location: SourceLocation, _ message: String, remedy: String? = nil) {
@@ -60,6 +62,20 @@ public struct SchemaError: Error, Hashable, Sendable {
         self.location = location
         self.message = message
         self.remedy = remedy
+    }
+}
+
+extension SchemaError {
+    /// Joins errors into the first of them, which carries the others; `nil` if there are none.
+    /// - Parameter files: the files in the order in which their errors are shown.
+    init?(_ errors: [SchemaError], inOrderOf files: [String]) {
+        func key(_ error: SchemaError) -> (Int, Int, Int) {
+            (files.firstIndex(of: error.location.file) ?? .max, error.location.line, error.location.column)
+        }
+        let sorted = errors.sorted { key($0) < key($1) }
+        guard let first = sorted.first else { return nil }
+        self = first
+        others = Array(sorted.dropFirst())
     }
 }
 

@@ -45,6 +45,11 @@ struct SchemaFiles {
 
     func isFolder(_ relative: String) -> Bool { (try? FilePath(path(relative)).stat().type) == .directory }
 
+    /// Whether the path is a folder, and not a link to one, which might lead around in a circle.
+    func isOwnFolder(_ relative: String) -> Bool {
+        (try? FilePath(path(relative)).stat(followTargetSymlink: false).type) == .directory
+    }
+
     /// Returns the last component of a path.
     func name(of relative: String) -> String { FilePath(relative).lastComponent?.string ?? relative }
 
@@ -83,6 +88,17 @@ struct SchemaFiles {
         let shown = location(relative).file
         let bytes = try SourceFile.bytes(of: path(relative), named: shown)
         return (bytes, try JSONParser.parse(bytes, file: shown))
+    }
+
+    /// Reads the text of one file that the schemas depend on.
+    mutating func text(_ relative: String) throws(SchemaError) -> String {
+        let shown = location(relative)
+        let bytes = try SourceFile.bytes(of: path(relative), named: shown.file)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw SchemaError(.notUTF8, at: shown, "the file is not UTF-8", remedy: "save it as UTF-8")
+        }
+        remember(relative, bytes)
+        return text
     }
 
     private mutating func remember(_ relative: String, _ bytes: [UInt8]) {

@@ -10,13 +10,13 @@ public struct SchemaNode: Sendable {
     public var title: String?
     /// The named fields, in the file's order.
     public var properties: [Property] = [] {
-        didSet { propertyIndex = NameIndex(count: properties.count) }
+        didSet { indexes.properties = NameIndex(count: properties.count) }
     }
     /// Whether the schema has a `properties` keyword, even an empty one.
     public var hasProperties = false
     /// The names of the fields that an object must have, in the file's order.
     public var required: [String] = [] {
-        didSet { requiredIndex = NameIndex(count: required.count) }
+        didSet { indexes.required = NameIndex(count: required.count) }
     }
     /// The schema or schemas of an array's elements.
     public var items: Items?
@@ -26,6 +26,8 @@ public struct SchemaNode: Sendable {
     public var additionalProperties: AdditionalProperties = .allowed
     /// Whether the schema has an `additionalProperties` keyword.
     public var hasAdditionalProperties = false
+    /// The scalar type in a Prisma schema; `.string` with a title for an enum, and `nil` in other dialects.
+    public var scalar: PrismaScalar?
     /// The value that clients see when a required field is absent.
     public var defaultValue: BSONValue?
     /// The demands on the value apart from its types and its fields.
@@ -42,8 +44,8 @@ public struct SchemaNode: Sendable {
     public var location: SourceLocation
 
     private var demands: Demands?
-    private var propertyIndex: NameIndex?
-    private var requiredIndex: NameIndex?
+    /// The indexes by which a name is found among many; `nil` among few.
+    private var indexes: (properties: NameIndex?, required: NameIndex?) = (nil, nil)
 
     private final class Demands: Sendable {
         let constraints: Constraints
@@ -57,8 +59,8 @@ public struct SchemaNode: Sendable {
     /// Returns the schema of a field; `nil` when `properties` does not name it.
     public func property(_ name: String) -> SchemaNode? {
         let position =
-            if let propertyIndex {
-                propertyIndex.position(of: name, among: properties.lazy.map(\.name))
+            if let index = indexes.properties {
+                index.position(of: name, among: properties.lazy.map(\.name))
             } else {
                 properties.firstIndex { $0.name == name }
             }
@@ -67,9 +69,12 @@ public struct SchemaNode: Sendable {
 
     /// Whether `required` names the field.
     public func requires(_ name: String) -> Bool {
-        guard let requiredIndex else { return required.contains(name) }
-        return requiredIndex.position(of: name, among: required) != nil
+        guard let index = indexes.required else { return required.contains(name) }
+        return index.position(of: name, among: required) != nil
     }
+
+    /// The names in `required` that `properties` does not have.
+    var undefinedRequired: [String] { required.filter { property($0) == nil } }
 
     /// A named field.
     public struct Property: Sendable {
@@ -77,12 +82,22 @@ public struct SchemaNode: Sendable {
         public var name: String
         /// The schema of its value.
         public var node: SchemaNode
+        /// The name by which clients know the field, if that is another one.
+        public var clientName: String?
 
         /// Creates a field with the schema of its value.
         public init(name: String, node: SchemaNode) {
             self.name = name
             self.node = node
         }
+    }
+
+    /// The schema of the fields whose names match a regular expression.
+    public struct PatternProperty: Sendable {
+        /// The regular expression.
+        public var pattern: String
+        /// The schema that the values of these fields must fit.
+        public var node: SchemaNode
     }
 
     /// The schema or schemas of an array's elements.
@@ -109,6 +124,7 @@ extension SchemaNode {
     /// - Parameter asRoot: whether the node is the root of a schema, which always describes an object.
     package func expectation(asRoot: Bool = false) -> String {
         if asRoot { return "object" }
+        if let scalar { return prismaExpectation(scalar) }
         guard !types.isEmpty else { return "any value" }
         return types.map(expectation).joined(separator: " or ")
     }
@@ -166,6 +182,18 @@ extension SchemaNode {
     public func node(at path: some Collection<String>) -> SchemaNode? {
         guard let first = path.first else { return self }
         return child(first)?.node(at: path.dropFirst())
+    }
+
+    /// Returns the schema at a path that begins at this node; `nil` when no schema describes that path.
+    package func node(at path: SchemaPath) -> SchemaNode? {
+        node(
+            at: path.steps.map { step in
+                switch step {
+                case .field(let name): name
+                case .elements: "[]"
+                case .values: "{}"
+                }
+            })
     }
 
     private func child(_ step: String) -> SchemaNode? {

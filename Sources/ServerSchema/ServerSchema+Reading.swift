@@ -1,23 +1,28 @@
 public import BSON
 
 extension ServerSchema {
-    /// Reads the App Services schemas or the MongoDB validators at a path.
+    /// Reads the App Services schemas, the MongoDB validators or the Prisma schema at a path.
     ///
     /// The path is one of: an App Services app folder of any generation (`root_config.json`, `realm_config.json`,
     /// `config.json` or `stitch.json`), a folder of `<database>.<collection>.json` files or
     /// `<database>/<collection>/schema.json` files, or one schema file. Instead of a schema, each file may hold a
-    /// validator (`{"$jsonSchema": …}`, or an object that contains one).
+    /// validator (`{"$jsonSchema": …}`, or an object that contains one). A Prisma schema is a `.prisma` file, or a folder
+    /// with such files.
     /// Files that have nothing to do with schemas are ignored.
     /// - Parameters:
     ///   - path: the file or folder as the user named it.
     ///   - namespace: the collection that a single file covers. Of a folder, only this collection is returned as read;
     ///     the others are neighbours.
     ///   - name: the path that errors and locations carry, if it differs from `path`.
+    ///   - database: the database of a Prisma schema; else `namespace` or the schema's connection string names it.
     /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable.
     public static func read(
-        at path: String, named name: String? = nil, namespace: Namespace? = nil
+        at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil
     ) throws(SchemaError) -> ServerSchema {
         let files = try SchemaFiles(at: path, named: name)
+        if let prisma = try PrismaReading(files) {
+            return try prisma.schema(namespace, in: database ?? namespace?.database)
+        }
         var reading = SchemaReading(files: files, wanted: namespace)
         var schema = try reading.run()
         guard let namespace, files.isFolder else { return schema }
@@ -34,11 +39,15 @@ extension ServerSchema {
     /// - Parameters:
     ///   - name: the path that errors and locations carry, if it differs from `path`.
     ///   - namespace: the collection that a single file covers; in a folder, a collection that must exist.
+    ///   - database: the database of a Prisma schema; else `namespace` or the schema's connection string names it.
     /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable.
     public static func readForLint(
-        at path: String, named name: String? = nil, namespace: Namespace? = nil
+        at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil
     ) throws(SchemaError) -> ServerSchema {
         let files = try SchemaFiles(at: path, named: name)
+        if let prisma = try PrismaReading(files) {
+            return try prisma.schema(nil, requiring: namespace, in: database ?? namespace?.database)
+        }
         var reading = SchemaReading(files: files, wanted: namespace, isForLint: true)
         return try reading.run()
     }

@@ -6,6 +6,13 @@ public enum Dialect: String, Hashable, Sendable {
     case appServices = "appservices"
     /// MongoDB's own `$jsonSchema`.
     case jsonSchema = "jsonschema"
+    /// The types and the null rules of a Prisma client that reads from MongoDB.
+    case prisma
+}
+
+extension Dialect {
+    /// Whether a sync engine serves the documents, which has a limit and a ledger of unsynced documents.
+    public var isOfSync: Bool { self == .appServices }
 }
 
 /// The schema of one collection.
@@ -28,6 +35,14 @@ public struct CollectionSchema: Sendable {
     public init(namespace: Namespace, root: SchemaNode) {
         self.namespace = namespace
         self.root = root
+    }
+}
+
+extension CollectionSchema {
+    /// The name by which programs call the collection in a Prisma client, such as `user`; `nil` in other dialects.
+    package var clientName: String? {
+        guard dialect == .prisma, let title = root.title else { return nil }
+        return title.prefix(1).lowercased() + title.dropFirst()
     }
 }
 
@@ -63,6 +78,8 @@ public struct ServerSchema: Sendable {
     public var isWhole = false
     /// The reader's notes on what it ignored: unknown or not yet evaluated keywords, skipped files.
     public var notes: [SchemaNote] = []
+    /// The Prisma schema that the schemas were converted from; `nil` in other dialects.
+    package var prisma: PrismaSchema?
     /// Every file that the schemas depend on, with its text.
     ///
     /// A job is bound to these texts.
@@ -102,6 +119,11 @@ extension ServerSchema {
 }
 
 extension CollectionSchema {
+    /// Whether a name in a sync configuration means this collection.
+    ///
+    /// Some files name collections, others name types.
+    func isNamed(_ name: String) -> Bool { namespace.collection == name || root.title == name }
+
     fileprivate mutating func move(from own: String, to database: String) {
         namespace = namespace.moved(from: own, to: database)
         relationships = relationships.map { link in

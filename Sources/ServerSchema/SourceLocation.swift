@@ -1,6 +1,6 @@
 /// A position in a file, with lines and columns counted from 1.
 public struct SourceLocation: Hashable, Sendable {
-    /// The file's path: the path that the user named, followed by the path from there.
+    /// The file's path; for a file in a folder, the folder's path as the user gave it and the path inside the folder.
     public var file: String
     /// The line; 0 when the location is the whole file, or a folder.
     public var line: Int

@@ -18,7 +18,7 @@ package struct CompiledJob: Sendable {
     ///
     /// That is so for the schema of a sync engine, which keeps a ledger of these documents. If the active schema is a
     /// validator, there is neither a ledger nor a limit, because the server refuses documents that do not fit.
-    package private(set) var countsHarm: Bool
+    package private(set) var countsUnsyncable: Bool
     /// The schema that the job makes the documents fit; `nil` when the job names none.
     package let next: CompiledSchema?
     /// The changes to the job's collection from the active schema to the next one; empty unless the job names both.
@@ -37,9 +37,9 @@ package struct CompiledJob: Sendable {
     /// The phase of a refresh, which replaces values that the job wrote with the new values of their sources; `nil` if
     /// no step is refreshed.
     package private(set) var refreshing: Phase?
-    /// The values of ``phases``, ``refreshing`` and ``countsHarm`` after the deploy of the next schema; `nil` if the
-    /// job names no next schema.
-    private var deployed: (phases: [Phase], refreshing: Phase?, countsHarm: Bool)?
+    /// The values of ``phases``, ``refreshing`` and ``countsUnsyncable`` after the deploy of the next schema; `nil` if
+    /// the job names no next schema.
+    private var deployed: (phases: [Phase], refreshing: Phase?, countsUnsyncable: Bool)?
 
     /// Fits the job's steps to its schemas and compiles both.
     /// - Parameter assumptions: the assumptions about the app.
@@ -58,8 +58,8 @@ package struct CompiledJob: Sendable {
         job.steps = StepOrder.joined(job.steps)
         self.job = job
         self.active = activeCollection.map { CompiledSchema($0, of: active, options: assumptions) }
-        let countsHarm = activeCollection?.dialect == .appServices
-        self.countsHarm = countsHarm
+        let countsUnsyncable = activeCollection?.dialect == .appServices
+        self.countsUnsyncable = countsUnsyncable
         self.next = nextCollection.map { CompiledSchema($0, of: next, options: assumptions) }
         changes =
             if let activeCollection, let nextCollection {
@@ -77,13 +77,13 @@ package struct CompiledJob: Sendable {
         let isRisky = { (schema: ServerSchema?, collection: CollectionSchema?) in
             { (step: CompiledStep) in
                 guard let schema, let collection, collection.dialect == .appServices else { return false }
-                return !Harmlessness.holds(step.step, under: collection, of: schema, assuming: assumptions)
+                return !StepSafety.holds(step.step, under: collection, of: schema, assuming: assumptions)
             }
         }
         let judged = { (schema: ServerSchema?, collection: CollectionSchema?) in
             parts.map { Phase($0, isRisky: isRisky(schema, collection)) }
         }
-        let refreshed = Self.refreshing(job.steps, beside: parts.flatMap(\.self))
+        let refreshed = Self.refreshing(job.steps, with: parts.flatMap(\.self))
         let refresh = { (schema: ServerSchema?, collection: CollectionSchema?) in
             refreshed.isEmpty
                 ? nil
@@ -118,15 +118,15 @@ package struct CompiledJob: Sendable {
     }
 
     /// Returns the job with `now`, in milliseconds since 1970, in place of every `$now` in its steps.
-    package func settled(at now: Int64) -> CompiledJob {
-        guard steps.contains(where: { $0.step.settled(at: now) != $0.step }) else { return self }
-        var settled = self
-        let settle = { (phases: [Phase]) in Phase.inOrder(phases.map { $0.settled(at: now) }) }
-        settled.phases = settle(phases)
-        settled.deployed?.phases = deployed.map { settle($0.phases) } ?? []
-        settled.refreshing = refreshing?.settled(at: now)
-        settled.deployed?.refreshing = deployed?.refreshing?.settled(at: now)
-        return settled
+    package func resolved(at now: Int64) -> CompiledJob {
+        guard steps.contains(where: { $0.step.resolved(at: now) != $0.step }) else { return self }
+        var resolved = self
+        let resolve = { (phases: [Phase]) in Phase.inOrder(phases.map { $0.resolved(at: now) }) }
+        resolved.phases = resolve(phases)
+        resolved.deployed?.phases = deployed.map { resolve($0.phases) } ?? []
+        resolved.refreshing = refreshing?.resolved(at: now)
+        resolved.deployed?.refreshing = deployed?.refreshing?.resolved(at: now)
+        return resolved
     }
 
     /// Returns the context in which the job's client-side steps run.
@@ -137,7 +137,7 @@ package struct CompiledJob: Sendable {
     private static func phases(of steps: [Job.LocatedStep]) -> [[CompiledStep]] {
         let parts = steps.flatMap { located in located.step.kind.parts.map { (located.step.with($0), located.location) }
         }
-        let altered = CompiledStep.altered(by: parts.map(\.0), seeingKeys: false)
+        let altered = AlteredDocument(by: parts.map(\.0), seeingKeys: false)
         return parts.reduce(into: [[]]) { phases, located in
             let (part, location) = located
             let isClientSide = part.kind.clientComputation != nil || phases.last?.last?.client != nil
@@ -152,11 +152,11 @@ package struct CompiledJob: Sendable {
     ///
     /// `others` are the other steps of the job. They count too in the condition under which the server would alter a
     /// document beyond the steps' changes.
-    private static func refreshing(_ steps: [Job.LocatedStep], beside others: [CompiledStep]) -> [CompiledStep] {
+    private static func refreshing(_ steps: [Job.LocatedStep], with others: [CompiledStep]) -> [CompiledStep] {
         let refreshing = steps.compactMap { located in
             located.step.kind.refresh.map { (step: located.step.with($0), location: located.location) }
         }
-        let altered = CompiledStep.altered(by: refreshing.map(\.step) + others.map(\.step), seeingKeys: false)
+        let altered = AlteredDocument(by: refreshing.map(\.step) + others.map(\.step), seeingKeys: false)
         return refreshing.map { located in
             var step = CompiledStep(located.step, altered: altered)
             step.location = located.location
@@ -167,15 +167,15 @@ package struct CompiledJob: Sendable {
     /// Returns the job for a server of this wire version.
     ///
     /// From MongoDB 5.0 on, the server can detect more of the documents that it would alter; see
-    /// ``CompiledStep/altered(by:seeingKeys:)``.
+    /// ``AlteredDocument/init(by:seeingKeys:)``.
     package func compiled(for wireVersion: Int) -> CompiledJob {
         guard wireVersion >= ServerHello.wireVersionOf50 else { return self }
         var job = self
         let all = steps.map(\.step)
-        let altered = CompiledStep.altered(by: all, seeingKeys: true)
+        let altered = AlteredDocument(by: all, seeingKeys: true)
         job.phases = phases.map { $0.knowing(altered) }
         job.deployed?.phases = deployed.map { $0.phases.map { $0.knowing(altered) } } ?? []
-        let refreshed = CompiledStep.altered(by: (refreshing?.steps.map(\.step) ?? []) + all, seeingKeys: true)
+        let refreshed = AlteredDocument(by: (refreshing?.steps.map(\.step) ?? []) + all, seeingKeys: true)
         job.refreshing = refreshing?.knowing(refreshed)
         job.deployed?.refreshing = deployed?.refreshing?.knowing(refreshed)
         return job
@@ -205,7 +205,7 @@ package struct CompiledJob: Sendable {
     package var afterDeploy: CompiledJob {
         guard let deployed else { return self }
         var job = self
-        (job.active, job.phases, job.countsHarm) = (next, deployed.phases, deployed.countsHarm)
+        (job.active, job.phases, job.countsUnsyncable) = (next, deployed.phases, deployed.countsUnsyncable)
         job.refreshing = deployed.refreshing
         return job
     }
@@ -221,7 +221,7 @@ package struct CompiledJob: Sendable {
     }
 
     /// Whether no step can make a document unsyncable.
-    package var isHarmless: Bool { phases.allSatisfy(\.isHarmless) && refreshing?.isHarmless ?? true }
+    package var isSafe: Bool { phases.allSatisfy(\.isSafe) && refreshing?.isSafe ?? true }
 }
 
 extension ServerSchema {
@@ -267,7 +267,7 @@ extension CompiledJob {
     /// This holds if the job certainly ends, makes no document unsyncable, and skips every document that it cannot
     /// change.
     package var isSafeByForm: Bool {
-        endsByConstruction && isHarmless && job.steps.allSatisfy { $0.step.kind.refuses.isEmpty }
+        endsByConstruction && isSafe && job.steps.allSatisfy { $0.step.kind.refuses.isEmpty }
     }
 
     /// Whether the kinds of the steps alone prove that no document needs the job again after it.

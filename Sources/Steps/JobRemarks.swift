@@ -9,10 +9,11 @@ extension CompiledJob {
     /// Returns the notes to show before a run; the first ones list the schema changes that the job serves.
     /// - Parameter keepsJournal: whether the job can be undone.
     package func notes(keepsJournal: Bool) -> [String] {
+        let (server, client) = (next?.dialect ?? .appServices).sides
         var notes = changes.map { change in
             let place = change.path.isRoot ? change.namespace.map { "\($0)" } ?? "the app" : change.path.description
             return "active → next: \(change.code) \(place) "
-                + "(server: \(change.server.word), clients: \(change.client.word))"
+                + "(\(server): \(change.server.word), \(client)s: \(change.client.word))"
         }
         let losses = job.steps.compactMap { $0.step.kind.loss }
         if !losses.isEmpty {
@@ -26,12 +27,15 @@ extension CompiledJob {
                     + "the job created from them in \(extract.to), unless it was changed")
         }
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
-        if active == nil {
-            notes.append("the job names no active schema: it is unknown whether it makes documents unsyncable")
-        } else if !countsHarm {
+        switch active?.dialect {
+        case .appServices: break
+        case .jsonSchema:
             notes.append(
                 "the active schema is a validator, which has no limit: documents that stop fitting it are not counted, "
                     + "and a strict validator refuses them")
+        case .prisma:
+            notes.append("documents that clients of the active schema can no longer read are not counted")
+        case nil: notes.append("the job names no active schema: it is unknown whether it makes documents unsyncable")
         }
         return notes
     }
@@ -104,7 +108,7 @@ extension CompiledJob {
     /// A step that no document needs has no obstacles.
     package func obstacles(found survey: Survey.Result) -> [String] {
         zip(steps, survey.before).flatMap { step, count in
-            count.needing == 0 ? [] : (step.transform?.obstacles ?? []).map { $0.message(of: step) }
+            count.needing == 0 ? [] : step.preparation.obstacles.map { $0.message(of: step) }
         }
     }
 }
@@ -114,7 +118,7 @@ extension ClientObstacle {
         let ids = samples.compactMap { try? BSONDocument([("_id", $0)]).extendedJSON(.relaxed) }
         let place = step.location.map { "\($0.file):\($0.line):\($0.column): " } ?? ""
         return
-            "\(place)\(step.step): \(text) \(count.separated) \(count == 1 ? "document" : "documents") of "
+            "\(place)\(step.step): \(text) \(count.grouped) \(count == 1 ? "document" : "documents") of "
             + "\(namespace), such as \(ids.joined(separator: ", ")); \(remedy)"
     }
 }

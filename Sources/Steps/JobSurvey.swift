@@ -36,7 +36,7 @@ package struct JobSurvey: Sendable {
         _ = try Target.find(job.job.namespace, on: client)
         let collection = client.collection(job.job.namespace)
         let prepared = try job.compiled(for: client.hello().maxWireVersion).prepared(on: collection)
-        let result = try Survey(job: prepared, collection: collection, looksAhead: false).run()
+        let result = try Survey(job: prepared, collection: collection, surveysAfter: false).run()
         (documents, needing) = (result.documents, result.needing)
         var (steps, unconverted): ([StepCount], [[Unconverted]]) = ([], [])
         var next = 0
@@ -47,9 +47,9 @@ package struct JobSurvey: Sendable {
             var count = counts[parts.lowerBound]
             count.step = located.step.description
             count.needing = counts.map(\.needing).max() ?? 0
-            count.leftAlone = counts.flatMap(\.leftAlone).filter { $0.count > 0 }
+            count.skipped = counts.flatMap(\.skipped).filter { $0.count > 0 }
             steps.append(count)
-            let isLeft = count.leftAlone.contains { $0.reason == CompiledStep.Reason.notConvertible.rawValue }
+            let isLeft = count.skipped.contains { $0.reason == CompiledStep.Reason.notConvertible.rawValue }
             guard isLeft else {
                 unconverted.append([])
                 continue
@@ -58,7 +58,7 @@ package struct JobSurvey: Sendable {
             unconverted.append(try Self.unconverted(located.step.kind, after: stages, in: collection))
         }
         (self.steps, self.unconverted) = (steps, unconverted)
-        let left = steps.flatMap(\.leftAlone).filter { $0.isTrouble && $0.count > 0 }
+        let left = steps.flatMap(\.skipped).filter { $0.isTrouble && $0.count > 0 }
         // The server cannot count the documents that a client-side step skips.
         let counted = left.count > 1 ? try Self.stuck(prepared, in: collection) : 0
         stuck = max(counted, left.map(\.count).max() ?? 0)

@@ -16,7 +16,7 @@ package struct Phase: Sendable {
     /// that they cannot.
     package private(set) var riskySteps: [CompiledStep]
     /// The other steps: they leave every syncing document syncable.
-    package private(set) var harmlessSteps: [CompiledStep]
+    package private(set) var safeSteps: [CompiledStep]
 
     /// The steps that one update runs together, as ranges of indexes in ``steps``; there is one range, unless several
     /// phases are joined.
@@ -25,7 +25,7 @@ package struct Phase: Sendable {
     /// The names of the top-level fields that the steps may write or remove, sorted by their bytes.
     package let touched: [String]
     /// Further steps whose fields are included in ``touched``.
-    private let beside: [CompiledStep]
+    private let alsoTouching: [CompiledStep]
     /// Whether a top-level field may be removed or moved.
     package let removesFields: Bool
 
@@ -42,18 +42,18 @@ package struct Phase: Sendable {
     package init(_ steps: [CompiledStep], touching others: [CompiledStep] = [], isRisky: (CompiledStep) -> Bool) {
         self.steps = steps
         riskySteps = steps.filter(isRisky)
-        harmlessSteps = steps.filter { !isRisky($0) }
+        safeSteps = steps.filter { !isRisky($0) }
         parts = [steps.indices]
         touched = (steps + others).touchedTopLevel
-        beside = others
+        alsoTouching = others
         removesFields = steps.contains { $0.step.kind.removesFields }
     }
 
     /// Returns the phase with the data that its client-side step needs before the first document.
     package func prepared(in context: ClientContext) throws -> Phase {
-        guard var step = steps.first, let client = step.transform else { return self }
+        guard var step = steps.first, let transform = step.transform else { return self }
         do {
-            step.client = try client.prepared(in: context)
+            try transform.collect(into: &step.preparation, in: context)
         } catch let error as RunError {
             throw error.located(at: step.location)
         } catch let error as MongoError where error.isAuthorization {
@@ -62,7 +62,7 @@ package struct Phase: Sendable {
                 "\(step.step) reads a collection that this user cannot read: grant `find` on it (\(error))"
             ).located(at: step.location)
         }
-        let isRisky = !isHarmless
+        let isRisky = !isSafe
         return Phase([step]) { _ in isRisky }
     }
 
@@ -70,28 +70,27 @@ package struct Phase: Sendable {
     ///
     /// The step checks them against those of the given schemas that cover the other collection.
     func judgingChildren(by schemas: [ServerSchema?], assuming assumptions: CheckOptions) -> Phase {
-        guard var step = steps.first, let client = step.transform, let namespace = client.creates else { return self }
-        let covering = schemas.compactMap { schema in
+        guard var step = steps.first, let namespace = step.step.kind.creates else { return self }
+        step.preparation.schemas = schemas.compactMap { schema in
             (schema?[namespace] ?? schema?.neighbours.first { $0.namespace == namespace }).map {
                 CompiledSchema($0, of: schema, options: assumptions)
             }
         }
-        step.client = client.judging(by: covering)
-        let isRisky = !isHarmless
+        let isRisky = !isSafe
         return Phase([step]) { _ in isRisky }
     }
 
     /// Returns the phase with `now`, in milliseconds since 1970, in place of every `$now`; a client-side step has no
     /// `$now`.
-    package func settled(at now: Int64) -> Phase {
-        let risky = Set(riskySteps.map { $0.step.settled(at: now) })
-        let settled = steps.map { step in
+    package func resolved(at now: Int64) -> Phase {
+        let risky = Set(riskySteps.map { $0.step.resolved(at: now) })
+        let resolved = steps.map { step in
             guard step.client == nil else { return step }
-            var settled = CompiledStep(step.step.settled(at: now), altered: step.altered)
-            settled.location = step.location
-            return settled
+            var resolved = CompiledStep(step.step.resolved(at: now), altered: step.altered)
+            resolved.location = step.location
+            return resolved
         }
-        return Phase(settled, touching: beside) { risky.contains($0.step) }
+        return Phase(resolved, touching: alsoTouching) { risky.contains($0.step) }
     }
 
     /// Returns the phase with another condition that detects whether the server would alter a document beyond the
@@ -100,7 +99,7 @@ package struct Phase: Sendable {
         var phase = self
         phase.steps = steps.map { $0.knowing(altered) }
         phase.riskySteps = riskySteps.map { $0.knowing(altered) }
-        phase.harmlessSteps = harmlessSteps.map { $0.knowing(altered) }
+        phase.safeSteps = safeSteps.map { $0.knowing(altered) }
         phase.earlier = earlier.map { $0.knowing(altered) }
         return phase
     }
@@ -109,21 +108,22 @@ package struct Phase: Sendable {
     package init(joining phases: [Phase]) {
         steps = phases.flatMap(\.steps)
         riskySteps = phases.flatMap(\.riskySteps)
-        harmlessSteps = phases.flatMap(\.harmlessSteps)
+        safeSteps = phases.flatMap(\.safeSteps)
         parts = phases.reduce(into: []) { parts, phase in
             let start = parts.last?.upperBound ?? 0
             parts.append(start..<start + phase.steps.count)
         }
         touched = steps.touchedTopLevel
-        beside = []
+        alsoTouching = []
         removesFields = phases.contains(where: \.removesFields)
     }
 
-    /// Whether each value that the phase writes determines the value that it replaced; see ``StepKind/tellsWhatWas``.
-    package var tellsWhatWas: Bool { steps.allSatisfy(\.step.kind.tellsWhatWas) }
+    /// Whether each value that the phase writes determines the value that it replaced; see
+    /// ``StepKind/determinesOldValue``.
+    package var determinesOldValue: Bool { steps.allSatisfy(\.step.kind.determinesOldValue) }
 
     /// Whether no step can make a document unsyncable; otherwise each chunk is judged before the write.
-    package var isHarmless: Bool { riskySteps.isEmpty }
+    package var isSafe: Bool { riskySteps.isEmpty }
 
     /// The condition that a document needs any of the steps, is not locked by the sync translator, and has completed
     /// the earlier phases.

@@ -35,7 +35,7 @@ package struct Preview: ~Copyable {
     private var evaluation: Evaluation?
 
     /// The most `_id`s that the server is asked about at once.
-    private static let mostUnknown = 1_000
+    private static let maximumUnknown = 1_000
 
     /// Starts to read the documents of a scope through a phase.
     /// - Parameters:
@@ -66,7 +66,7 @@ package struct Preview: ~Copyable {
         while true {
             if let outcome = try asked?.next() { return outcome }
             asked = nil
-            if documents == nil || unknown.count >= Self.mostUnknown {
+            if documents == nil || unknown.count >= Self.maximumUnknown {
                 guard let ids = unknown.commandSlices().first else { return nil }
                 unknown.removeFirst(ids.count)
                 asked = ServerPreview(.ids(ids), through: phase, in: collection, onlyNeeding: onlyNeeding)
@@ -85,7 +85,7 @@ package struct Preview: ~Copyable {
                 if outcome.before != nil || !onlyNeeding { return outcome }
             } catch {
                 if let id = try view.find("_id") { unknown.append(try view.value(id)) }
-                if unknown.count >= Self.mostUnknown { return nil }
+                if unknown.count >= Self.maximumUnknown { return nil }
             }
         }
         documents = nil

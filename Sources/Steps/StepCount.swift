@@ -1,6 +1,7 @@
 package import BSON
 package import Checking
 package import Concurrency
+import Jobs
 package import Mongo
 import ServerSchema
 
@@ -11,10 +12,10 @@ package struct StepCount: Sendable {
     /// The number of documents that still need the step and that it can change.
     package var needing: Int
     /// The documents that the step skips, by reason.
-    package var leftAlone: [LeftAlone]
+    package var skipped: [Skipped]
 
     /// The documents that a step skips for one reason.
-    package struct LeftAlone: Sendable {
+    package struct Skipped: Sendable {
         /// The reason, as a stable name.
         package var reason: String
         /// Whether the reason requires the operator's action.
@@ -23,6 +24,38 @@ package struct StepCount: Sendable {
         package var count: Int
         /// The `_id`s of a few of these documents.
         package var samples: [BSONValue]
+    }
+}
+
+extension StepCount {
+    /// Returns the sum of the counts of the same step in two sets of documents.
+    func adding(_ other: Self) -> Self {
+        var sum = self
+        sum.needing += other.needing
+        for left in other.skipped {
+            if let index = sum.skipped.firstIndex(where: { $0.reason == left.reason }) {
+                sum.skipped[index].count += left.count
+                let room = max(0, Survey.samples - sum.skipped[index].samples.count)
+                sum.skipped[index].samples += left.samples.prefix(room)
+            } else {
+                sum.skipped.append(left)
+            }
+        }
+        return sum
+    }
+
+    /// Counts a document that the step skips.
+    mutating func add(_ reason: CompiledStep.Reason, _ id: BSONValue) {
+        let index =
+            skipped.firstIndex { $0.reason == reason.rawValue }
+            ?? {
+                skipped.append(
+                    StepCount.Skipped(
+                        reason: reason.rawValue, isTrouble: reason.isTrouble, count: 0, samples: []))
+                return skipped.count - 1
+            }()
+        skipped[index].count += 1
+        if skipped[index].samples.count < Survey.samples { skipped[index].samples.append(id) }
     }
 }
 

@@ -34,7 +34,7 @@ struct StepFinder: Sendable {
 
     /// Returns the condition that any of the steps may need or skip a document.
     static func isAnything(_ steps: [CompiledStep]) -> Expression {
-        .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).leftAlone.map(\.when) })
+        .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).skipped.map(\.when) })
     }
 
     /// The number of documents by finding.

@@ -35,11 +35,11 @@ package struct Survey {
     private var part: BSONDocument?
     /// Whether to count also what the steps would find after the job; if not, ``Result/after`` equals
     /// ``Result/before``, unless a step is client-side.
-    private let looksAhead: Bool
+    private let surveysAfter: Bool
 
     /// Creates a survey of a job's documents.
-    package init(job: CompiledJob, collection: MongoCollection, looksAhead: Bool) {
-        (self.job, self.collection, self.looksAhead) = (job, collection, looksAhead)
+    package init(job: CompiledJob, collection: MongoCollection, surveysAfter: Bool) {
+        (self.job, self.collection, self.surveysAfter) = (job, collection, surveysAfter)
         scope = job.scope
     }
 
@@ -49,7 +49,7 @@ package struct Survey {
     /// Counts the documents of the survey's scope.
     package func run() throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
-        var result = try result(looksAtOnce ? countsAtOnce() : countsInTurn())
+        var result = try result(evaluatesAtOnce ? countsAtOnce() : countsInTurn())
         if !job.isServerSide { try addEvaluated(to: &result) }
         return try counted(result)
     }
@@ -71,14 +71,16 @@ package struct Survey {
     /// - Parameter isDense: whether ``quick`` matches most of the documents.
     package func run(in concurrency: Int, on pool: ClientPool, isDense: Bool = false) throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
-        guard case .collection = scope, looksAtOnce, quick == nil || isDense, concurrency > 1 else { return try run() }
+        guard case .collection = scope, evaluatesAtOnce, quick == nil || isDense, concurrency > 1 else {
+            return try run()
+        }
         let parts = try CollectionParts(of: collection, for: concurrency)
         guard parts.filters.count > 1 else { return try run() }
-        let (job, looksAhead) = (job, looksAhead)
+        let (job, surveysAfter) = (job, surveysAfter)
         return try counted(
             result(
                 parts.reduce([:] as Counts, on: pool, and: collection) { part, collection in
-                    var survey = Survey(job: job, collection: collection, looksAhead: looksAhead)
+                    var survey = Survey(job: job, collection: collection, surveysAfter: surveysAfter)
                     survey.part = part
                     return try survey.countsAtOnce()
                 } combining: {
@@ -88,7 +90,7 @@ package struct Survey {
 
     /// Returns the result with the number of all documents in the scope, if the survey did not read every document.
     private func counted(_ result: Result) throws(MongoError) -> Result {
-        guard scope.isWhole, looksAtOnce || quick != nil else { return result }
+        guard scope.isWhole, evaluatesAtOnce || quick != nil else { return result }
         var result = result
         result.documents = try scope.count(in: collection)
         return result
@@ -127,13 +129,10 @@ package struct Survey {
     /// One check before the job is enough, because a document that no step applies to then is changed by no step.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
-        return job.steps.quickConcern
+        return job.steps.quickRelevance
     }
 
-    /// Whether the job has a single step, whose need is that of the job.
-    private var hasOneStep: Bool { job.steps.count == 1 }
-
-    private var rounds: Range<Int> { 0..<(looksAhead || !job.isServerSide ? 2 : 1) }
+    private var passes: SurveyPasses { SurveyPasses(job: job, count: surveysAfter || !job.isServerSide ? 2 : 1) }
 
     /// The stages that select the documents before the steps are evaluated.
     ///
@@ -149,39 +148,40 @@ package struct Survey {
         func count(_ name: String) -> Int { counts[name] ?? 0 }
         var before: [StepCount] = []
         var after: [StepCount] = []
-        for (index, step) in known.enumerated() {
-            var leftAlone: [StepCount.LeftAlone] = []
+        for (index, step) in passes.steps.enumerated() {
+            var skipped: [StepCount.Skipped] = []
             for (code, reason) in step.reasons.enumerated() {
                 let found = count("r0s\(index)c\(code + 2)")
-                leftAlone.append(
-                    StepCount.LeftAlone(
+                skipped.append(
+                    StepCount.Skipped(
                         reason: reason.reason.rawValue, isTrouble: reason.reason.isTrouble, count: found,
                         samples: found > 0 ? try sampleIDs(step: index, where: reason.when) : []))
             }
-            for reason in step.client?.reasons ?? [] {
-                leftAlone.append(
-                    StepCount.LeftAlone(
+            for reason in step.step.kind.clientReasons {
+                skipped.append(
+                    StepCount.Skipped(
                         reason: reason.rawValue, isTrouble: reason.isTrouble, count: 0, samples: []))
             }
             before.append(
                 StepCount(
-                    step: step.step.description, needing: count("r0s\(index)c1"), leftAlone: leftAlone))
+                    step: step.step.description, needing: count("r0s\(index)c1"), skipped: skipped))
             after.append(
                 StepCount(
-                    step: step.step.description, needing: count("r\(rounds.upperBound - 1)s\(index)c1"),
-                    leftAlone: leftAlone))
+                    step: step.step.description, needing: count("r\(passes.count - 1)s\(index)c1"),
+                    skipped: skipped))
         }
         return Result(
-            before: before, after: after, needing: count(hasOneStep ? "r0s0c1" : "any"), documents: count("documents"))
+            before: before, after: after, needing: count(passes.hasOneStep ? "r0s0c1" : "any"),
+            documents: count("documents"))
     }
 
     /// Whether every step finds the same in a document before the job as after the steps before it in the job.
     ///
     /// Then all steps are evaluated on the document before the job, which is several times cheaper than passing the
     /// document from step to step.
-    private var looksAtOnce: Bool {
+    private var evaluatesAtOnce: Bool {
         // If a step of the job consists of several compiled steps, these build on each other.
-        rounds.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
+        passes.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
     }
 
     /// Counts the documents by grouping them by the findings of all steps, which is cheaper than a sum for each
@@ -220,7 +220,7 @@ package struct Survey {
     }
 
     /// The most documents that the server is asked about because the client cannot evaluate them.
-    private static let mostUntold = 10_000
+    private static let maximumUnevaluated = 10_000
 
     /// Returns the counts that the client finds while it reads the documents, at the speed of a check.
     ///
@@ -228,93 +228,43 @@ package struct Survey {
     /// depends on another one, if the collection has a collation or the server answers slowly, or if there are too many
     /// documents that the client cannot evaluate.
     private func resultByReading() throws -> Result? {
-        guard scope.isWhole, part == nil, looksAtOnce, try collection.suitsEvaluationByClient else {
+        guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
             return nil
         }
         let finder = StepFinder(job.steps)
-        var (found, untold) = (finder.nothing, [BSONValue]())
+        var (found, unevaluated) = (finder.nothing, [BSONValue]())
         var cursor = collection.find(scope.filter(quick: quick), options: options)
         while let document = try cursor.next() {
             do throws(NotEvaluated) { try finder.add(document, to: &found) } catch {
-                guard untold.count < Self.mostUntold, let id = try document.find("_id") else { return nil }
-                untold.append(try document.value(id))
+                guard unevaluated.count < Self.maximumUnevaluated, let id = try document.find("_id") else {
+                    return nil
+                }
+                unevaluated.append(try document.value(id))
             }
         }
         var counts: Counts = ["documents": found.documents, "any": found.needing]
         for (step, findings) in found.findings.enumerated() {
             for (code, count) in findings.enumerated() { counts["r0s\(step)c\(code + 1)"] = count }
         }
-        let told = try result(counts)
-        return untold.isEmpty ? told : .sum([told, try run(over: untold.commandSlices(count: 1_000))])
+        let evaluated = try result(counts)
+        return unevaluated.isEmpty
+            ? evaluated : .sum([evaluated, try run(over: unevaluated.commandSlices(count: 1_000))])
     }
 
     private func countsInTurn() throws -> Counts {
         var cursor = collection.aggregate(
-            stages + findingsInTurn + [["$group": .object(totals)]], options: options)
+            stages + passes.stages + [["$group": .object(passes.totals)]], options: options)
         let sums = try cursor.nextDocument().map { try $0.elements() } ?? []
         return Dictionary(uniqueKeysWithValues: sums.map { ($0.name, $0.value.integer ?? 0) })
     }
 
-    /// The stage that evaluates, once for all steps, whether the server would alter a document beyond the steps'
-    /// changes.
-    private var askingOnce: BSONDocument {
-        ["$set": .object(BSONDocument([(alteredMark, job.steps.alteredAlthoughNeeded.bson)]))]
-    }
-
-    /// The field in which ``askingOnce`` stores whether the server would alter the document.
-    private var alteredMark: String { "\(mark(0)).altered" }
-
-    /// The steps of the job, which read ``alteredMark`` instead of evaluating the condition each time.
-    private var known: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
-
-    /// The stages that store what each step finds after the steps before it, in addition to the document's fields.
-    private var findingsInTurn: [BSONDocument] {
-        let need = job.whole.knowing(AlteredDocument(knownAt: alteredMark)).needs
-        var pipeline: [BSONDocument] = [askingOnce]
-        if !hasOneStep { pipeline.append(["$set": .object(BSONDocument([("\(mark(0)).any", need.bson)]))]) }
-        for round in rounds {
-            for (index, step) in known.enumerated() {
-                pipeline.append(["$set": ["\(mark(round)).s\(index)": step.finding.bson]])
-                if step.isAboutElements {
-                    pipeline.append(["$set": ["\(mark(round)).e\(index)": step.reasonCodes.bson]])
-                }
-                // No later step reads what the last one writes.
-                let isLast = round == rounds.last && index == job.steps.count - 1
-                if step.client == nil, !isLast { pipeline.append(step.stage) }
-            }
-        }
-        return pipeline
-    }
-
-    private var totals: BSONDocument {
-        var builder = BSONBuilder()
-        builder.append("_id", nil)
-        builder.append("documents", ["$sum": 1])
-        builder.append("any", ["$sum": ["$cond": [.string("$\(mark(0)).any"), 1, 0]]])
-        for round in rounds {
-            for (index, step) in job.steps.enumerated() {
-                for code in 1..<step.reasonNames.count + 2 {
-                    let isCode: BSONValue =
-                        code > 1 && step.isAboutElements
-                        ? ["$in": [.integer(code), .string("$\(mark(round)).e\(index)")]]
-                        : ["$eq": [.string("$\(mark(round)).s\(index)"), .integer(code)]]
-                    builder.append("r\(round)s\(index)c\(code)", ["$sum": ["$cond": [isCode, 1, 0]]])
-                }
-            }
-        }
-        return builder.finish()
-    }
-
     private func sampleIDs(step: Int, where condition: Expression) throws(MongoError) -> [BSONValue] {
         let pipeline =
-            stages + [askingOnce] + known[..<step].filter { $0.client == nil }.map(\.stage) + [
+            stages + passes.stages(before: step) + [
                 ["$match": .object(condition.filter)], ["$limit": .integer(Self.samples)], ["$project": ["_id": 1]],
             ]
         return try collection.aggregate(pipeline, options: options).documents().compactMap { $0["_id"] }
     }
-
-    /// The name of a field that no document has; it holds the findings of all steps in one pass over the steps.
-    private func mark(_ round: Int) -> String { "__shipshape_\(round)" }
 
     private var options: BSONDocument { scope.options("survey") }
 
@@ -342,61 +292,6 @@ extension Survey.Result {
     }
 }
 
-extension StepCount {
-    fileprivate func adding(_ other: Self) -> Self {
-        var sum = self
-        sum.needing += other.needing
-        for left in other.leftAlone {
-            if let index = sum.leftAlone.firstIndex(where: { $0.reason == left.reason }) {
-                sum.leftAlone[index].count += left.count
-                let room = max(0, Survey.samples - sum.leftAlone[index].samples.count)
-                sum.leftAlone[index].samples += left.samples.prefix(room)
-            } else {
-                sum.leftAlone.append(left)
-            }
-        }
-        return sum
-    }
-}
-
-extension CompiledStep {
-    /// The reasons why the step skips a document, each with its condition; the last one is that the document is locked.
-    package var reasons: [(reason: Reason, when: Expression)] {
-        leftAlone + [(.locked, needs && !SyncLock.isFree)]
-    }
-
-    /// Whether the step applies to elements of an array or dictionary; then a document can need the step for some
-    /// elements, while others are skipped, each for its own reason.
-    fileprivate var isAboutElements: Bool { step.target.leadsIntoElements }
-
-    /// An array with the numbers of all of ``reasons`` that hold, counted from 2, and 0 for each other reason.
-    fileprivate var reasonCodes: Expression {
-        let codes = reasons.enumerated().map { index, reason in
-            Expression.choose(if: reason.when, then: .constant(.integer(index + 2)), else: .constant(0)).bson
-        }
-        return Expression(.array(of: codes))
-    }
-
-    /// The reasons why the step skips a document, in the order of ``reasons``.
-    var reasonNames: [Reason] { leftAloneReasons + [.locked] }
-
-    /// The size in bytes of the step's stages in a survey, which evaluates the step before the job and again after it.
-    var surveyByteCount: Int {
-        let asked = [finding] + (isAboutElements ? [reasonCodes] : [])
-        return 2 * asked.reduce(stage.bytes.count) { $0 + $1.bson.byteCount }
-    }
-
-    /// The expression for the step's finding in a document, as a number: 0 for nothing, 1 if the document needs the
-    /// step, and from 2 on the first of ``reasons`` that holds.
-    var finding: Expression {
-        var branches: [BSONValue] = [["case": (needs && SyncLock.isFree).bson, "then": 1]]
-        for (index, reason) in reasons.enumerated() {
-            branches.append(["case": reason.when.bson, "then": .integer(index + 2)])
-        }
-        return Expression(["$switch": ["branches": .array(of: branches), "default": 0]])
-    }
-}
-
 extension Survey {
     /// Adds the counts of the documents that need a step, which the server and the client evaluate together.
     func addEvaluated(to result: inout Result) throws {
@@ -410,27 +305,12 @@ extension Survey {
                 case .nothing: break
                 case .needed where slot < job.steps.count: result.before[step].needing += 1
                 case .needed: result.after[step].needing += 1
-                case .leftAlone(let reason):
+                case .skipped(let reason):
                     guard slot < job.steps.count else { continue }
                     result.before[step].add(reason, outcome.before["_id"] ?? .null)
                 }
             }
         }
-        for step in result.before.indices { result.after[step].leftAlone = result.before[step].leftAlone }
-    }
-}
-
-extension StepCount {
-    fileprivate mutating func add(_ reason: CompiledStep.Reason, _ id: BSONValue) {
-        let index =
-            leftAlone.firstIndex { $0.reason == reason.rawValue }
-            ?? {
-                leftAlone.append(
-                    StepCount.LeftAlone(
-                        reason: reason.rawValue, isTrouble: reason.isTrouble, count: 0, samples: []))
-                return leftAlone.count - 1
-            }()
-        leftAlone[index].count += 1
-        if leftAlone[index].samples.count < Survey.samples { leftAlone[index].samples.append(id) }
+        for step in result.before.indices { result.after[step].skipped = result.before[step].skipped }
     }
 }

@@ -28,7 +28,7 @@ struct WatchRun: ~Copyable, FollowingRun {
     let ledger: WatchLedger
     var kernel: Kernel
     private var collections: [WatchedCollection]
-    private let news = Semaphore()
+    private let changesArrived = Semaphore()
     private var changes = 0
     private var isUnsaved = false
     private var savedAt = ContinuousClock.now
@@ -54,7 +54,7 @@ struct WatchRun: ~Copyable, FollowingRun {
         let goal = ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() })
         var isCaughtUp = false
         while !kernel.stop.isRaised {
-            _ = news.wait(milliseconds: 200)
+            _ = changesArrived.wait(milliseconds: 200)
             for index in collections.indices { try take(index) }
             if !isCaughtUp, collections.allSatisfy({ $0.time >= goal }) {
                 isCaughtUp = true
@@ -118,8 +118,8 @@ struct WatchRun: ~Copyable, FollowingRun {
         collections[index].place = place
         collections[index].time = ClusterTime(rawValue: 0)
         collections[index].feed = ChangeFeed(
-            collections[index].namespace, from: place, on: kernel.pool, news: news,
-            patience: watch.options.run.retryLimit)
+            collections[index].namespace, from: place, on: kernel.pool, changesArrived: changesArrived,
+            retryLimit: watch.options.run.retryLimit)
     }
 
     /// Returns how many entries the ledger holds for each collection.
@@ -155,9 +155,9 @@ struct WatchRun: ~Copyable, FollowingRun {
     /// - Parameter held: how many entries the ledger holds for each collection.
     private mutating func count(_ held: [(namespace: Namespace, count: Int)]) throws -> WatchCounts {
         let now = try kernel.retrying { try kernel.client.operationTime() }
-        let behind = collections.map { max(0, Int(now >> 32) - $0.time.seconds) }.max() ?? 0
+        let lag = collections.map { max(0, Int(now >> 32) - $0.time.seconds) }.max() ?? 0
         let counts = WatchCounts(
-            ledger: ledger.namespace, collections: held, limit: watch.options.limit, changes: changes, lag: behind)
+            ledger: ledger.namespace, collections: held, limit: watch.options.limit, changes: changes, lag: lag)
         (isUncounted, countedAt) = (false, .now)
         watch.events(.counted(counts))
         let isWorthAWarning = counts.total >= watch.options.warningCount

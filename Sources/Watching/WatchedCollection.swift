@@ -39,7 +39,7 @@ final class FailingQueue: Sendable {
     private let isStopped: @Sendable () -> Bool
 
     /// The most documents in the queue; while it is full, the scan waits.
-    private static let most = 20_000
+    private static let maximum = 20_000
 
     init(isStopped: @Sendable @escaping () -> Bool) { self.isStopped = isStopped }
 
@@ -47,7 +47,9 @@ final class FailingQueue: Sendable {
     var count: Int { state.withLock { $0.count } }
 
     func add(_ found: FailingID) {
-        while !isStopped(), state.withLock({ $0.waiting.count >= Self.most }) { PosixThread.sleep(.milliseconds(20)) }
+        while !isStopped(), state.withLock({ $0.waiting.count >= Self.maximum }) {
+            PosixThread.sleep(.milliseconds(20))
+        }
         state.withLock { state in
             state.waiting.append(found)
             state.count += 1

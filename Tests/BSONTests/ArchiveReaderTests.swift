@@ -98,8 +98,8 @@ import Testing
         #expect(try Reading(whole + terminator, wanted: [Self.dog]).error?.detail == "a block has no header")
         let nameless = BSONDocument([("EOF", .bool(false))]).bytes
         #expect(try Reading(whole + nameless, wanted: []).error?.detail == "a block does not name its collection")
-        let behind = Array(whole.dropLast(4)) + Self.dogs[0].bytes
-        #expect(try Reading(behind).error?.detail == "documents after the end of their collection")
+        let trailing = Array(whole.dropLast(4)) + Self.dogs[0].bytes
+        #expect(try Reading(trailing).error?.detail == "documents after the end of their collection")
         #expect(try Reading([0x6D, 0xE2, 0x99, 0x81] + terminator).error?.detail == "the header is missing")
     }
 }

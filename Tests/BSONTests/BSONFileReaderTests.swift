@@ -48,8 +48,8 @@ import Testing
                         try document.view.validate()
                         documents.append(document)
                     } catch {
-                        let told = DumpError(error, path: file.path, documentOffset: offset, documents: count)
-                        return (documents, told)
+                        let reported = DumpError(error, path: file.path, documentOffset: offset, documents: count)
+                        return (documents, reported)
                     }
                     (offset, count) = (offset + Int64(length), count + 1)
                     rest = rest.dropFirst(length)
@@ -64,9 +64,9 @@ import Testing
             let one = try Self.read(bytes, validating: true, bufferSize: size)
             let blocks = try Self.readBlocks(bytes, bufferSize: size)
             #expect(blocks.0 == one.documents)
-            let (told, expected) = (blocks.1, one.error)
-            #expect(told?.code == expected?.code && told?.damage == expected?.damage)
-            #expect(told?.offset == expected?.offset && told?.documents == expected?.documents)
+            let (reported, expected) = (blocks.1, one.error)
+            #expect(reported?.code == expected?.code && reported?.damage == expected?.damage)
+            #expect(reported?.offset == expected?.offset && reported?.documents == expected?.documents)
         }
         let bytes = Array(Self.bytes.prefix(1_500))
         for cut in bytes.indices { try expectSame(Array(bytes[..<cut])) }
@@ -83,7 +83,7 @@ import Testing
         #expect(result.error == nil && result.documents.isEmpty)
     }
 
-    @Test func progressIsToldInBytes() throws {
+    @Test func progressIsReportedInBytes() throws {
         let file = try TemporaryFile(Self.bytes)
         var reader = try BSONFileReader(file.path)
         #expect(reader.fileSize == Int64(Self.bytes.count))
@@ -119,7 +119,7 @@ import Testing
         #expect(try Self.read(good + int32(20 << 20) + [0]).error?.code == .tooLarge)
     }
 
-    @Test func validatingLooksInside() throws {
+    @Test func validatingReadsInside() throws {
         let bad = raw(element(0x08, "b", [2]))
         let bytes = Self.documents[0].bytes + bad + Self.documents[1].bytes
         #expect(try Self.read(bytes).documents.count == 3)
@@ -188,7 +188,7 @@ import Testing
         #expect(error.description == "\(error.path) is a mongodump archive")
     }
 
-    @Test(arguments: ["/nowhere/at/all.bson", "/"]) func whatTheSystemRefusesIsItsOwnError(_ path: String) {
+    @Test(arguments: ["/nowhere/at/all.bson", "/"]) func aReadErrorOfTheSystemIsItsOwnError(_ path: String) {
         let error = #expect(throws: DumpError.self) {
             var reader = try BSONFileReader(FilePath(path))
             _ = try reader.next()?.byteCount

@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: [
         "", "-", ".", "E3", "1E", "1E+", "1.2.3", "1 ", " 1", "1,5", "--1", "0x1", "١", "in", "1E999999999999999999999",
         "12345678901234567890123456789012345", "1E-6177", "1E+6145", "1.00000000000000000000000000000000001",
-    ]) func whatCannotBeHeldExactlyIsRefused(_ text: String) {
+    ]) func inexactNumbersAreRefused(_ text: String) {
         #expect(Decimal128(text) == nil)
     }
 

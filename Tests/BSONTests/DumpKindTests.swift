@@ -4,7 +4,7 @@ import Testing
 
 /// The kind of a source is detected by its content, not by its name.
 @Suite struct DumpKindTests {
-    @Test func theFirstBytesTell() throws {
+    @Test func theFirstBytesDecideTheKind() throws {
         let document: BSONDocument = ["_id": 1]
         let archive = ArchiveWriter.interleaved([])
         for (bytes, expected): ([UInt8], DumpKind) in [

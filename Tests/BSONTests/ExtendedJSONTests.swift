@@ -69,7 +69,7 @@ import Testing
         #expect(throws: BSONError(.invalidJSON, at: 0, detail: detail)) { _ = try BSONValue(extendedJSON: text) }
     }
 
-    @Test func whatHasNoFormIsRefused() throws {
+    @Test func valuesWithoutAFormAreRefused() throws {
         let text = try BSONDocument(bytes: raw(element(0x02, "x", int32(2) + [0xFF, 0])))
         #expect(throws: BSONError(.notPrintable, at: 0)) { try text.extendedJSON() }
         let binary: BSONDocument = ["old": .binary(subtype: 2, bytes: [9, 0, 0, 0, 1])]
@@ -84,7 +84,7 @@ import Testing
         #expect(try BSONDocument(extendedJSON: nested(98).extendedJSON()) == nested(98))
     }
 
-    @Test func whatLibBSONNamesWronglyIsRefused() throws {
+    @Test func errorsThatLibBSONNamesWronglyAreRefused() throws {
         let id = ObjectID(high: 1, low: 2)
         for value: BSONValue in [.javascript("f()"), .javascriptWithScope("f()", [:]), .dbPointer("d.c", id)] {
             #expect(try BSONValue(extendedJSON: value.extendedJSON()) == value)

@@ -12,7 +12,7 @@ import Testing
         ("", FieldPathError.Code.empty, 0), (".", .emptyComponent, 0), ("a.", .emptyComponent, 1),
         (".a", .emptyComponent, 0), ("a..b", .emptyComponent, 1), ("$set", .leadingDollar, 0),
         ("a.$", .leadingDollar, 1), ("a.b\u{0}", .containsNUL, 1),
-    ]) func whatReachesNoFieldIsRefused(_ text: String, _ code: FieldPathError.Code, _ component: Int) throws {
+    ]) func aPathToNoFieldIsRefused(_ text: String, _ code: FieldPathError.Code, _ component: Int) throws {
         let error = #expect(throws: FieldPathError.self) { try FieldPath(text) }
         #expect(error?.code == code)
         #expect(error?.component == component)

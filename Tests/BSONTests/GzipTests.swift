@@ -9,7 +9,7 @@ import Testing
     }
     private static let bytes = documents.flatMap(\.bytes)
 
-    @Test(arguments: [5, 64, 4096, 1 << 20]) func whatWasCompressedComesBack(_ bufferSize: Int) throws {
+    @Test(arguments: [5, 64, 4096, 1 << 20]) func compressedBytesAreRestored(_ bufferSize: Int) throws {
         let result = try Reading(gzip(Self.bytes), bufferSize: bufferSize)
         #expect(result.error == nil)
         #expect(result.documents == Self.documents)
@@ -39,7 +39,7 @@ import Testing
         #expect(error.documents == 1_999)
     }
 
-    @Test func aChecksumThatDiffersIsToldAndNothingIsVouchedFor() throws {
+    @Test func aChecksumThatDiffersIsReportedAndNothingIsVouchedFor() throws {
         var bytes = gzip(Self.bytes)
         bytes[bytes.count - 8] ^= 1
         let error = try #require(try Reading(bytes).error)

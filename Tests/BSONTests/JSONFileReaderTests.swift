@@ -36,7 +36,7 @@ import Testing
         #expect(result.error == nil && result.documents.isEmpty)
     }
 
-    @Test func namesThatStandTwiceAreKept() throws {
+    @Test func repeatedNamesAreKept() throws {
         let document = try #require(try Reading(Array(#"{"a": 1, "a": "x"}"#.utf8)).documents.first)
         #expect(try document.elements().map(\.value) == [1, "x"])
     }
@@ -55,7 +55,7 @@ import Testing
         (#"{"n":1}"#, true), (#"{"n":[-1]}"#, true), (#"{"n":true,"m":3}"#, true), (#"{"n":1.5,"m":7}"#, true),
         (#"{"n":{"$numberInt":"1"},"t":{"$timestamp":{"t":1,"i":2}}}"#, false), (#"{"n":1.5}"#, false),
         (#"{"n":1e5}"#, false), (#"{"n":"5","m":null,"k":{"$minKey":1}}"#, false), (#"{"n 5":false}"#, false),
-    ]) func whatDoesNotTellIntFromLongIsSeen(_ text: String, _ isSeen: Bool) throws {
+    ]) func anExportThatDoesNotDistinguishIntFromLongIsDetected(_ text: String, _ isSeen: Bool) throws {
         let file = try TemporaryFile(Array(text.utf8))
         var reader = JSONFileReader(try DumpInput(file.path))
         #expect(try reader.next() != nil)
@@ -81,7 +81,7 @@ import Testing
         (#"[{"a":1}] {"a":2}"#, .damaged), (#"{"a":1},{"a":2}"#, .damaged), (#"{"a":1} 7"#, .damaged),
         (#"[{"a":1},7]"#, .damaged), (#"{"a":"x"#, .truncated), (#"{"a":]"#, .damaged), (#"{"a":1]"#, .damaged),
         (#"[[{"a":1}]]"#, .damaged), ("{'a':1}", .damaged),
-    ]) func whatIsNoExportIsRefused(_ text: String, _ code: DumpError.Code) throws {
+    ]) func aFileThatIsNoExportIsRefused(_ text: String, _ code: DumpError.Code) throws {
         #expect(try error(text).code == code)
     }
 }

@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test func theScopeOfCodeIsWalkedToo() {
+    @Test func theScopeOfCodeIsReadToo() {
         let scope = raw(element(0x08, "b", [2]))
         let bytes = raw(element(0x0F, "x", int32(9 + scope.count) + int32(1) + [0] + scope))
         #expect(validationError(bytes) == BSONError(.invalidBool, at: 23))

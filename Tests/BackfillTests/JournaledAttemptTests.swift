@@ -26,11 +26,11 @@ import Testing
         #expect(attempt.isWhole)
     }
 
-    @Test func aRefusalThatTellsItsSumIsExact() {
+    @Test func aRefusalThatShowsItsSumIsExact() {
         var attempt = attempt(1...3)
-        let told = attempt.failed(error(.duplicateKey, modified: 1, atLeast: 1), isPerDocument: false)
+        let reported = attempt.failed(error(.duplicateKey, modified: 1, atLeast: 1), isPerDocument: false)
         attempt.wrote(2)
-        #expect(told && attempt.isWhole)
+        #expect(reported && attempt.isWhole)
     }
 
     /// The server reports only a lower bound for the number of changed documents.
@@ -40,23 +40,23 @@ import Testing
     @Test func aSumThatIsALowerBoundIsExactOnlyDocumentByDocument() {
         for isPerDocument in [true, false] {
             var attempt = attempt(1...3)
-            let told = attempt.failed(error(.duplicateKey, atLeast: 1), isPerDocument: isPerDocument)
+            let reported = attempt.failed(error(.duplicateKey, atLeast: 1), isPerDocument: isPerDocument)
             attempt.wrote(2)
-            #expect(told && attempt.isWhole == isPerDocument)
+            #expect(reported && attempt.isWhole == isPerDocument)
         }
     }
 
-    @Test func aLostReplyTellsNothing() {
+    @Test func aLostReplyProvesNothing() {
         var attempt = attempt(1...3)
-        let told = attempt.failed(lost, isPerDocument: true)
+        let reported = attempt.failed(lost, isPerDocument: true)
         attempt.wrote(3)
-        #expect(!told && !attempt.isWhole)
+        #expect(!reported && !attempt.isWhole)
     }
 
     @Test func aNewCountLeavesTheDoubtfulOnesUnsure() {
         var attempt = attempt(1...3)
         _ = attempt.failed(lost, isPerDocument: true)
-        attempt.countAnew(without: [1])
+        attempt.recount(without: [1])
         attempt.wrote(2)
         #expect(!attempt.isWhole)
         let written = attempt.written(seeing: [1, 2, 3], others: [])

@@ -27,7 +27,7 @@ import Testing
         #expect((tally.documents, tally.updates) == (3, 4))
     }
 
-    @Test func whatAFailedWriteChangedCountsWhereItIsTold() {
+    @Test func changesOfAFailedWriteCountWhenTheyAreReported() {
         var tally = RunTally()
         tally.failed(2)
         #expect(tally.uncounted == 2 && !tally.isLow)
@@ -43,7 +43,7 @@ import Testing
         #expect(tally.documents == 0 && tally.isLow)
     }
 
-    @Test func whatNoCheckpointCountsIsTakenOver() {
+    @Test func uncheckpointedCountsAreTakenOver() {
         var tally = RunTally()
         tally.wrote(4)
         #expect(tally.takeOver() == 4)
@@ -55,35 +55,35 @@ import Testing
 @Suite struct UnsyncAccountTests {
     @Test func aWriteThatIsTriedAgainCountsOnce() {
         var account = UnsyncAccount()
-        account.begin(harming: [1, 2])
-        account.begin(harming: [1, 2, 3])
-        #expect(account.harmed == 3)
+        account.begin(unsyncable: [1, 2])
+        account.begin(unsyncable: [1, 2, 3])
+        #expect(account.unsyncable == 3)
     }
 
     /// After the checkpoint, a user repaired the document, and the job makes it unsyncable again.
     @Test func afterItsCheckpointADocumentCountsAgain() {
         var account = UnsyncAccount()
-        account.begin(harming: [1])
-        account.confirm(harming: [1])
-        account.begin(harming: [1])
-        #expect(account.harmed == 2)
+        account.begin(unsyncable: [1])
+        account.confirm(unsyncable: [1])
+        account.begin(unsyncable: [1])
+        #expect(account.unsyncable == 2)
     }
 
-    @Test func aDocumentThatIsSkippedIsNoHarmAndIsLookedAt() {
+    @Test func aSkippedDocumentIsNotCountedAsUnsyncableAndIsChecked() {
         var account = UnsyncAccount()
-        account.begin(harming: [1, 2])
+        account.begin(unsyncable: [1, 2])
         account.skip(1)
-        #expect(account.harmed == 1 && account.settle() == [1])
+        #expect(account.unsyncable == 1 && account.takeUnconfirmed() == [1])
         // No write of this document was begun, so it was not counted, and to skip it changes no count.
         account.skip(9)
-        #expect(account.harmed == 1)
+        #expect(account.unsyncable == 1)
     }
 
-    @Test func whatIsAtRiskIsLookedAtOnce() {
+    @Test func aPossiblyUnsyncableDocumentIsCheckedOnce() {
         var account = UnsyncAccount()
-        account.reserve(atRisk: [1, 2])
-        #expect(account.settle() == [1, 2])
-        #expect(account.settle().isEmpty)
+        account.reserve(possiblyUnsyncable: [1, 2])
+        #expect(account.takeUnconfirmed() == [1, 2])
+        #expect(account.takeUnconfirmed().isEmpty)
     }
 }
 
@@ -120,10 +120,10 @@ import Testing
         #expect(pacing.documents == 1)
     }
 
-    @Test func thatOneDocumentTakesTooLongIsToldOnce() {
+    @Test func thatOneDocumentTakesTooLongIsReportedOnce() {
         var pacing = pacing(1)
-        let told = (0..<3).map { _ in pacing.learn(from: 1, isWhole: true, time: .seconds(60)) }
-        #expect(told == [true, false, false])
+        let reported = (0..<3).map { _ in pacing.learn(from: 1, isWhole: true, time: .seconds(60)) }
+        #expect(reported == [true, false, false])
     }
 
     @Test func aLowerCapHoldsAtOnce() {

@@ -29,7 +29,7 @@ import Testing
         #expect(estimate { $0.journalBytes = 5_000_000 }.journalBytes == 5_000_000)
     }
 
-    @Test func thePartOfTheOplogIsToldWhereItsSizeIsKnown() {
+    @Test func thePartOfTheOplogIsReportedWhereItsSizeIsKnown() {
         #expect(estimate().oplogShare == nil)
         #expect(estimate { $0.oplogCapacity = 0 }.oplogShare == nil)
         #expect(estimate { $0.oplogCapacity = 182_000_000 }.oplogShare == 0.1)

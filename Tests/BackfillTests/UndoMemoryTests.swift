@@ -13,7 +13,7 @@ import Testing
         return written
     }
 
-    @Test func aDocumentThatIsLeftAloneStaysSoForOlderEntries() {
+    @Test func aDocumentThatIsSkippedStaysSoForOlderEntries() {
         var memory = UndoMemory(rewritten: nil, leftBefore: [1])
         #expect([1, 2, 3].map { memory.isOpen($0) } == [false, true, true])
         let (first, second) = (memory.leave(2), memory.leave(2))
@@ -23,7 +23,7 @@ import Testing
         #expect(memory.left == [1, 2])
     }
 
-    @Test func aRetryLooksAtNothingElse() {
+    @Test func aRetryReadsNothingElse() {
         var memory = UndoMemory(rewritten: nil, leftBefore: [1], retried: [2, 3])
         #expect(memory.isRetry)
         #expect([1, 2, 3, 4].map { memory.isOpen($0) } == [false, true, true, false])
@@ -56,7 +56,7 @@ import Testing
         #expect(!memory.wasSent(1))
     }
 
-    @Test func anOlderEntryFindsWhatANewerOneGaveBack() throws {
+    @Test func anOlderEntryFindsWhatANewerOneRestored() throws {
         var memory = UndoMemory(rewritten: [], leftBefore: [])
         let older = try Restoring.changed(1, "a", was: "first").group
         #expect(try !memory.isRestored(["a": "between"], of: 1, in: older))
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: [["a"], nil] as [Set<String>?])
-    func aFieldThatAJobMayHaveMadeAnewCountsAsChanged(_ rewritten: Set<String>?) throws {
+    func aFieldThatAJobMightHaveMadeAgainCountsAsChanged(_ rewritten: Set<String>?) throws {
         var memory = UndoMemory(rewritten: rewritten, leftBefore: [])
         memory.restore([try .changed(1, "a", was: "between")])
         #expect(try !memory.isRestored(["a": "between"], of: 1, in: try Restoring.changed(1, "a", was: "first").group))

@@ -20,7 +20,7 @@ import Testing
         JournalStore.Pass(pass: number, chunks: 1, changes: 1, touched: [touched])
     }
 
-    @Test func anOlderWalkSeesWhatALaterOneWouldHaveRestored() throws {
+    @Test func anOlderPassSeesWhatALaterOneWouldHaveRestored() throws {
         var overlay = UndoOverlay([pass(1, "a"), pass(2, "a")], judgesWhole: false)
         overlay.enter(try part(pass: 2, sequence: 2, after: nil, touched: "a"))
         overlay.restore(try .changed(1, "a", was: "between"))
@@ -34,7 +34,7 @@ import Testing
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
     }
 
-    @Test func whereWholeDocumentsAreJudgedEveryLaterWalkCounts() throws {
+    @Test func whereWholeDocumentsAreJudgedEveryLaterPassCounts() throws {
         for judgesWhole in [true, false] {
             var overlay = UndoOverlay([pass(1, "a"), pass(2, "b")], judgesWhole: judgesWhole)
             overlay.enter(try part(pass: 2, sequence: 2, after: nil, touched: "b"))
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func itIsBoundedAndSaysSo() throws {
-        var overlay = UndoOverlay([pass(1, "a"), pass(2, "a")], judgesWhole: false, most: 1)
+        var overlay = UndoOverlay([pass(1, "a"), pass(2, "a")], judgesWhole: false, maximum: 1)
         overlay.enter(try part(pass: 2, sequence: 2, after: nil, touched: "a"))
         overlay.restore(try .changed(1, "a", was: 0))
         #expect(!overlay.isFull)

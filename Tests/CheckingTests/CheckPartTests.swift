@@ -72,7 +72,7 @@ import Testing
         #expect(part.documentsSeverity == .unknown)
     }
 
-    @Test func whatIsNotWholeIsRefused() {
+    @Test func anIncompleteSetOfPartsIsRefused() {
         func refusal(_ reports: CheckReport...) -> String {
             do throws(MergeError) {
                 _ = try CheckReport(merging: reports.enumerated().map { ("r\($0 + 1).json", $1) })

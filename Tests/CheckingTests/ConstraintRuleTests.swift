@@ -126,7 +126,7 @@ import Testing
         #expect(try object.findings(["_id": 1, "f": ["n": 1, "m": "x"]]) == [])
     }
 
-    @Test func patternsSettleWhatIsAdditional() throws {
+    @Test func patternsDecideWhichFieldsAreAdditional() throws {
         let schema = try schema(
             #"{ "bsonType": "int" }"#,
             root: #", "patternProperties": { "^x": { "bsonType": "int" } }, "additionalProperties": false"#)

@@ -6,7 +6,7 @@ import Testing
     @Test(arguments: [
         (0, 0, 0, DeployVerdict.Band.safe), (99_999, 0, 0, .safe), (100_000, 0, 0, .syncHasStopped),
         (0, 99_999, 0, .documentsWillStop), (0, 100_000, 0, .syncWillStop), (0, 0, 99_999, .safe),
-        (0, 0, 100_000, .atRisk), (50_000, 49_999, 0, .documentsWillStop), (50_000, 49_999, 1, .atRisk),
+        (0, 0, 100_000, .syncMightStop), (50_000, 49_999, 0, .documentsWillStop), (50_000, 49_999, 1, .syncMightStop),
         (50_000, 50_000, 0, .syncWillStop),
     ])
     func bands(_ ledger: Int, _ certain: Int, _ possible: Int, _ band: DeployVerdict.Band) {
@@ -28,7 +28,7 @@ import Testing
     @Test func bandsAreOrderedBySeverity() {
         #expect(
             DeployVerdict.Band.allCases.sorted() == [
-                .safe, .unproven, .documentsWillStop, .atRisk, .syncWillStop, .syncHasStopped,
+                .safe, .unproven, .documentsWillStop, .syncMightStop, .syncWillStop, .syncHasStopped,
             ])
     }
 }

@@ -60,7 +60,7 @@ import Testing
             #expect(Set(codes).subtracting(known) == [], "no entry below \(titles)")
             #expect(known.subtracting(codes).subtracting(["constraint-"]) == [], "nothing prints it")
         }
-        try expect(Self.rules.map(\.code), in: "Documents", "MongoDB's own validators")
+        try expect(Self.rules.map(\.code), in: "Documents", "MongoDB's own validators", "Prisma clients")
         try expect(Self.codes(in: "Sources/ServerSchema/Lint", files: "LintFinding").map(\.code), in: "Schemas")
         try expect(Self.codes(in: "Sources/SchemaChange", files: "SchemaChange.").map(\.code), in: "Changes")
         let remarks = Self.texts(in: "Sources/Inferring") { $0 == "Suspicion.swift" }.joined()

@@ -34,7 +34,7 @@ import Testing
             ])
     }
 
-    @Test func elementsAndValuesAreLookedIntoOneByOne() throws {
+    @Test func elementsAndValuesAreComparedOneByOne() throws {
         let (list, _) = try filter(["tags": .list(.of(.string))], ["_id": 1, "tags": [nil]])
         #expect(
             list == [

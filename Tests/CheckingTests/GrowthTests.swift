@@ -55,13 +55,13 @@ import Testing
         #expect(tally.overflowCount == 100)
     }
 
-    @Test func everyFailureIsToldOfAndNoneIsKept() throws {
+    @Test func everyFailureIsReportedAndNoneIsKept() throws {
         var tally = Tally(closed)
-        let told = Told()
-        tally.onFailure = { told.add($0.violations.count) }
+        let reported = Reported()
+        tally.onFailure = { reported.add($0.violations.count) }
         for number in 0..<1_000 { try tally.add(document(number).view) }
-        #expect(told.documents == 1_000)
-        #expect(told.violations == 100_000)
+        #expect(reported.documents == 1_000)
+        #expect(reported.violations == 100_000)
     }
 
     @Test func theWaysInWhichDocumentsFailTogetherAreBounded() {
@@ -88,7 +88,7 @@ import Testing
 }
 
 /// Counts the failing documents and their violations.
-private final class Told: Sendable {
+private final class Reported: Sendable {
     private let counts = Mutex((documents: 0, violations: 0))
 
     var documents: Int { counts.withLock { $0.documents } }

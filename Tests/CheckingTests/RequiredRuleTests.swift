@@ -69,7 +69,7 @@ import Testing
         #expect(try schema.findings(["_id": 1]) == [])
     }
 
-    @Test func nullInThePlaceOfACollectionIsWorthALook() throws {
+    @Test func nullInPlaceOfACollectionIsReported() throws {
         let schema = CompiledSchema(["l": .list(.of(.int)), "d": .dictionary(.of(.int))])
         #expect(try schema.verdict(["_id": 1, "l": nil]) == .warning)
         #expect(

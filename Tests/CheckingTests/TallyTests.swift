@@ -25,7 +25,7 @@ import Testing
         #expect(groups[0].sampleIDs == [1, 2])
     }
 
-    @Test func whatTheLedgerRecordsIsCountedApart() throws {
+    @Test func documentsInTheLedgerAreCountedSeparately() throws {
         var ledger = LedgerIndex()
         ledger.insert(1, in: schema.namespace)
         ledger.insert(3, in: schema.namespace)

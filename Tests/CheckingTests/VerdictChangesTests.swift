@@ -38,7 +38,7 @@ import Testing
         #expect(changes.possiblyHealed == 1)
     }
 
-    @Test func theWayBackHeals() throws {
+    @Test func theUndoMakesDocumentsSyncableAgain() throws {
         var tally = Tally(old, active: .covered(new))
         for document in documents { try tally.add(document.view) }
         let changes = try #require(tally.counts.changes)
@@ -48,7 +48,7 @@ import Testing
         #expect(changes.alreadyPossible == 2)
     }
 
-    @Test func whatTheActiveSchemaDoesNotCoverFailsAnew() throws {
+    @Test func uncoveredDocumentsOfTheActiveSchemaNewlyFail() throws {
         let changes = try #require(try tally(documents, active: .notCovered).counts.changes)
         #expect(changes.newlyFailing == 4)
         #expect(changes.newlyPossible == 2)

@@ -19,11 +19,11 @@ import Testing
     }
 
     @Test(arguments: ModelLanguage.allCases)
-    func theFilesAreThoseThatStandHere(_ language: ModelLanguage) throws {
+    func theFilesAreTheStoredOnes(_ language: ModelLanguage) throws {
         let folder = Self.fixtures.appending(language.rawValue)
         let files = language.files(of: try classes())
-        let stands = try FileManager.default.contentsOfDirectory(atPath: folder.string)
-        #expect(files.map(\.name).sorted() == stands.sorted())
+        let existing = try FileManager.default.contentsOfDirectory(atPath: folder.string)
+        #expect(files.map(\.name).sorted() == existing.sorted())
         for file in files {
             let text = try String(contentsOfFile: folder.appending(file.name).string, encoding: .utf8)
             #expect(file.text == text, "\(language.rawValue)/\(file.name)")

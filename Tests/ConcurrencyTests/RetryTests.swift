@@ -31,12 +31,12 @@ import Testing
         #expect(retries.pause(afterFailureAt: start) == nil)
     }
 
-    @Test func whatPassesIsTriedAgainAndCounted() throws {
-        let told = Mutex<[Int]>([])
+    @Test func temporaryErrorsAreRetriedAndCounted() throws {
+        let reported = Mutex<[Int]>([])
         let policy = RetryPolicy(limit: .seconds(60)) {
             $0 is Passing
         } onRetry: { _, attempt in
-            told.withLock { $0.append(attempt) }
+            reported.withLock { $0.append(attempt) }
         }
         var attempts = 0
         let result = try policy.run {
@@ -45,11 +45,11 @@ import Testing
             return attempts
         }
         #expect(result == 3)
-        #expect(told.withLock { $0 } == [1, 2])
+        #expect(reported.withLock { $0 } == [1, 2])
         #expect(policy.lost.total >= .milliseconds(600))
     }
 
-    @Test func whatDoesNotPassIsThrownAtOnce() {
+    @Test func permanentErrorsAreThrownAtOnce() {
         let policy = RetryPolicy(limit: .seconds(60)) { $0 is Passing }
         var attempts = 0
         #expect(throws: Lasting.self) {

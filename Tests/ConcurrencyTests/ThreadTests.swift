@@ -34,7 +34,7 @@ import Testing
         #expect(depth == 1_500)
     }
 
-    @Test func whatIsThrownComesThrough() async {
+    @Test func errorsOfTheThreadAreRethrown() async {
         await #expect(throws: Refused.self) {
             try await onOwnedThread(name: "thrower") { () throws(Refused) -> Int in throw Refused() }
         }

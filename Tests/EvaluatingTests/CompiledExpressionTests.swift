@@ -17,7 +17,7 @@ import Testing
         #expect(try value("$l.b", document) == [2, 6])
     }
 
-    @Test func whatIsMissingHasNoPlaceInAnObjectAndIsNullInAList() throws {
+    @Test func aMissingValueIsAbsentInAnObjectAndNullInAList() throws {
         #expect(try value(["x": "$a", "y": "$b"], ["a": 1]) == ["x": 1])
         #expect(try value(["$a", "$b"], ["a": 1]) == [1, nil])
     }
@@ -36,7 +36,7 @@ import Testing
         #expect(try value(guarded, ["a": "abc"]) == true)
     }
 
-    @Test func aNameThatStandsTwiceWouldBeMerged() throws {
+    @Test func aRepeatedNameWouldBeMerged() throws {
         let merge: BSONValue = [
             "$not": [["$eq": [["$bsonSize": "$$ROOT"], ["$bsonSize": ["$mergeObjects": ["$$ROOT"]]]]]]
         ]
@@ -53,7 +53,7 @@ import Testing
         #expect(try value(bytes, ["a": oddKeys]) == true)
     }
 
-    @Test func namesAreToldApartByTheirBytes() throws {
+    @Test func namesAreDistinguishedByTheirBytes() throws {
         let spellings: BSONDocument = ["\u{E9}": 1, "e\u{301}": 2]
         #expect(
             try value(["$mergeObjects": ["$a", ["x": 3]]], ["a": .object(spellings)])
@@ -67,8 +67,9 @@ import Testing
         (["$toString": "$half"], .version), (["$strLenBytes": "$a"], .failure),
     ]
 
-    @Test(arguments: unknown) func whatTheClientCannotTellItSays(_ expression: BSONValue, _ reason: NotEvaluated.Reason)
-    {
+    @Test(arguments: unknown) func documentsThatTheClientCannotEvaluateAreReported(
+        _ expression: BSONValue, _ reason: NotEvaluated.Reason
+    ) {
         #expect(throws: NotEvaluated(reason)) { try value(expression, ["a": 5, "half": 0.5]) }
     }
 

@@ -26,7 +26,8 @@ extension FuzzKind {
     /// Returns every kind of file that the program reads, and every kind of flag value with a syntax of its own.
     static func all(in folder: FuzzFolder) throws -> [FuzzKind] {
         let base = try ServerSchema.read(text: small, namespace: namespace)
-        return schemas(base) + folders(folder) + jobs(base) + dumps(folder) + (try values(base)) + flags(base)
+        return schemas(base) + [try prisma()] + folders(folder) + jobs(base) + dumps(folder) + (try values(base))
+            + flags(base)
     }
 
     private static func schemas(_ base: ServerSchema) -> [FuzzKind] {
@@ -37,6 +38,16 @@ extension FuzzKind {
             FuzzKind("schema", Corpus.schemas, read), FuzzKind("validator", Corpus.validators, read),
             FuzzKind("schema and documents", Corpus.judgements, judge),
         ]
+    }
+
+    /// Returns the kind of Prisma schemas, each of which is compared with the first one of the corpus.
+    private static func prisma() throws -> FuzzKind {
+        let read: @Sendable ([UInt8]) throws -> ServerSchema = { bytes in
+            let file = SchemaSource(path: "schema.prisma", text: String(decoding: bytes, as: UTF8.self))
+            return try PrismaSchema(files: [file]).serverSchema(database: "app")
+        }
+        let base = try read(Corpus.prisma[0])
+        return FuzzKind("prisma", Corpus.prisma) { bytes in try use(try read(bytes), base) }
     }
 
     /// Reads the schema before the first zero byte, and checks the documents after it.

@@ -51,6 +51,8 @@ enum Corpus {
     static let validators =
         files("Tests/PlanningTests/Fixtures/validator", ".json")
         + cases.compactMap { try? "{\"$jsonSchema\": \($0.schema.extendedJSON())}" }.map { Array($0.utf8) }
+    static let prisma =
+        files("scripts/demo-app/prisma", ".prisma") + files("Tests/Integration/Prisma/Fixtures", ".prisma")
     /// Inputs with a schema and documents: the schema's text, a zero byte, and the documents.
     static let judgements = cases.flatMap { group in
         [try? "{\"$jsonSchema\": \(group.schema.extendedJSON())}", group.appServicesText].compactMap(\.self).map {

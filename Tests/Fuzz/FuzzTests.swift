@@ -17,7 +17,7 @@ import Testing
 
     /// Files of `Regressions`, in folders by kind, each of which once crashed the program, hung it or filled its
     /// memory.
-    @Test func whatWasTooMuchOnceIsNoMore() throws {
+    @Test func inputsThatOnceExceededTheLimitsNoLongerDo() throws {
         let folder = try FuzzFolder()
         defer { folder.remove() }
         let kinds = try FuzzKind.all(in: folder)

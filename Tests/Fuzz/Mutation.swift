@@ -3,7 +3,7 @@ import Conformance
 /// Changes bytes as an attacker or an accident would.
 struct Mutation {
     /// The largest size of an input in bytes.
-    private static let mostBytes = 200_000
+    private static let maximumBytes = 200_000
 
     /// Texts that have a meaning for one of the readers.
     static let words: [String] = [
@@ -29,7 +29,7 @@ struct Mutation {
         var bytes = seed
         for _ in 0..<(1 + random.below(random.percent(20) ? 24 : 5)) {
             change(&bytes, others)
-            if bytes.count > Self.mostBytes { bytes.removeSubrange(Self.mostBytes...) }
+            if bytes.count > Self.maximumBytes { bytes.removeSubrange(Self.maximumBytes...) }
         }
         return bytes
     }

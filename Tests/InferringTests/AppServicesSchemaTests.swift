@@ -45,13 +45,13 @@ import Testing
     }
 
     @Test(arguments: [BSONValue.null, .regex(pattern: "a", options: ""), .minKey, .undefined])
-    func whatClientsHaveNoTypeForIsLeftOut(_ value: BSONValue) throws {
+    func propertiesWithoutAClientTypeAreLeftOut(_ value: BSONValue) throws {
         let inference = try Case.inference(of: Case.documents([value]))
         #expect(inference.property("x") == nil)
         #expect(try #require(inference.summary("x")).declared.isEmpty)
     }
 
-    @Test func aDeprecatedTypeBesideAnotherLeavesTheFieldOut() throws {
+    @Test func aDeprecatedTypeNextToAnotherLeavesTheFieldOut() throws {
         let documents = Case.documents([.symbol("a"), .int(1)])
         let inference = try Case.inference(of: documents)
         #expect(inference.property("x") == nil)
@@ -79,7 +79,7 @@ import Testing
         #expect(empty == ["bsonType": "object", "additionalProperties": ["bsonType": "mixed"]])
     }
 
-    @Test func namesThatNobodyCanAddressAreLeftOut() throws {
+    @Test func namesThatNoClientCanAddressAreLeftOut() throws {
         let names = ["", "$a", "a.b", String(repeating: "n", count: 64), "ok"]
         let inference = try Case.inference(of: Case.documents(3) { _ in names.map { ($0, "v") } })
         #expect(inference.required == ["_id", "ok"])

@@ -9,7 +9,7 @@ import Testing
         try Case.inference(of: Case.documents(values), Case.options(.jsonSchema)).property("x")
     }
 
-    @Test func theMostCommonTypeStandsFirst() throws {
+    @Test func theMostCommonTypeComesFirst() throws {
         #expect(try schema(of: [1, "a", "b"]) == ["bsonType": ["string", "int"]])
         #expect(try schema(of: ["a", .null]) == ["bsonType": ["null", "string"]])
         #expect(try schema(of: [.binary(subtype: 4, bytes: [])]) == ["bsonType": "binData"])
@@ -21,7 +21,7 @@ import Testing
         #expect(inference.required == ["_id", "x"])
     }
 
-    @Test func objectsAndArraysAreDescribedBesideOtherTypes() throws {
+    @Test func objectsAndArraysAreDescribedInAdditionToOtherTypes() throws {
         let x = try schema(of: [["a": 1], [["b"], [["c": 2.5]]], "s"])
         #expect(
             x == [

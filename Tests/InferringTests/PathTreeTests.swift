@@ -89,7 +89,7 @@ import Testing
         #expect(kinds.property("d")?["properties"]?.document?["k39"] == ["bsonType": "string"])
     }
 
-    @Test func moreKeysThanAreToldApartAreFoldedWhateverTheyHold() throws {
+    @Test func tooManyKeysAreFoldedWhateverTheyHold() throws {
         let wide = BSONValue.object(BSONDocument((0..<5_000).map { ("k\($0)", $0 % 2 == 0 ? 1 : "s") }))
         let documents = Case.documents(3) { _ in [("d", wide)] }
         let inference = try Case.inference(of: documents)

@@ -15,7 +15,7 @@ import Testing
         ([:], ["a": 1, "b": 2], false), ([:], [:], false),
     ]
 
-    @Test(arguments: cases) func aReplacedDocumentIsTold(
+    @Test(arguments: cases) func aReplacedDocumentIsReported(
         _ one: (was: BSONDocument, now: BSONDocument, isReplaced: Bool)
     ) throws {
         let before = try Self.evidence.digest(of: one.was)

@@ -92,7 +92,7 @@ import Testing
         #expect(ids == (0..<101_000).map { .int(Int32($0)) } + ["without an end"])
     }
 
-    @Test func whatAListTakesIsBounded() throws {
+    @Test func theSizeOfAListIsBounded() throws {
         var bounds = IDList.Bounds()
         (bounds.ids, bounds.bytes, bounds.line) = (10, 1 << 20, 1 << 20)
         let many = try #require(Fixture.failure { try read((1...11).map { "\($0)\n" }, within: bounds) })

@@ -51,7 +51,7 @@ import Testing
         #expect(job.limits.nice == 0.5)
     }
 
-    @Test func whatIsLeftOutHasDefaults() throws {
+    @Test func omittedKeysHaveDefaults() throws {
         let job = try JobFile.parse("job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]", path: "a.yml")
         #expect(job.activeSchema == nil)
         #expect(job.nextSchema == nil)
@@ -74,7 +74,7 @@ import Testing
         #expect(try limits("reserve: \(text)").reserve == reserve)
     }
 
-    @Test func theBrakesHaveDefaults() throws {
+    @Test func theThrottleLimitsHaveDefaults() throws {
         let throttle = try limits("nice: 0").throttle
         #expect(throttle == ThrottleLimits())
         #expect(throttle.lag == .seconds(10))
@@ -82,7 +82,7 @@ import Testing
         #expect(throttle.pause.isEmpty)
     }
 
-    @Test func theBrakesLimits() throws {
+    @Test func theThrottleLimits() throws {
         let throttle = try limits(
             "lag: 2s, flowControl: 200ms, tickets: 50%, cache: {dirty: 5%, used: off}, oplog: 24h, ledgerLag: 5m, "
                 + "pause: [\"08:00-20:00 Europe/Madrid\", \"Sat,Sun 00:00-24:00 UTC\"]"
@@ -97,14 +97,14 @@ import Testing
         #expect(throttle.pause.map(\.text) == ["08:00-20:00 Europe/Madrid", "Sat,Sun 00:00-24:00 UTC"])
     }
 
-    @Test func aBrakeIsTakenOff() throws {
+    @Test func aThrottleReasonIsRemoved() throws {
         let throttle = try limits("lag: off, flowControl: off, tickets: off, cache: off, oplog: off, pause: off")
             .throttle
         #expect([throttle.lag, throttle.flowControl, throttle.oplog] == [nil, nil, nil])
         #expect([throttle.tickets, throttle.cacheDirty, throttle.cacheUsed] == [nil, nil, nil])
     }
 
-    @Test func theBrakesLimitsAreSpelledAsTheyAreRead() throws {
+    @Test func theThrottleLimitsAreSpelledAsTheyAreRead() throws {
         let text = "lag: 90s, flowControl: off, tickets: 50%, cache: {dirty: 5%, used: off}, oplog: 24h, ledgerLag: 5m"
         let spelled = try limits(text).entries.suffix(8).map { "\($0.name)=\($0.value)" }
         #expect(
@@ -121,6 +121,22 @@ import Testing
             #expect(job.text == text)
             #expect(job.path == path)
         }
+    }
+
+    @Test func theContentOfATextHasNoCommentsAndNoLayout() {
+        let text = "job: a  # A job.\n\nsteps:\n  - copy: {from: d, to: e}\n"
+        let content = JobFile.content(of: text)
+        #expect(content == JobFile.content(of: "# Planned.\njob: a\nsteps: [copy: {from: d, to: e}]"))
+        let others = [
+            "job: \"1\"", "job: 1", "job: '1'", "job: 1.0", "job: [a]", "job: [a, b]", "job: {a: b}", "job: a\nb: c",
+            "b: c\njob: a", "job: ab", "job: !!str 1", "job: null", "job: ~", "job: \"null\"", "no: [yaml",
+        ]
+        let distinct = Set(others.map(JobFile.content))
+        // Quotation marks and tags only state the type, and `~` is another spelling of null only for the value.
+        #expect(JobFile.content(of: "job: \"1\"") == JobFile.content(of: "job: '1'"))
+        #expect(JobFile.content(of: "job: \"1\"") == JobFile.content(of: "job: !!str 1"))
+        #expect(distinct.count == others.count - 2)
+        #expect(JobFile.content(of: "no: [yaml") == "no: [yaml")
     }
 
     @Test func aFileThatIsNotThere() {

@@ -35,7 +35,7 @@ import Testing
         #expect(job.moved(to: "app").movedFrom == nil)
     }
 
-    @Test func whatIsElsewhereIsNamedWithItsPlace() throws {
+    @Test func aCollectionOfAnotherDatabaseIsNamedWithItsPlace() throws {
         let other = try #require(try job("unset: {field: age}", "embed: {field: dog, from: zoo.dogs}").elsewhere)
         #expect(other.namespace.description == "zoo.dogs")
         #expect("\(other.location)" == "people.yml:5:5")

@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["lanes", "concurrency"], ["lanes", "concurrency"])
-    func anOverrideStandsInForEitherName(_ stated: String, _ overriding: String) throws {
+    func anOverrideReplacesEitherName(_ stated: String, _ overriding: String) throws {
         let head = "job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\nlimits: "
         let job = try JobFile.parse(head + "{\(stated): 5}", path: "j.yml")
         let limits = try job.limits(overriddenBy: [LimitOverride(name: overriding, value: "3")])

@@ -67,7 +67,7 @@ import Testing
             ("08:60-20:00 UTC", "\"08:60\""), ("Funday 08:00-20:00 UTC", "\"Funday\""), ("08:00 UTC", "HH:MM-HH:MM"),
             ("Mon- 08:00-20:00 UTC", "\"Mon-\""), ("", "[DAYS]"),
         ])
-    func whatIsNoWindowIsSaid(_ text: String, _ message: String) {
+    func anInvalidWindowIsNamed(_ text: String, _ message: String) {
         do throws(PauseWindowError) {
             _ = try PauseWindow(text)
             Issue.record("\"\(text)\" was taken")

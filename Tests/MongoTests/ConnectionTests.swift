@@ -23,10 +23,10 @@ import Testing
     /// The connection string has a timeout of ten minutes.
     ///
     /// The shorter one in the options must override it.
-    private static let patient = "?serverSelectionTimeoutMS=600000"
+    private static let longSelectionTimeout = "?serverSelectionTimeoutMS=600000"
 
     @Test(.timeLimit(.minutes(10))) func anUnreachableHostSaysWhyInTime() async throws {
-        let error = try await failure(options("mongodb://ada:s3cret@127.0.0.1:1/\(Self.patient)"))
+        let error = try await failure(options("mongodb://ada:s3cret@127.0.0.1:1/\(Self.longSelectionTimeout)"))
         #expect(error.isServerSelection)
         #expect(error.isTransient)
         #expect("\(error)".contains("127.0.0.1:1"))
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10))) func anUnknownHostSaysWhyInTime() async throws {
-        let error = try await failure(options("mongodb://no-such-host.invalid/\(Self.patient)"))
+        let error = try await failure(options("mongodb://no-such-host.invalid/\(Self.longSelectionTimeout)"))
         #expect(error.isServerSelection)
         #expect("\(error)".contains("resolve"))
     }

@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func aLostCursorIsToldApart() async throws {
+    @Test func aLostCursorIsRecognised() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             try await database.fill("a", count: 20)

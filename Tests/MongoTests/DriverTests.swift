@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 @Suite struct DriverTests {
-    @Test func theDriverTellsItsVersion() {
+    @Test func theDriverShowsItsVersion() {
         #expect(Driver.version.split(separator: ".").count >= 3)
     }
 

@@ -48,7 +48,7 @@ import Testing
         ("Invalid format character '%' SECRET 'S' in format string", "Invalid format character '…' in format string"),
         ("$zip found a non-array expression in input: \"SECRET\"", "$zip found a non-array expression in input: …"),
     ])
-    func whatAnOperatorMetIsNotShown(cause: String, shown: String) {
+    func theValueThatAnOperatorFailedAtIsNotShown(cause: String, shown: String) {
         for context in [
             "PlanExecutor error during aggregation", "Plan executor error during update",
             "Executor error during getMore",
@@ -84,7 +84,7 @@ import Testing
         (#"{ getMore: 5, collection: "b" }"#, ["find"], "a.b"),
         ("{ serverStatus: 1 }", ["serverStatus"], "the cluster"),
     ])
-    func theMissingPrivilegeIsTold(command: String, actions: [String], resource: String) {
+    func theMissingPrivilegeIsReported(command: String, actions: [String], resource: String) {
         let error = MongoError(.server, .unauthorized, message: "not authorized on a to execute command \(command)")
         #expect(error.missingPrivilege?.actions == actions)
         #expect(error.missingPrivilege?.resource == resource)

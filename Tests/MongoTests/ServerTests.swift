@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct ServerTests {
-    @Test func helloTellsTheTopology() async throws {
+    @Test func helloShowsTheTopology() async throws {
         let hello = try await Mongod.shared.pool().run { try $0.hello() }
         #expect(hello.topology == .replicaSet)
         #expect(hello.isWritablePrimary)
@@ -13,7 +13,7 @@ import Testing
         #expect(hello.reply["lastWrite"] != nil)
     }
 
-    @Test func aStandaloneServerIsToldApart() async throws {
+    @Test func aStandaloneServerIsRecognised() async throws {
         let mongod = try await Mongod.start(.standalone)
         let hello = try await mongod.pool().run { try $0.hello() }
         #expect(mongod.isOurs)
@@ -22,7 +22,7 @@ import Testing
         #expect(hello.setName == nil)
     }
 
-    @Test func buildInfoTellsTheVersion() async throws {
+    @Test func buildInfoShowsTheVersion() async throws {
         let info = try await Mongod.shared.pool().run { try $0.buildInfo() }
         #expect(info.numbers.count >= 3)
         #expect(info.isAtLeast(4, 4))
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func commandsTakeTheirOwnConcerns() async throws {
+    @Test func commandsTakeTheirOwnReadAndWriteConcerns() async throws {
         try await Mongod.shared.withDatabase { database in
             var options = try await Mongod.shared.options
             options.writeConcern = WriteConcern(.members(1), isJournaled: true, timeout: .seconds(5))

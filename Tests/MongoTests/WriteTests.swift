@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 @Suite struct WriteTests {
-    @Test(.server(from: 5, for: "updates take let")) func aPipelineUpdateTellsMatchedFromModified() async throws {
+    @Test(.server(from: 5, for: "updates take let")) func aPipelineUpdateDistinguishesMatchedFromModified() async throws
+    {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("a", [["_id": 1, "n": 1], ["_id": 2, "n": 2, "m": 4]])
             let namespace = database.namespace("a")
@@ -115,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func whatTheServerTakesIsNotRefusedByTheDriver() async throws {
+    @Test func documentsThatTheServerAcceptsAreNotRefusedByTheDriver() async throws {
         try await Mongod.shared.withDatabase { database in
             // Empty and dotted names, and a string that is not valid UTF-8.
             let document: BSONDocument = ["_id": 1, "": ["": 1, "a.b": 2, "$c": 3], "s": "?"]

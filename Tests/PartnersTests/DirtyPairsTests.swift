@@ -10,26 +10,26 @@ import Testing
 
     private func time(_ seconds: UInt64) -> ChangeTime { ChangeTime(cluster: ClusterTime(rawValue: seconds << 32)) }
 
-    @Test func aPairThatIsGivenBackKeepsWhatCameMeanwhile() throws {
+    @Test func aPairThatIsReturnedToTheQueueKeepsLaterChanges() throws {
         var pairs = DirtyPairs()
-        pairs.add(key, .source, at: time(10), taking: 1)
+        pairs.add(key, .source, at: time(10), read: 1)
         let taken = try #require(pairs.take(1).first)
-        pairs.add(key, .source, at: time(0), taking: 2, isUnknown: true)
-        pairs.add(key, .target, at: time(20), taking: 3)
+        pairs.add(key, .source, at: time(0), read: 2, isUnknown: true)
+        pairs.add(key, .target, at: time(20), read: 3)
         pairs.restore(taken.key, taken.pair)
         let pair = try #require(pairs.take(1).first?.pair)
         #expect(pair.isUnknown)
         #expect(pair.changes[.source]?.last == time(10) && pair.changes[.source]?.first == time(0).cluster)
         #expect(pair.changes[.target]?.last == time(20))
-        #expect(pair.taking == 1)
+        #expect(pair.read == 1)
         #expect(pairs.isEmpty)
     }
 
-    @Test func aPairThatIsGivenBackIsAsUnknownAsItWas() throws {
+    @Test func aPairThatIsReturnedToTheQueueKeepsItsState() throws {
         var pairs = DirtyPairs()
-        pairs.add(key, .source, at: time(0), taking: 1, isUnknown: true)
+        pairs.add(key, .source, at: time(0), read: 1, isUnknown: true)
         let taken = try #require(pairs.take(1).first)
-        pairs.add(key, .target, at: time(20), taking: 2)
+        pairs.add(key, .target, at: time(20), read: 2)
         pairs.restore(taken.key, taken.pair)
         #expect(pairs.pairs[key]?.isUnknown == true)
     }
@@ -37,9 +37,9 @@ import Testing
     @Test func theOldestChangeIsTheFirstOfAPair() {
         var pairs = DirtyPairs()
         #expect(pairs.since == nil)
-        pairs.add(key, .source, at: time(30), since: time(20), taking: 1)
-        pairs.add(IDKey(2), .target, at: ChangeTime(cluster: ClusterTime(rawValue: 25 << 32), wall: 25_300), taking: 1)
-        pairs.add(key, .source, at: time(40), taking: 2)
+        pairs.add(key, .source, at: time(30), since: time(20), read: 1)
+        pairs.add(IDKey(2), .target, at: ChangeTime(cluster: ClusterTime(rawValue: 25 << 32), wall: 25_300), read: 1)
+        pairs.add(key, .source, at: time(40), read: 2)
         #expect(pairs.since == 20_000)
         _ = pairs.take(1)
         #expect(pairs.since == 25_300)
@@ -49,9 +49,9 @@ import Testing
 
     @Test func changesAfterThePointInTimeOfAReadStay() {
         var pairs = DirtyPairs()
-        pairs.add(key, .source, at: time(30), since: time(10), taking: 1)
-        pairs.add(key, .target, at: time(15), taking: 1)
-        pairs.add(IDKey(2), .target, at: time(25), taking: 1)
+        pairs.add(key, .source, at: time(30), since: time(10), read: 1)
+        pairs.add(key, .target, at: time(15), read: 1)
+        pairs.add(IDKey(2), .target, at: time(25), read: 1)
         let due = pairs.takeChanges(of: key, upTo: time(20).cluster)
         #expect(due[.source]?.last == time(30) && due[.target]?.last == time(15))
         #expect(pairs.pairs[key]?.changes.keys.sorted { $0.rawValue < $1.rawValue } == [.source])
@@ -59,9 +59,9 @@ import Testing
         #expect(pairs.takeChanges(of: IDKey(2), upTo: time(20).cluster).isEmpty && pairs.count == 2)
     }
 
-    @Test func whatNobodyKnowsTheTimeOfHasNoAge() {
+    @Test func aCollectionWithoutAKnownTimeHasNoAge() {
         var pairs = DirtyPairs()
-        pairs.add(key, .source, at: time(0), taking: 1, isUnknown: true)
-        #expect(pairs.since == nil && pairs.oldestTaking == 1)
+        pairs.add(key, .source, at: time(0), read: 1, isUnknown: true)
+        #expect(pairs.since == nil && pairs.oldestRead == 1)
     }
 }

@@ -21,7 +21,7 @@ import Testing
     /// A session is forgotten once no change stream can report a change from its time any more.
     ///
     /// After another run got the lease, no transaction of the earlier run commits.
-    @Test func aSessionIsForgottenOnceNoStreamTellsOfItsTime() {
+    @Test func aSessionIsForgottenOnceNoStreamReportsItsTime() {
         var sessions = OwnSessions(nil)
         sessions.begin(session(1), at: time(10))
         sessions.begin(session(2), at: time(20))

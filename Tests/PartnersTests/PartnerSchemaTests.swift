@@ -74,7 +74,7 @@ import Testing
         #"{"partner": "a", "source": "c.d", "target": "c.e", "forward": [{"copy": {"from": "f", "to": "g", "whenPresent": "refresh"}}]}"#,
         #"{"partner": "a", "source": "c.d", "target": "c.e", "steps": []}"#,
     ])
-    func whatTheParserRefusesDoesNotFitIt(_ text: String) throws {
+    func theSchemaRefusesWhatTheParserRefuses(_ text: String) throws {
         let job = try BSONDocument(extendedJSON: text)
         #expect(try JobSchema.compiled("partner").check(job.view) == .certain)
         #expect(throws: JobError.self) { try PartnerJob.parse(text, path: "p.yml") }

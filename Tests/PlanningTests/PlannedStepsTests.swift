@@ -160,7 +160,7 @@ import Testing
         #expect(plan.jobs.map(\.stage) == [.afterDeploy])
     }
 
-    @Test func whatMayBeTakenAwayIsOfferedInTheJobAfterTheDeploy() throws {
+    @Test func removalsAreOfferedInTheJobAfterTheDeploy() throws {
         let plan = try plan(
             Self.app("\"gone\": \(Self.text), \"n\": \(Self.text)"),
             Self.app("\"n\": { \"bsonType\": \"int\" }, \"come\": { \"bsonType\": \"bool\" }", required: ", \"come\""))
@@ -199,7 +199,7 @@ import Testing
             from: try schema("c", Self.app("\"a\": \(Self.text)")),
             to: try schema("d", Self.app("\"b\": { \"bsonType\": \"int\" }", required: ", \"b\"")), options: options)
         var plan = try planner.plan()
-        plan.settleWithoutData()
+        plan.completeWithoutData()
         #expect(plan.unplanned == 1, "the documents have to be copied")
         let job = try #require(plan.jobs.first { $0.namespace.collection == "d" })
         #expect(job.stage == .afterDeploy)

@@ -61,17 +61,17 @@ import Testing
         let plan = try plan(
             Self.field("{ \"bsonType\": \"\(type)\" }"), Self.field("{ \"bsonType\": \"\(type)\" }", required: true))
         #expect(plan.jobs.isEmpty)
-        let road = try #require(plan.remarks.first)
-        #expect(road.role == .manual)
-        #expect(road.suggestions.map(\.text) == ["default: {field: x, generate: \(type), when: missingOrNull}"])
+        let remedy = try #require(plan.remarks.first)
+        #expect(remedy.role == .manual)
+        #expect(remedy.suggestions.map(\.text) == ["default: {field: x, generate: \(type), when: missingOrNull}"])
     }
 
     @Test func noZeroValueIsWrittenThatTheSchemaForbids() throws {
         let new = Self.field("{ \"bsonType\": \"string\", \"enum\": [\"Open\", \"Done\"] }", required: true)
         let plan = try plan(Self.empty, new)
         #expect(lines(plan) == ["convert: {field: x, to: string}"])
-        let road = try #require(plan.jobs[0].entries.first { $0.role == .manual })
-        #expect(road.suggestions.map(\.text) == ["default: {field: x, value: \"Open\", when: missingOrNull}"])
+        let remedy = try #require(plan.jobs[0].entries.first { $0.role == .manual })
+        #expect(remedy.suggestions.map(\.text) == ["default: {field: x, value: \"Open\", when: missingOrNull}"])
     }
 
     @Test(
@@ -98,7 +98,7 @@ import Testing
                 ["convert: {field: \"x[]\", to: long}"]
             ),
         ] as [(String, String, [String])])
-    func whatChangesValuesInPlaceWaitsForTheDeploy(_ old: String, _ new: String, _ steps: [String]) throws {
+    func aStepThatChangesValuesInPlaceWaitsForTheDeploy(_ old: String, _ new: String, _ steps: [String]) throws {
         let plan = try plan(Self.field(old), Self.field(new))
         #expect(plan.jobs.map(\.stage) == [.afterDeploy])
         #expect(lines(plan, .afterDeploy) == steps)
@@ -164,7 +164,7 @@ import Testing
     @Test(arguments: [
         ("\"required\": [\"_id\"], \"properties\": { \"_id\": { \"bsonType\": \"string\" } }", "partner collection")
     ])
-    func whatNoJobCanDoTellsTheRoad(_ new: String, _ words: String) throws {
+    func aChangeThatNoJobCanServeShowsTheManualRemedy(_ new: String, _ words: String) throws {
         let plan = try plan(Self.empty, new)
         #expect(plan.jobs.isEmpty)
         #expect(plan.remarks.map(\.role) == [.manual])
@@ -172,7 +172,7 @@ import Testing
     }
 
     /// A field whose schema lists its values is never proposed as one part of a split text.
-    @Test func aRenameIsNamedBesideAFieldOfListedValues() throws {
+    @Test func aRenameIsNamedNextToAFieldOfListedValues() throws {
         let text = "{ \"bsonType\": \"string\" }"
         let listed = "{ \"bsonType\": \"string\", \"enum\": [\"open\", \"done\"] }"
         let old = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"name\": \(text) }"
@@ -242,14 +242,15 @@ import Testing
         }
     }
 
-    @Test func whatAStepDoesNotReachIsToldAsSuch() throws {
+    @Test func aFieldThatAStepDoesNotReachIsReportedAsSuch() throws {
         let old = Self.field("{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \"string\" } }")
         let new = Self.field("{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \"uuid\" } }")
         let plan = try plan(old, new)
         #expect(plan.jobs.isEmpty)
-        let road = try #require(plan.remarks.first { $0.role == .manual })
-        #expect(road.remarks[0].hasPrefix("no job can do this (\"field\": this step does not reach into the elements"))
-        #expect(road.changes.count == 1)
+        let remedy = try #require(plan.remarks.first { $0.role == .manual })
+        #expect(
+            remedy.remarks[0].hasPrefix("no job can do this (\"field\": this step does not reach into the elements"))
+        #expect(remedy.changes.count == 1)
     }
 
     @Test(arguments: ["a\\u0000b", "", "$a", "a.b"])
@@ -293,7 +294,7 @@ import Testing
         #expect(narrow.sources.isEmpty && narrow.neighbours.isEmpty)
     }
 
-    @Test func whatAJobIsCheckedByIsNarrowInsideOfObjectsAndListsToo() throws {
+    @Test func theSchemasOfAJobAreNarrowedInsideObjectsAndListsToo() throws {
         let inner = (0..<200).map { "\"p\($0)\": { \"bsonType\": \"string\" }" }.joined(separator: ",")
         let object =
             "\"bsonType\": \"object\", \"title\": \"Inner\", \"required\": [\"p7\", \"p8\"], \"properties\": { "

@@ -42,12 +42,12 @@ import Testing
         #expect(try user(["db": "app", "collection": "system.views"]).allow("find", on: views))
     }
 
-    @Test func whereNobodyLoggedInThereIsNothingToLookAt() {
+    @Test func withoutALoginNoPrivilegesAreChecked() {
         let info: BSONValue = ["authenticatedUsers": [], "authenticatedUserPrivileges": []]
         #expect(UserPrivileges(connectionStatus: ["authInfo": info]) == nil)
     }
 
-    @Test func whatIsMissingIsNamedByActionAndResource() throws {
+    @Test func missingPrivilegesAreNamedByActionAndResource() throws {
         let needs = try #require(CommandNeeds.of("pause"))
         let missing = try #require(
             MissingPrivileges(

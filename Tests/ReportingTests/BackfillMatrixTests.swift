@@ -30,7 +30,7 @@ import Testing
         return report
     }
 
-    @Test func oneThatStoppedAndOneThatFailedStandOut() {
+    @Test func stoppedAndFailedJobsAreHighlighted() {
         let text = matrix(
             [
                 entry("t1", .reported(done(in: "t1", note: "one")), 0), entry("t2", .noCollection),
@@ -58,7 +58,7 @@ import Testing
                 """), "\(text)")
     }
 
-    @Test func whatIsSaidOfAllIsSaidOnce() {
+    @Test func aNoteOnAllDatabasesIsShownOnce() {
         let text = matrix([
             entry("t1", .reported(done(in: "t1", note: "one")), 0),
             entry("t2", .reported(done(in: "t2", note: "two")), 0),

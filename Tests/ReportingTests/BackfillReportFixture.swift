@@ -10,23 +10,23 @@ extension BackfillReport {
     /// Returns the report of a job with two steps, both of which skipped documents.
     static func fixture(_ outcome: Outcome) -> BackfillReport {
         let id = BSONValue.objectID(ObjectID(high: 0x507f_1f77_bcf8_6cd7, low: 0x9943_9011))
-        let parent = StepCount.LeftAlone(
+        let parent = StepCount.Skipped(
             reason: "parent is missing", isTrouble: false, count: 29_856, samples: [id, 7, "x", 9])
-        let loss = StepCount.LeftAlone(reason: "cannot be converted", isTrouble: true, count: 2, samples: [.long(5)])
-        let none = StepCount.LeftAlone(reason: "never shown", isTrouble: true, count: 0, samples: [])
+        let loss = StepCount.Skipped(reason: "cannot be converted", isTrouble: true, count: 2, samples: [.long(5)])
+        let none = StepCount.Skipped(reason: "never shown", isTrouble: true, count: 0, samples: [])
         var report = BackfillReport(
             job: "person-v2", namespace: Namespace(database: "app", collection: "Person"), outcome: outcome,
             estimatedDocuments: 100_000,
             before: [
-                StepCount(step: "convert age to int", needing: 1_789, leftAlone: [loss, none]),
-                StepCount(step: "default a.b: a value of type string", needing: 1, leftAlone: [parent]),
+                StepCount(step: "convert age to int", needing: 1_789, skipped: [loss, none]),
+                StepCount(step: "default a.b: a value of type string", needing: 1, skipped: [parent]),
             ],
             after: [
-                StepCount(step: "convert age to int", needing: 0, leftAlone: [loss, none]),
-                StepCount(step: "default a.b: a value of type string", needing: 0, leftAlone: [parent]),
+                StepCount(step: "convert age to int", needing: 0, skipped: [loss, none]),
+                StepCount(step: "default a.b: a value of type string", needing: 0, skipped: [parent]),
             ])
         (report.work.modified, report.work.chunks, report.work.seconds) = (1_790, 20, 5.84)
-        (report.harm, report.headroom) = (
+        (report.madeUnsyncable, report.headroom) = (
             1_200, Headroom(ledger: LedgerCount(entries: 1_292, documents: 1_292), pending: 10, ceiling: 90_000)
         )
         report.notes = ["irreversible: \"age\" is converted in place"]
@@ -54,6 +54,6 @@ extension BackfillPlan {
             job: report.job, namespace: report.namespace,
             collection: BackfillPlan.Collection(documents: report.estimatedDocuments), needing: needing,
             before: report.before, after: report.after, resumesAfter: resumesAfter,
-            risk: BackfillPlan.Risk(headroom: report.headroom, harm: 1_200), notes: report.notes)
+            risk: BackfillPlan.Risk(headroom: report.headroom, madeUnsyncable: 1_200), notes: report.notes)
     }
 }

@@ -127,9 +127,9 @@ import Testing
         #expect(report["unsyncable_before"] == .null)
     }
 
-    @Test func whatWasNotAskedIsNull() throws {
+    @Test func countsThatWereNotRequestedAreNull() throws {
         var report = BackfillReport.fixture(.done)
-        (report.harm, report.headroom) = (nil, Headroom(ledger: nil, pending: 0, ceiling: 10))
+        (report.madeUnsyncable, report.headroom) = (nil, Headroom(ledger: nil, pending: 0, ceiling: 10))
         let document = try BSONDocument(extendedJSON: BackfillReportJSON(report, showsValues: false).text)
         #expect(document["harm"] == .null)
         #expect(document["headroom"]?.document?["ledger"] == .null)

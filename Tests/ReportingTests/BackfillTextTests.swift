@@ -5,7 +5,7 @@ import Steps
 import Testing
 
 @Suite struct BackfillTextTests {
-    @Test func whatWasDoneAndWhatRemains() {
+    @Test func theTextShowsTheChangesAndTheRest() {
         #expect(
             BackfillReportText.render(.fixture(.done), showsValues: false, color: false) == """
                 job person-v2 on app.Person: done
@@ -55,7 +55,7 @@ import Testing
         #expect(text.contains("    _id \"x\": age 36, a.b missing → \"US\"\n"))
     }
 
-    @Test func aStopSaysWhyAndHowToGoOn() {
+    @Test func aStopSaysWhyAndHowToContinue() {
         func headline(_ stop: RunStop) -> String? {
             BackfillReportText.render(.fixture(.stopped(stop)), showsValues: false, color: false)
                 .split(separator: "\n").first.map(String.init)
@@ -72,7 +72,7 @@ import Testing
     @Test func oneOfAThingIsNotMany() {
         var report = BackfillReport.fixture(.done)
         (report.work.modified, report.estimatedDocuments, report.work.chunks, report.work.earlierChunks) = (1, 1, 1, 1)
-        (report.harm, report.headroom) = (1, nil)
+        (report.madeUnsyncable, report.headroom) = (1, nil)
         let text = BackfillReportText.render(report, showsValues: false, color: false)
         #expect(text.contains("  changed 1 of 1 document in 1 chunk, 5.8 s (after 1 chunk of earlier runs)\n"))
         #expect(text.contains("  made 1 document unsyncable under the active schema\n"))
@@ -84,7 +84,7 @@ import Testing
         #expect(text.hasSuffix("\n  next: the same command without --dry-run"))
         dryRun.refusal = "it has no room"
         #expect(!BackfillResult(dryRun, showsValues: false).text(.file).contains("next:"))
-        let done = BackfillResult(.fixture(.done), showsValues: false, nextCommands: "shipshape check v2")
+        let done = BackfillResult(.fixture(.done), showsValues: false, nextCommands: ["next: shipshape check v2"])
         #expect(done.text(.file).hasSuffix("\n  next: shipshape check v2"))
         #expect(!BackfillResult(.fixture(.done), showsValues: false).text(.file).contains("next:"))
     }
@@ -96,7 +96,7 @@ import Testing
 }
 
 @Suite struct BackfillPlanTextTests {
-    @Test func whatTheOperatorSaysYesTo() {
+    @Test func thePlanThatTheOperatorApproves() {
         #expect(
             BackfillPlanText.render(.fixture(resumesAfter: 12)) == """
                 job person-v2 on app.Person: 1,790 of 100,000 documents need it

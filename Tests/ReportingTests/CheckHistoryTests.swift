@@ -20,7 +20,7 @@ import Testing
             })
     }
 
-    @Test func whatIsKeptIsReadAsItWas() throws {
+    @Test func aStoredSummaryIsReadUnchanged() throws {
         let kept = CheckSummary(try .fixture(), schema: "v2 \"x\"", at: ServerTime(milliseconds: 1_763_752_811_123))
         #expect(try CheckSummary(parsing: kept.text) == kept)
         #expect(kept.failing == 1_000 && kept.possible == 5 && kept.unsynced == 99_000 && kept.headroom == 999)
@@ -37,7 +37,7 @@ import Testing
         ),
         ("{\"record\": \"check_summary\", \"schema_version\": 1}", "a part of it is missing"),
     ])
-    func whatIsNoSummaryIsNamed(_ text: String, _ reason: String) {
+    func anInvalidSummaryIsNamed(_ text: String, _ reason: String) {
         #expect {
             _ = try CheckSummary(parsing: text)
         } throws: {
@@ -72,7 +72,7 @@ import Testing
         #expect(history.difference?.changes.isEmpty == true)
     }
 
-    @Test func aCheckSaysWhatChangedBehindItsVerdict() throws {
+    @Test func aCheckSaysWhatChangedSinceItsVerdict() throws {
         let check = try CheckReport.fixture()
         let now = CheckSummary(check, schema: "v2", at: ServerTime(milliseconds: 2_000))
         var before = now
@@ -97,7 +97,7 @@ import Testing
         #expect(Sparkline.text([0, 0], isPlain: false) == "▁▁")
     }
 
-    @Test func theTrendShowsTheLastChecks() {
+    @Test func theTrendShowsTheLastChecks() throws {
         let history = CheckHistory((1...40).map { summary($0, [("a", $0)]) }, notes: ["passed over"])
         let result = HistoryResult(history, place: "history", last: 3)
         let lines = result.text(TextLayout(width: 200)).split(separator: "\n")
@@ -110,6 +110,13 @@ import Testing
         #expect(result.json.text.contains("\"grown\": 1"))
         #expect(!result.json.text.contains("\"difference\": null"))
         #expect(HTMLReport(result.report).text.contains("would stop syncing: from 38 to 40"))
+        // The words are those of the schema's dialect.
+        var last = summary(41, [("a", 7)])
+        last.dialect = .prisma
+        #expect(try CheckSummary(parsing: last.text) == last)
+        let ofPrisma = HistoryResult(CheckHistory([last]), place: "history", last: 3).text(.file)
+        #expect(ofPrisma.hasPrefix("7 documents could not be read in the only check so far"), "\(ofPrisma)")
+        #expect(ofPrisma.contains("would fail  might fail"), "\(ofPrisma)")
         let none = HistoryResult(CheckHistory([]), place: "history", last: 3)
         #expect(none.text(.file) == "No check has been kept in history yet.\n")
     }

@@ -26,7 +26,7 @@ import Testing
         #expect(text.hasPrefix("0 documents would stop syncing.\n"))
     }
 
-    @Test func whatIsNotPromisedIsSaid() {
+    @Test func missingGuaranteesAreShown() {
         let report = report { $0.missing = [MissingGuarantee(.oneMoment, "it is a view")] }
         let text = CheckReportText(report).text
         #expect(text.contains("Not a point-in-time result: it is a view.\n"))
@@ -41,7 +41,7 @@ import Testing
         #expect(CheckReportJSON(report).text.contains("\"band\": \"unproven\""))
     }
 
-    @Test func whatAPartShowsIsTheLeast() {
+    @Test func countsOfAPartAreLowerBounds() {
         var report = report { $0.selection = .sample(10) }
         report.collections[0].counts.certain = 3
         report.collections[0].counts.unexcepted.certain = 3
@@ -52,7 +52,7 @@ import Testing
         #expect(text.contains("projected at least 10, headroom"))
     }
 
-    @Test func anotherNameIsShownBesideTheSchemas() {
+    @Test func anotherNameIsShownInAdditionToTheSchemas() {
         let report = report { $0.namespace = Namespace(database: "copy", collection: "Person2") }
         #expect(CheckReportText(report).text.contains("prod.Person (read from copy.Person2): 10 documents read of"))
     }

@@ -38,7 +38,7 @@ import Testing
                 """)
     }
 
-    @Test func whatATerminalIsTooNarrowForIsToldInLines() throws {
+    @Test func aTableTooWideForTheTerminalBecomesLines() throws {
         let text = try CheckReportText(.fixture(), width: 80).text
         #expect(
             text.contains(
@@ -72,7 +72,7 @@ import Testing
     @Test func onlyAllThreeTogetherAreSafe() throws {
         var report = try CheckReport.fixture(ledgerCount: nil, certain: 23)
         #expect(!CheckReportText(report).text.contains("Safe to deploy"))
-        report.change = DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: [])
+        report.difference = .computed(DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: []))
         #expect(
             CheckReportText(report).text.hasPrefix(
                 """
@@ -85,7 +85,8 @@ import Testing
                 """))
         let safe = report
         for spoil in [
-            { $0.verdict.newCertain = 1 }, { $0.verdict.limit = 5 }, { $0.isLedgerUnread = true }, { $0.change = nil },
+            { $0.verdict.newCertain = 1 }, { $0.verdict.limit = 5 }, { $0.verdict.isLedgerUnread = true },
+            { $0.difference = nil },
             { $0.absent = [Namespace(database: "app", collection: "TaskV2")] },
             { $0.collections[0].reading.selection = .sample(1) },
         ] as [(inout CheckReport) -> Void] {

@@ -24,12 +24,12 @@ enum DiffFixture {
         guard weighed else { return report }
         report.source = "mongodb://host/"
         report.weights = [
-            ChangeWeight(documents: 4_100_000, holding: 0, lacking: 4_100_000, types: []),
+            ChangeWeight(documents: 4_100_000, withField: 0, withoutField: 4_100_000, types: []),
             ChangeWeight(
-                documents: 4_100_000, holding: 12, lacking: 4_099_990,
+                documents: 4_100_000, withField: 12, withoutField: 4_099_990,
                 types: [.init(type: "string", documents: 9), .init(type: "null", documents: 2)]),
-            ChangeWeight(documents: 4_100_000, holding: 0, lacking: 4_100_000, types: []),
-            ChangeWeight(documents: 4_100_000, holding: 4_099_999, lacking: 1, types: []),
+            ChangeWeight(documents: 4_100_000, withField: 0, withoutField: 4_100_000, types: []),
+            ChangeWeight(documents: 4_100_000, withField: 4_099_999, withoutField: 1, types: []),
         ]
         return report
     }

@@ -30,7 +30,7 @@ import Testing
         #expect(!text.contains("\u{1B}"))
     }
 
-    @Test func countsStandBesideTheChanges() throws {
+    @Test func countsAreShownNextToTheChanges() throws {
         let text = DiffText(try DiffFixture.report(weighed: true)).text
         #expect(
             text.hasPrefix("Breaking: 2 of 4 changes from v1 to v2, with the documents of mongodb://host/ counted."))

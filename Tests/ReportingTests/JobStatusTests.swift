@@ -39,7 +39,7 @@ import Testing
         #expect(early.secondsLeft == 99.9)
     }
 
-    @Test func aRunningJobIsToldInFull() {
+    @Test func aRunningJobIsReportedInFull() {
         #expect(
             text(running) == """
                 job person-v2 on app.Person: running
@@ -50,18 +50,18 @@ import Testing
                 """)
     }
 
-    @Test func aWaitingJobTellsMetricValueAndLimit() {
+    @Test func aWaitingJobShowsMetricValueAndLimit() {
         var waiting = running
         waiting.state = .waiting
-        waiting.waiting = [Hold(.majorityLag, metric: "majority lag", value: "14 s", limit: "10 s")]
+        waiting.waiting = [WaitReason(.majorityLag, metric: "majority lag", value: "14 s", limit: "10 s")]
         #expect(text(waiting).contains("person-v2 on app.Person: waiting\n"))
         #expect(text(waiting).contains("\n  waiting: majority lag: 14 s, limit 10 s\n"))
-        waiting.waiting[0] = Hold(
+        waiting.waiting[0] = WaitReason(
             .operatorPause, metric: "pause", value: "paused by root", limit: "shipshape resume person-v2")
         #expect(text(waiting).contains("\n  waiting: paused by root; continue with: shipshape resume person-v2\n"))
     }
 
-    @Test func whatWasSetAsideIsToldByItsCode() {
+    @Test func skippedDocumentsAreReportedByCode() {
         var done = running
         done.state = .done
         done.skipped = [("121", 3), ("11000", 9)]

@@ -148,11 +148,11 @@ import Testing
         #expect(timeline.documents[..<125].allSatisfy { $0 == 80 })
     }
 
-    @Test func aWaitLastsUntilTheRunGoesOn() {
+    @Test func aWaitLastsUntilTheRunContinues() {
         var timeline = RunTimeline()
         timeline.add(.chunk(documents: 5, modified: 5), at: 0.2)
         timeline.add(.waiting([]), at: 1)
-        timeline.add(.goingOn(seconds: 2.5), at: 3.5)
+        timeline.add(.continuing(seconds: 2.5), at: 3.5)
         timeline.add(.waiting([]), at: 4)
         timeline.finish(at: 6)
         #expect(timeline.waits.map(\.from) == [1, 4])

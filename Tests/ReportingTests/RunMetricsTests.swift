@@ -13,7 +13,7 @@ import Testing
 
     private func time(_ seconds: Int64) -> ServerTime { ServerTime(milliseconds: seconds * 1_000) }
 
-    @Test func aCheckTellsWhatItFound() throws {
+    @Test func aCheckShowsWhatItFound() throws {
         var metrics = RunMetrics(command: "check", name: "v2", throttles: false, earlier: nil)
         metrics.take([try CheckReport.fixture()])
         let text = metrics.text(.ended(1), at: time(100), after: 12.5)
@@ -71,11 +71,11 @@ import Testing
         #expect(!other.text(.ended(75), at: time(200), after: 2).contains("v2"))
     }
 
-    @Test func aBackfillTellsHowFarItIsAndWhyItWaits() {
+    @Test func aBackfillShowsHowFarItIsAndWhyItWaits() {
         var metrics = RunMetrics(command: "backfill", name: "job", throttles: true, earlier: nil)
         metrics.add(documents: 30, changed: 20)
         metrics.add(documents: 10, changed: 10)
-        metrics.holds = [Hold(.veto, metric: "veto by host", value: "answered 503", limit: "200")]
+        metrics.waitReasons = [WaitReason(.veto, metric: "veto by host", value: "answered 503", limit: "200")]
         let text = metrics.text(.running, at: time(5), after: 4)
         let labels = "command=\"backfill\",name=\"job\""
         for line in [
@@ -88,7 +88,7 @@ import Testing
         #expect(!text.contains("last_success") && !text.contains("exit_code"))
         var stopped = BackfillReport.fixture(.stopped(.signal))
         stopped.after = []
-        stopped.work.waits = [ThrottleWait(hold: metrics.holds[0], seconds: 2.5)]
+        stopped.work.waits = [ThrottleWait(waitReason: metrics.waitReasons[0], seconds: 2.5)]
         metrics.take(stopped)
         let end = metrics.text(.ended(75), at: time(9), after: 8)
         #expect(end.contains("\nshipshape_throttled{\(labels),reason=\"veto\"} 0\n"))

@@ -16,7 +16,7 @@ import TextTable
     }
 
     /// Lines are also broken correctly if a verdict is coloured, or if a word is longer than the terminal is wide.
-    @Test(arguments: [20, 50, 80, 120]) func aLongLineGoesOnBelowWithAllItsWords(_ width: Int) {
+    @Test(arguments: [20, 50, 80, 120]) func aLongLineContinuesBelowWithAllItsWords(_ width: Int) {
         let sentence = String(repeating: "one two-three four ", count: 9)
         let name = String(repeating: "x", count: 130)
         let text = "\(Paint(isOn: true).red(sentence))\n\n    \(sentence)\n  \(name) end\nshort"
@@ -36,7 +36,19 @@ import TextTable
         #expect(command.fitted(to: 50) == command)
     }
 
-    @Test(arguments: [50, 80, 120]) func aTableIsWholeOrToldInLines(_ width: Int) {
+    @Test(arguments: [
+        "Next: ", "Next, for each job: ", "  next: ", "  to undo the job: ", "the job is paused; resume it with: ",
+        "the next schema is recorded as the active one, on your word; run the job again: ",
+    ])
+    func aProposedCommandStaysWhole(_ lead: String) {
+        let command = "shipshape check 'schemas of June/v2' --active v1 --collection app.Person --state-database other"
+        let lines = "\(lead)\(command)".fitted(to: 50).split(separator: "\n")
+        #expect(lines.last.map { $0.drop { $0 == " " } } == command[...])
+        #expect(lines.dropLast().allSatisfy { $0.count <= 50 })
+        #expect("\(lead)\(command)".wrapped(to: 50).last == command)
+    }
+
+    @Test(arguments: [50, 80, 120]) func aTableIsCompleteOrBecomesLines(_ width: Int) {
         let columns =
             [Report.Column(title: "name")] + (1...6).map { Report.Column(title: "figure \($0)", isNumber: true) }
         let table = Report.Table(

@@ -32,7 +32,7 @@ import Testing
                 == documents)
     }
 
-    @Test func aBrakeSaysMetricValueAndLimit() {
+    @Test func aThrottleReasonShowsMetricValueAndLimit() {
         #expect(
             "\(Headroom(ledger: LedgerCount(entries: 5), pending: 2, ceiling: 90))"
                 == "unsynced documents: 5 in the ledger + 2 pending, must stay under 90")

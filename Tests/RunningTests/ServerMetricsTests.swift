@@ -40,7 +40,7 @@ import Testing
         #expect(reading.secondaryLag == .init(host: "c", seconds: 12))
     }
 
-    @Test func whatServerStatusTells() {
+    @Test func theMetricsOfServerStatus() {
         var reading = ServerMetrics()
         reading.take(serverStatus: [
             "flowControl": ["enabled": true, "isLagged": true, "timeAcquiringMicros": .long(77)],
@@ -78,7 +78,7 @@ import Testing
         #expect(reading.ticketQueue == 5)
     }
 
-    @Test func flowControlThatIsSwitchedOffSlowsNobody() {
+    @Test func flowControlThatIsSwitchedOffCausesNoWait() {
         var reading = ServerMetrics()
         reading.take(serverStatus: ["flowControl": ["enabled": false, "isLagged": true]])
         #expect(reading.isFlowControlled == false)

@@ -10,15 +10,15 @@ import Testing
     private let start = ContinuousClock.now
 
     /// Returns which rules hold a run, and why, for each of these readings, which are a second apart.
-    private func run(_ readings: [ServerMetrics], _ limits: ThrottleLimits = ThrottleLimits()) -> [[Hold]] {
-        var arithmetic = ThrottleRules()
+    private func run(_ readings: [ServerMetrics], _ limits: ThrottleLimits = ThrottleLimits()) -> [[WaitReason]] {
+        var rules = ThrottleRules()
         return readings.enumerated().map { index, values in
             let at = start + .seconds(index)
-            return arithmetic.holds((values, at), failure: nil, limits: limits, now: at)
+            return rules.waitReasons((values, at), failure: nil, limits: limits, now: at)
         }
     }
 
-    private func holds<T>(
+    private func waitReasons<T>(
         _ key: WritableKeyPath<ServerMetrics, T?>, _ values: [T], _ limits: ThrottleLimits = ThrottleLimits()
     )
         -> [Bool]
@@ -31,8 +31,8 @@ import Testing
         return run(readings, limits).map { !$0.isEmpty }
     }
 
-    @Test func majorityLagStopsAtTheLimitAndGoesOnAtFourFifths() {
-        #expect(holds(\.majorityLag, [9, 10, 9, 8, 7, 9, 11]) == [false, true, true, true, false, false, true])
+    @Test func majorityLagStopsAtTheLimitAndContinuesAtFourFifths() {
+        #expect(waitReasons(\.majorityLag, [9, 10, 9, 8, 7, 9, 11]) == [false, true, true, true, false, false, true])
     }
 
     @Test func theSlowestSecondaryCountsAndIsNamed() {
@@ -42,21 +42,21 @@ import Testing
     }
 
     @Test func flowControlHoldsWhileTheServerIsLagged() {
-        #expect(holds(\.isFlowControlled, [false, true, false]) == [false, true, false])
+        #expect(waitReasons(\.isFlowControlled, [false, true, false]) == [false, true, false])
     }
 
     @Test func flowControlHoldsWhileWritersWaitForIt() {
         // The server's sums of waits, in microseconds. They grow by 0.5, 1, 0.9 and 0.5 seconds per second; the last is
         // the sum of another server.
         let sums = [5_000_000, 5_500_000, 6_500_000, 7_400_000, 7_900_000, 12]
-        #expect(holds(\.flowControlWait, sums) == [false, false, true, true, false, false])
+        #expect(waitReasons(\.flowControlWait, sums) == [false, false, true, true, false, false])
     }
 
     @Test func ticketsHoldWhenTooManyAreInUse() {
-        #expect(holds(\.ticketsInUse, [0.79, 0.8, 0.7, 0.65, 0.6]) == [false, true, true, true, false])
+        #expect(waitReasons(\.ticketsInUse, [0.79, 0.8, 0.7, 0.65, 0.6]) == [false, true, true, true, false])
     }
 
-    @Test func ticketsThatNobodyWaitsForHoldNothing() {
+    @Test func ticketsThatNoOperationWaitsForCauseNoWait() {
         // From 7.0 on, the server itself adjusts the number of tickets, so a run is held only if operations wait for
         // one.
         var reading = ServerMetrics()
@@ -67,16 +67,16 @@ import Testing
     }
 
     @Test func theDirtyCacheHolds() {
-        #expect(holds(\.cacheDirty, [0.14, 0.15, 0.13, 0.11]) == [false, true, true, false])
+        #expect(waitReasons(\.cacheDirty, [0.14, 0.15, 0.13, 0.11]) == [false, true, true, false])
     }
 
     @Test func theFullCacheLetsGoAboveWhatTheServerKeepsFilled() {
         // WiredTiger keeps 80% of the cache filled, so a rule that waits for less than that would hold a run forever.
-        #expect(holds(\.cacheUsed, [0.94, 0.95, 0.9, 0.85, 0.8]) == [false, true, true, false, false])
+        #expect(waitReasons(\.cacheUsed, [0.94, 0.95, 0.9, 0.85, 0.8]) == [false, true, true, false, false])
     }
 
     @Test func theOplogHoldsWhenItReachesBackTooLittle() {
-        #expect(holds(\.oplogWindow, [3_601, 3_600, 4_000, 4_501, 3_700]) == [false, true, true, false, false])
+        #expect(waitReasons(\.oplogWindow, [3_601, 3_600, 4_000, 4_501, 3_700]) == [false, true, true, false, false])
     }
 
     @Test func anOplogThatIsNotFullLosesNothing() {
@@ -96,8 +96,8 @@ import Testing
         for (written, isHeld) in [(0, false), (999, false), (1_000, true), (nil, true)] {
             var rules = ThrottleRules()
             rules.written = written
-            let holds = rules.holds((reading, start), failure: nil, limits: ThrottleLimits(), now: start)
-            #expect(holds.map(\.reason) == (isHeld ? [.oplog] : []))
+            let waitReasons = rules.waitReasons((reading, start), failure: nil, limits: ThrottleLimits(), now: start)
+            #expect(waitReasons.map(\.reason) == (isHeld ? [.oplog] : []))
         }
         // If the size of the oplog cannot be read, the oplog window alone decides.
         reading.oplogSize = nil
@@ -108,15 +108,15 @@ import Testing
         var limits = ThrottleLimits()
         limits.pause = [try PauseWindow("08:00-20:00 UTC")]
         let monday = 1_795_392_000
-        #expect(holds(\.serverTime, [monday + 7 * 3_600, monday + 9 * 3_600], limits) == [false, true])
+        #expect(waitReasons(\.serverTime, [monday + 7 * 3_600, monday + 9 * 3_600], limits) == [false, true])
         var reading = ServerMetrics()
         reading.serverTime = monday + 9 * 3_600
         #expect(run([reading], limits)[0].map(\.description) == ["time: Mon 09:00, limit outside 08:00-20:00 UTC"])
     }
 
-    @Test func whatIsNotToldHoldsNothing() { #expect(run([ServerMetrics()]) == [[]]) }
+    @Test func metricsThatAreNotReportedCauseNoWait() { #expect(run([ServerMetrics()]) == [[]]) }
 
-    @Test func aBrakeThatIsTakenOffHoldsNothing() {
+    @Test func aThrottleRuleThatIsSwitchedOffCausesNoWait() {
         var limits = ThrottleLimits()
         (limits.lag, limits.flowControl, limits.oplog) = (nil, nil, nil)
         (limits.tickets, limits.cacheDirty, limits.cacheUsed) = (nil, nil, nil)
@@ -130,37 +130,37 @@ import Testing
     }
 
     @Test func anOldReadingMeansWait() {
-        var arithmetic = ThrottleRules()
+        var rules = ThrottleRules()
         for (age, isHeld) in [(0, false), (15, false), (16, true)] {
-            let holds = arithmetic.holds(
+            let waitReasons = rules.waitReasons(
                 (ServerMetrics(), start), failure: nil, limits: ThrottleLimits(), now: start + .seconds(age))
-            #expect(holds.map(\.reason) == (isHeld ? [.reading] : []))
+            #expect(waitReasons.map(\.reason) == (isHeld ? [.reading] : []))
         }
         #expect(
-            arithmetic.holds(
+            rules.waitReasons(
                 (ServerMetrics(), start), failure: nil, limits: ThrottleLimits(), now: start + .seconds(16)
             )
             .map(\.description) == ["server status: 16 s old, limit at most 15 s old"])
     }
 
     @Test func aReadingThatFailedMeansWait() {
-        var arithmetic = ThrottleRules()
-        let holds = arithmetic.holds(
+        var rules = ThrottleRules()
+        let waitReasons = rules.waitReasons(
             (ServerMetrics(), start), failure: "no primary", limits: ThrottleLimits(), now: start)
         #expect(
-            holds.map(\.description) == ["server status: unreadable (no primary), limit at most 15 s old"])
-        #expect(arithmetic.holds(nil, failure: nil, limits: ThrottleLimits(), now: start).map(\.reason) == [.reading])
+            waitReasons.map(\.description) == ["server status: unreadable (no primary), limit at most 15 s old"])
+        #expect(rules.waitReasons(nil, failure: nil, limits: ThrottleLimits(), now: start).map(\.reason) == [.reading])
     }
 
-    @Test func aFailureForgetsNotThatABrakeHeld() {
-        var arithmetic = ThrottleRules()
+    @Test func aFailureKeepsTheThrottleReason() {
+        var rules = ThrottleRules()
         var reading = ServerMetrics()
         reading.majorityLag = 10
-        _ = arithmetic.holds((reading, start), failure: nil, limits: ThrottleLimits(), now: start)
-        _ = arithmetic.holds((reading, start), failure: "no primary", limits: ThrottleLimits(), now: start)
+        _ = rules.waitReasons((reading, start), failure: nil, limits: ThrottleLimits(), now: start)
+        _ = rules.waitReasons((reading, start), failure: "no primary", limits: ThrottleLimits(), now: start)
         reading.majorityLag = 9
         #expect(
-            arithmetic.holds((reading, start), failure: nil, limits: ThrottleLimits(), now: start).map(\.description)
+            rules.waitReasons((reading, start), failure: nil, limits: ThrottleLimits(), now: start).map(\.description)
                 == ["majority lag: 9 s, limit 10 s, continues below 8 s"])
     }
 }

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func theFirstDamageOfTheFileIsTold() throws {
+    @Test func theFirstDamageOfTheFileIsReported() throws {
         let bytes = Self.documents.flatMap(\.bytes)
         var starts = [0]
         for document in Self.documents { starts.append(starts[starts.count - 1] + document.bytes.count) }
@@ -73,8 +73,8 @@ import Testing
                 while try reader.next() != nil {}
             }
             for threads in [1, 2, 5] {
-                let told = #expect(throws: DumpError.self) { try scan(path, threads: threads) }
-                #expect(told == expected)
+                let reported = #expect(throws: DumpError.self) { try scan(path, threads: threads) }
+                #expect(reported == expected)
             }
         }
     }

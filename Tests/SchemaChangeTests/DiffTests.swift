@@ -60,7 +60,7 @@ import Testing
         #expect(added.new?.location == new.root.property("x")?.location)
     }
 
-    @Test func severalChangesOfOnePropertyAreToldApart() throws {
+    @Test func severalChangesOfOnePropertyAreDistinguished() throws {
         #expect(
             try changes(x(string), x(#"{"bsonType": "int", "default": 0}"#, required: true)) == [
                 "property-type-changed x: breaking breaking, x: string → int",
@@ -69,7 +69,7 @@ import Testing
             ])
     }
 
-    @Test func whatClientsDoNotSeeIsNoChange() throws {
+    @Test func aChangeThatClientsDoNotSeeIsNoChange() throws {
         let old = type(#""a": \#(int), "x": {"bsonType": ["int", "null"], "description": "a"}"#, required: #""a", "x""#)
         let new = type(
             #""x": {"bsonType": ["null", "int"], "title": "X"}, "a": \#(int)"#, required: #""x", "a""#)

@@ -37,7 +37,7 @@ import Testing
             ])
     }
 
-    @Test func aListThatBecomesASetIsStillLookedInto() throws {
+    @Test func aListThatBecomesASetIsStillCompared() throws {
         #expect(
             try changes(x(list(int)), x(set(string))) == [
                 "list-set-changed x: breaking breaking, x: list of int → set of string",
@@ -75,7 +75,7 @@ import Testing
             ])
     }
 
-    @Test func severalTypesOrNoneAreLookedIntoToo() throws {
+    @Test func severalTypesOrNoneAreComparedToo() throws {
         func nullable(_ node: String) -> String {
             node.replacing(#""bsonType": "object""#, with: #""bsonType": ["object", "null"]"#)
         }

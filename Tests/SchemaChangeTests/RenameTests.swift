@@ -70,7 +70,7 @@ import Testing
                 == ["type-renamed (root) ← app.Person (root)"])
     }
 
-    @Test func whatNamesNothingIsRefusedWithAHint() {
+    @Test func aRenameOfNothingIsRefusedWithAHint() {
         let old = app(type(#""age": \#(int), "keep": \#(int)"#))
         let new = app(type(#""years": \#(int), "keep": \#(int)"#))
         func says(_ rename: String, _ message: String) {
@@ -87,7 +87,7 @@ import Testing
         says("Person.age", "a rename is OLD=NEW, such as Person.age=yearsSinceBirth or app.Person=crm.Person")
     }
 
-    @Test func whatAFileStatesMayLieInThePast() throws {
+    @Test func renamesInAFileMayBeOld() throws {
         let place = SourceLocation(file: "shipshape.yml", line: 2, column: 5)
         let done = app(type(#""years": \#(int)"#))
         #expect(

@@ -19,7 +19,7 @@ import Testing
         #""properties": {"x": {"bsonType": \#(type)}}\#(rest)"#
     }
 
-    @Test func whatNarrowsBreaks() throws {
+    @Test func narrowingChangesAreBreaking() throws {
         #expect(try verdicts(x(#""int""#), x(#""string""#)) == ["property-type-changed breaking"])
         #expect(try verdicts(x(#""int""#), x(#""int""#, #", "required": ["x"]"#)) == ["optional-to-required breaking"])
         #expect(
@@ -39,7 +39,7 @@ import Testing
                 #""properties": {"x": {"bsonType": "array", "uniqueItems": true}}"#) == ["list-set-changed breaking"])
     }
 
-    @Test func whatWidensDoesNot() throws {
+    @Test func wideningChangesAreNotBreaking() throws {
         #expect(try verdicts(x(#""int""#), x(#"["int", "string"]"#)) == ["property-type-changed non-breaking"])
         #expect(try verdicts(x(#""int""#), x(#""number""#)) == ["property-type-changed non-breaking"])
         #expect(

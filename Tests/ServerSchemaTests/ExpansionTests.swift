@@ -60,7 +60,7 @@ import Testing
             "%(%%environment.values.t",
             "the expansion in this text is not closed (write the missing ))", #"{"values": {"t": "5"}}"#
         ),
-    ]) func whatCannotBeResolvedIsNamed(_ text: String, _ error: String, _ environment: String?) throws {
+    ]) func unresolvedValuesAreNamed(_ text: String, _ error: String, _ environment: String?) throws {
         let files = environment.map { ["environments/qa.json": $0] } ?? [:]
         #expect(try app(title: text, environment: "qa", files).failure() == "\(Self.schema):1:11: \(error)")
     }

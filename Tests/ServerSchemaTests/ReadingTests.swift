@@ -28,7 +28,7 @@ import Testing
             ])
     }
 
-    @Test func shapesAreTold() throws {
+    @Test func shapesAreReported() throws {
         let person = try #require(try Fixture.read("pets-app")[Namespace(database: "shop", collection: "Person")]).root
         #expect(person.title == "Person")
         #expect(person.requires("firstName"))
@@ -115,7 +115,7 @@ import Testing
             "flat/shop.Pet.json",
             "flat/shop.Pet.json: the file does not say which collection it covers (give --collection DB.COLL)"
         ),
-    ]) func whatCannotBeReadIsNamed(_ path: String, _ error: String) {
+    ]) func unreadablePartsAreNamed(_ path: String, _ error: String) {
         #expect(Fixture.failure(path) == error)
     }
 

@@ -94,7 +94,7 @@ import Testing
             ##"{"owner": {"ref": "#/relationship/a/b/c", "is_list": "no"}}"##,
             "1:54: is_list must be true or false, not a string"
         ),
-    ]) func whatCannotBeReadIsNamed(_ text: String, _ error: String) throws {
+    ]) func unreadablePartsAreNamed(_ text: String, _ error: String) throws {
         #expect(try app(text).failure() == "data_sources/main/shop/Pet/relationships.json:\(error)")
     }
 }
@@ -107,7 +107,7 @@ import Testing
         SchemaPath([.field("settings"), .values]), SchemaPath([.field("a"), .values, .elements, .field("b")]),
         SchemaPath([.field("a.b"), .field("c[]")]), SchemaPath([.field("")]), SchemaPath([.field("a"), .field("")]),
         SchemaPath([.field("with \"quotes\""), .field("x")]),
-    ]) func whatIsShownIsRead(_ path: SchemaPath) {
+    ]) func aShownPathIsRead(_ path: SchemaPath) {
         #expect(SchemaPath(shown: path.description) == path)
     }
 }

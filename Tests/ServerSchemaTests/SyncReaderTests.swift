@@ -12,9 +12,9 @@ import Testing
     @Test(arguments: [
         "{}", #"{"development_mode_enabled": false}"#, #"{"type": "partition"}"#, #"{"type": ""}"#,
         #"{"partition": null}"#, #"{"partition": {}}"#, #"{"type": "partition", "partition": {"key": ""}}"#,
-    ]) func whatWasNeverConfiguredIsNothing(_ text: String) throws { #expect(try app(text).read().sync == nil) }
+    ]) func anUnconfiguredSyncIsNone(_ text: String) throws { #expect(try app(text).read().sync == nil) }
 
-    @Test func anAbsentTypeIsToldByTheRest() throws {
+    @Test func anAbsentTypeFollowsFromTheRest() throws {
         #expect(try app(#"{"queryable_fields_names": []}"#).read().sync?.mode == .flexible)
         #expect(
             try app(#"{"partition": {"key": "p", "type": "objectId"}}"#).read().sync?.mode
@@ -31,7 +31,7 @@ import Testing
         #expect(sync?.pausedAt == (expected == .paused ? 1_700_000_000 : nil))
     }
 
-    @Test func nullStandsForAbsent() throws {
+    @Test func nullMeansAbsent() throws {
         let text = #"{"type": "flexible", "queryable_fields_names": null, "service_name": null, "permissions": 7}"#
         #expect(try app(text).read().sync?.queryableFields == [])
     }
@@ -64,7 +64,7 @@ import Testing
             #"{"partition": {"key": "p", "type": "strng"}}"#,
             #"1:36: unknown type "strng" of the partition key (did you mean "string"?)"#
         ),
-    ]) func whatCannotBeReadIsNamed(_ text: String, _ error: String) throws {
+    ]) func unreadablePartsAreNamed(_ text: String, _ error: String) throws {
         #expect(try app(text).failure() == "sync/config.json:\(error)")
     }
 }

@@ -54,8 +54,8 @@ import Testing
               - extract: {field: home, to: app.Home, generate: uuid}
             """, path: "job.yml")
         let compiled = try CompiledJob(making, active: nil, next: nil)
-        let told = Fixture.failure { try compiled.checkServer(wireVersion: wireVersion) }
-        #expect(told?.hasPrefix("job.yml:5:5: extract needs MongoDB 5.0 or later") ?? false == isRefused)
+        let reported = Fixture.failure { try compiled.checkServer(wireVersion: wireVersion) }
+        #expect(reported?.hasPrefix("job.yml:5:5: extract needs MongoDB 5.0 or later") ?? false == isRefused)
         let plain = try CompiledJob(try job(), active: nil, next: nil)
         #expect(Fixture.failure { try plain.checkServer(wireVersion: wireVersion) } == nil)
     }

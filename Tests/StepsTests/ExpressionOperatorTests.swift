@@ -21,7 +21,7 @@ import Testing
         "{$toUpper: {$meta: textScore}}", "{$lookup: {}}", "{$notYetInvented: 1}",
         "{$map: {input: $a, in: {$accumulator: {}}}}",
     ])
-    func whatIsNotListedIsRefused(_ value: String) throws {
+    func unlistedOperatorsAreRefused(_ value: String) throws {
         let name =
             value.matches(of: /\$[_a-zA-Z]+(?=:)/).map { String($0.0) }.first { ExpressionOperator($0) == nil } ?? "?"
         let column =
@@ -33,21 +33,21 @@ import Testing
     }
 
     /// The arguments of an operator that runs code are checked, too; a literal is data and is not checked.
-    @Test func bodiesAreLookedAtAndLiteralsAreData() {
+    @Test func bodiesAreCompiledAndLiteralsAreData() {
         #expect(
             refusal("{$function: {body: {$_internalJsEmit: 1}, args: [], lang: js}}")?.contains("$function") == true)
         #expect(refusal("{$literal: '$_internalJsEmit'}") == nil)
         #expect(refusal("{$eq: [$a, {$literal: {x: [1, $$JS_SCOPE]}}]}") == nil)
     }
 
-    @Test func aMisspelledOperatorIsToldFromTheOneThatIsMeant() {
+    @Test func aMisspelledOperatorIsReportedWithTheOneThatIsMeant() {
         #expect(
             refusal("{$toStrng: $a}")
                 == "j.yml:3:40: an expression cannot use $toStrng: it is not one of the operators that only compute a "
                 + "value (did you mean \"$toString\"?)")
     }
 
-    @Test func anOperatorStandsAlone() {
+    @Test func anOperatorHasNoOtherKeys() {
         for value in ["{$toUpper: $a, b: 1}", "{b: 1, $toUpper: $a}", "{$toUpper: $a, $toLower: $a}"] {
             #expect(refusal(value)?.contains("must be the only key of its mapping") == true, "\(value)")
         }
@@ -59,7 +59,7 @@ import Testing
         #expect(refusal("{$ifNull: [$a, \(name)]}") != nil)
     }
 
-    @Test func whatIsKnownIsTaken() {
+    @Test func knownOperatorsAreAccepted() {
         for value in [
             "$$NOW", "$$ROOT.a", "$$CURRENT.a", "{$let: {vars: {x: 1}, in: {$add: [$$x, 1]}}}",
             "{$date: '2026-01-01T00:00:00Z'}",

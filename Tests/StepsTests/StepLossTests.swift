@@ -35,9 +35,17 @@ import Testing
             "embed: {field: dog, from: app.Dog, keep: [_id]}", "embed: {field: dog, from: app.Dog, into: pet}",
             "default: {field: id, generate: uuid}", "convert: {field: id, to: uuid, into: other}",
         ])
-    func whereNothingIsLostNothingIsSaid(_ step: String) throws {
+    func withoutALossThereIsNoNote(_ step: String) throws {
         let notes = try notes(step, keepsJournal: true)
-        #expect(!notes.contains { $0.hasPrefix("lost") }, "\(notes)")
+        #expect(!notes.contains { $0.contains("reversible") }, "\(notes)")
+    }
+
+    /// Text and JSON show the same notes.
+    @Test func allLossesOfAJobAreOneNote() throws {
+        let steps = "default: {field: id, generate: uuid, when: missingOrNull}\n  - unset: {field: nick}"
+        let stated = try notes(steps, keepsJournal: true).filter { $0.contains("reversible") }
+        #expect(stated.count == 1)
+        #expect(stated.first?.contains("whether \"id\" was null or missing; ") == true, "\(stated)")
     }
 
     private func notes(_ step: String, keepsJournal: Bool) throws -> [String] {

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ["embed: {field: dog, from: app.Dog}", "extract: {field: dog, to: app.Dog, idFrom: key}"])
-    func aLookBeforehandAtWhatAnEarlierStepChangesIsRefused(_ step: String) throws {
+    func aStepThatReadsBeforehandWhatAnEarlierStepChangesIsRefused(_ step: String) throws {
         let job = try JobFile.parse(
             """
             job: order
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aGeneratedIDNeedsNoLookBeforehand() throws {
+    @Test func aGeneratedIDNeedsNoEarlyRead() throws {
         let job = try JobFile.parse(
             """
             job: order

@@ -85,7 +85,7 @@ package final class FailoverSet: Sendable {
     }
 
     /// Waits until one member is the primary and the others follow it, so that the primary may be stopped.
-    package func settle() async throws {
+    package func waitForMembers() async throws {
         try await waitUntil("all members are there") {
             let status = try? await mongod.admin(["replSetGetStatus": 1])
             let states = status?["members"]?.document?.values.compactMap { $0.document?["state"]?.integer } ?? []

@@ -36,7 +36,7 @@ struct LedgerCounts: Sendable {
     }
 
     /// Checks the unsyncable documents against another schema, and keeps those that fail.
-    mutating func judgeAnew(_ fails: (BSONDocument) throws -> Bool) rethrows {
+    mutating func judgeAgain(_ fails: (BSONDocument) throws -> Bool) rethrows {
         failing = try failing.filter { try fails($0.value) }
         unseen = failing.keys.count { !shown.contains($0) }
         measure()

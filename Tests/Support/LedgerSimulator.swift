@@ -151,7 +151,7 @@ extension LedgerSimulator {
         let due = changes.prefix { $0.due <= .now }
         guard !due.isEmpty else { return }
         let (added, removed) = try state.withLock { state in
-            try state.settle(due.map { ($0.id, $0.document) }, removesEntries: behaviour.removesEntries)
+            try state.apply(due.map { ($0.id, $0.document) }, removesEntries: behaviour.removesEntries)
         }
         let entries = added.map { id -> BSONDocument in
             [
@@ -183,7 +183,7 @@ extension LedgerSimulator.State {
     }
 
     /// Returns the documents to add to the ledger, and those to remove from it.
-    mutating func settle(
+    mutating func apply(
         _ changes: [(id: BSONValue, document: BSONDocument?)], removesEntries: Bool
     ) throws -> (added: [BSONValue], removed: [BSONValue]) {
         var (added, removed): ([BSONValue], [BSONValue]) = ([], [])
@@ -200,7 +200,7 @@ extension LedgerSimulator.State {
 
     mutating func deploy(_ schema: CompiledSchema) throws {
         active = schema
-        try counts.judgeAnew { try schema.check($0.view) == .certain }
+        try counts.judgeAgain { try schema.check($0.view) == .certain }
     }
 
     private func fails(_ document: BSONDocument?) throws -> Bool {

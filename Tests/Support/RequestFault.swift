@@ -13,7 +13,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
     /// The program is killed before the server has the request.
     case killedBefore
     /// The program is killed after the server has done what was requested, before the reply arrives.
-    case killedBehind
+    case killedAfter
 
     /// The name of the fault in a table of faults.
     package var description: String {
@@ -23,7 +23,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         case .error(let code): "error \(code)"
         case .writeConcernError(let code): "write concern error \(code)"
         case .killedBefore: "kill -9 before a request"
-        case .killedBehind: "kill -9 behind a request"
+        case .killedAfter: "kill -9 after a request"
         }
     }
 
@@ -42,7 +42,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
     /// Returns the server's reply as the program gets it, with the fault; `nil` if the program gets no reply.
     func changed(_ reply: BSONDocument) -> BSONDocument? {
         switch self {
-        case .replyLost, .killedBehind: return nil
+        case .replyLost, .killedAfter: return nil
         case .writeConcernError(let code):
             var changed = BSONBuilder(continuing: reply)
             changed.append("writeConcernError", ["code": .integer(code), "errmsg": "not met in a test"])

@@ -79,7 +79,7 @@ package final class RequestProxy: Sendable {
                     let refusal = fault.refusal(isRetryable: message.body?["txnNumber"] != nil)
                     if let refusal { WireMessage(replyTo: message, refusal).write(to: connection.client) }
                     continue
-                case .replyLost, .writeConcernError, .killedBehind:
+                case .replyLost, .writeConcernError, .killedAfter:
                     struck.request.withLock { $0 = message.requestID }
                 }
             }
@@ -90,7 +90,7 @@ package final class RequestProxy: Sendable {
     private func carryReplies(_ connection: RelayedConnection, _ struck: Struck) {
         while var message = WireMessage(readFrom: connection.server) {
             if let fault, struck.request.withLock({ $0 == message.responseTo }), let reply = message.body {
-                guard let changed = fault.changed(reply) else { return fault == .killedBehind ? kill() : () }
+                guard let changed = fault.changed(reply) else { return fault == .killedAfter ? kill() : () }
                 message = WireMessage(answering: message.responseTo, changed)
             }
             guard message.write(to: connection.client) else { return }

@@ -52,10 +52,14 @@ package struct TestDatabase: Sendable {
     }
 
     /// Returns the documents that match the filter, in the order of their `_id`s.
-    package func documents(_ collection: String, _ filter: BSONDocument = [:]) async throws -> [BSONDocument] {
+    /// - Parameter readConcern: the level; with `local`, the read may return writes that an election rolls back.
+    package func documents(
+        _ collection: String, _ filter: BSONDocument = [:], readConcern: String = "local"
+    ) async throws -> [BSONDocument] {
         let namespace = namespace(collection)
+        let options: BSONDocument = ["sort": ["_id": 1], "readConcern": ["level": .string(readConcern)]]
         return try await pool.withClient { client throws(MongoError) in
-            try client.collection(namespace).find(filter, options: ["sort": ["_id": 1]]).documents()
+            try client.collection(namespace).find(filter, options: options).documents()
         }
     }
 }

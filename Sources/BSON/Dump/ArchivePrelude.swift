@@ -75,8 +75,8 @@ extension DumpInput {
         guard namespace.database.utf8.count + namespace.collection.utf8.count <= 1_024 else {
             throw archiveFailure("a collection's name is too long")
         }
-        guard count < ArchiveReader.mostCollections else {
-            throw archiveFailure("more than \(ArchiveReader.mostCollections) collections")
+        guard count < ArchiveReader.maximumCollections else {
+            throw archiveFailure("more than \(ArchiveReader.maximumCollections) collections")
         }
     }
 

@@ -5,7 +5,7 @@ public struct ArchiveReader: ~Copyable {
     /// The most collections that an archive may have.
     ///
     /// Memory grows only with the number of collections.
-    public static var mostCollections: Int { 200_000 }
+    public static var maximumCollections: Int { 200_000 }
 
     /// The information at the start of the archive.
     public let prelude: ArchivePrelude

@@ -41,7 +41,7 @@ struct UnsyncBudget {
     /// Judges documents in their order, and returns the first of them, until `room` documents take room in the budget.
     ///
     /// Two kinds of documents take no room again: those with a reservation of a killed run or of another job, and those
-    /// that are only at risk and that the ledger shows, because they are counted there.
+    /// that may only become unsyncable and that the ledger shows, because they are counted there.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {
@@ -89,14 +89,14 @@ struct UnsyncBudget {
         let counted = batch.filter { $0.judgement?.isCounted ?? false }.map(\.id)
         let pending = try store.reservations.pendingOfAny(among: counted, of: collection.namespace)
         let own = try store.reservations.pending(among: Array(pending), of: collection.namespace)
-        let shown = try ledger.holding(counted, of: collection.namespace)
+        let shown = try ledger.listed(counted, of: collection.namespace)
         return batch.map { document in
             let isShown = shown.contains(document.id)
             return Recorded(
                 document: document,
-                isRecorded: pending.contains(document.id) || document.judgement == .atRisk && isShown,
+                isRecorded: pending.contains(document.id) || document.judgement == .possiblyUnsyncable && isShown,
                 isOwn: own.contains(document.id),
-                isStale: document.judgement == .harmful && isShown)
+                isStale: document.judgement == .unsyncable && isShown)
         }
     }
 
@@ -109,17 +109,17 @@ extension UnsyncBudget {
     ///
     /// Such a document syncs, or no longer exists, or violates the active schema only at fields that no step in
     /// ``Phase/riskySteps`` changes, so that it did not sync before the write either.
-    func unharmed(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
+    func syncable(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
         guard let active = job.active else { return ids }
-        var harmed: Set<BSONValue> = []
+        var unsyncable: Set<BSONValue> = []
         try eachFailing(ids, active) { view in
             let violations = try active.violations(in: view, includingInfo: false).filter { $0.level == .certain }
             let isTheirs = violations.contains { violation in
                 !phase.riskySteps.flatMap(\.step.targets).contains { violation.path.meets($0) }
             }
-            if !isTheirs, let id = BSONDocument(copying: view)["_id"] { harmed.insert(id) }
+            if !isTheirs, let id = BSONDocument(copying: view)["_id"] { unsyncable.insert(id) }
         }
-        return ids.filter { !harmed.contains($0) }
+        return ids.filter { !unsyncable.contains($0) }
     }
 
     /// Releases the reservations of documents that sync again, or no longer exist.
@@ -130,18 +130,18 @@ extension UnsyncBudget {
     ///   not yet written.
     /// - Returns: how many reserved documents sync again, or no longer exist.
     @discardableResult
-    func freeRepaired(_ store: borrowing StateStore, besides runners: [String]) throws -> Int {
-        let jobs = try store.reservations.settledJobs(of: collection.namespace, besides: runners)
+    func freeRepaired(_ store: borrowing StateStore, including runners: [String]) throws -> Int {
+        let jobs = try store.reservations.idleJobs(of: collection.namespace, including: runners)
         var count = 0
         for batch in try pending(store, by: jobs) where !stop.isRaised {
             count += try noteRepaired(among: batch, by: jobs, store)
         }
-        try takeBackRepaired(store, by: jobs)
+        try removeRepaired(store, by: jobs)
         return count
     }
 
     /// Releases the reservations of documents that were repaired so long ago that the ledger no longer shows them.
-    func takeBackRepaired(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) {
+    func removeRepaired(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) {
         try store.reservations.removeRepaired(since: grace(store), of: collection.namespace, by: jobs)
     }
 
@@ -157,10 +157,10 @@ extension UnsyncBudget {
         let repaired = try repaired(among: ids)
         let isRepaired = Set(repaired)
         try store.reservations.note(
-            repaired: repaired, harmed: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
+            repaired: repaired, unsyncable: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
         // Removes old reservations of documents that the ledger does not show: it has had time to show those that do
         // not sync.
-        let shown = try ledger.holding(repaired, of: namespace)
+        let shown = try ledger.listed(repaired, of: namespace)
         let grace = grace(store)
         try store.reservations.removeUnseen(
             repaired.filter { !shown.contains($0) }, olderThan: grace + grace, of: namespace, by: jobs)
@@ -174,7 +174,7 @@ extension UnsyncBudget {
 
     /// Returns how many reserved documents sync again, or no longer exist; a run releases their reservations.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {
-        let jobs = try store.reservations.settledJobs(of: collection.namespace, besides: [store.job])
+        let jobs = try store.reservations.idleJobs(of: collection.namespace, including: [store.job])
         var count = 0
         for batch in try pending(store, by: jobs) where !stop.isRaised { count += try repaired(among: batch).count }
         return count
@@ -210,63 +210,63 @@ extension SchemaPath {
 /// The counts of the documents that a run makes unsyncable, and the documents that it still has to check.
 struct UnsyncAccount {
     /// How many documents the run made unsyncable under the active schema.
-    private(set) var harmed = 0
+    private(set) var unsyncable = 0
     /// The headroom as read at the previous chunk; `nil` when it has to be read again.
     var headroom: Headroom?
     /// Reserved documents that may turn out to be syncable after their write, and have not been checked since.
-    private(set) var unsettled: [BSONValue] = []
+    private(set) var unconfirmed: [BSONValue] = []
     /// Documents that were counted although their write is not checkpointed yet; a repeated write does not count them
     /// again.
     private var inDoubt: Set<BSONValue> = []
 
-    /// Adds documents that were reserved because they are at risk.
+    /// Adds documents that were reserved because they may become unsyncable.
     ///
     /// The write makes such a document unsyncable only if a user changes the document before.
-    mutating func reserve(atRisk ids: [BSONValue]) { unsettled += ids }
+    mutating func reserve(possiblyUnsyncable ids: [BSONValue]) { unconfirmed += ids }
 
     /// Counts documents that a write is about to make unsyncable.
     ///
     /// It is called before the write, because a write that fails may have changed some of them.
-    mutating func begin(harming ids: [BSONValue]) {
-        harmed += ids.count { !inDoubt.contains($0) }
+    mutating func begin(unsyncable ids: [BSONValue]) {
+        unsyncable += ids.count { !inDoubt.contains($0) }
         inDoubt.formUnion(ids)
     }
 
     /// Records that the write of these documents is checkpointed.
-    mutating func confirm(harming ids: [BSONValue]) { inDoubt.subtract(ids) }
+    mutating func confirm(unsyncable ids: [BSONValue]) { inDoubt.subtract(ids) }
 
     /// Removes a document that was not written after all from the count, and has its reservation checked.
     mutating func skip(_ id: BSONValue) {
-        unsettled.append(id)
-        if inDoubt.remove(id) != nil { harmed -= 1 }
+        unconfirmed.append(id)
+        if inDoubt.remove(id) != nil { unsyncable -= 1 }
     }
 
-    /// Empties ``unsettled``, and returns the documents that it held, which the caller has to check.
-    mutating func settle() -> [BSONValue] {
-        defer { unsettled = [] }
-        return unsettled
+    /// Empties ``unconfirmed``, and returns the documents that it held, which the caller has to check.
+    mutating func takeUnconfirmed() -> [BSONValue] {
+        defer { unconfirmed = [] }
+        return unconfirmed
     }
 }
 
 /// The budget's judgement of the change that a phase makes to one document.
 enum Judgement: Hashable {
     /// The document syncs under the active schema before the change, and would not after it.
-    case harmful
+    case unsyncable
     /// A step that can make documents unsyncable changes this one, but does not make it unsyncable as it was read.
     ///
     /// The document fails under the active schema already, or its new values fit. If a user changes it before the
     /// write, the write may still make it unsyncable.
-    case atRisk
+    case possiblyUnsyncable
     /// No step that can make documents unsyncable changes the document as it was read.
     ///
     /// The write runs only the other steps, even if a user changes the document first. They are proven to keep a
     /// syncing document syncable.
-    case harmless
+    case safe
 
     /// Whether the document is reserved before it is written.
     ///
     /// It then takes room in the budget until it turns out to be syncable, or the ledger shows it.
-    var isCounted: Bool { self != .harmless }
+    var isCounted: Bool { self != .safe }
 
     /// Judges a document by its fields before and after the change.
     init(_ change: DueDocument.Change, of phase: Phase, under active: CompiledSchema) throws {
@@ -275,10 +275,11 @@ enum Judgement: Hashable {
             return if let old, let new { !old.hasSameBytes(as: new) } else { old != new }
         }
         guard isTouched else {
-            self = .harmless
+            self = .safe
             return
         }
-        let isHarmed = try active.check(change.before.view) != .certain && active.check(change.after.view) == .certain
-        self = isHarmed ? .harmful : .atRisk
+        let isUnsyncable =
+            try active.check(change.before.view) != .certain && active.check(change.after.view) == .certain
+        self = isUnsyncable ? .unsyncable : .possiblyUnsyncable
     }
 }

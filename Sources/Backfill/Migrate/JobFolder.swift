@@ -15,7 +15,8 @@ package struct JobFolder: Sendable {
         package var file: String
         /// The job that the file holds.
         package var job: CompiledJob
-        /// The digest of the job's text and of its schemas, which shows whether they changed after the job was applied.
+        /// The digest of the job's content and of its schemas, which shows whether they changed after the job was
+        /// applied.
         package var digest: String
 
         /// The job's name.
@@ -47,7 +48,8 @@ package struct JobFolder: Sendable {
                     at: SourceLocation(file: job.path, line: 1, column: 1))
             }
             let compiled = try CompiledJob(reading: job, assuming: assumptions)
-            entries.append(Entry(file: file, job: compiled, digest: compiled.digest))
+            let digest = compiled.digest(of: JobFile.content(of: job.text))
+            entries.append(Entry(file: file, job: compiled, digest: digest))
         }
         return JobFolder(path: path, entries: entries)
     }
@@ -58,12 +60,12 @@ package struct JobFolder: Sendable {
 }
 
 extension CompiledJob {
-    /// The SHA-256 of the job's text and of its schemas' names and texts.
-    var digest: String {
+    /// Returns the SHA-256 of a text of the job and of its schemas' names and texts.
+    func digest(of text: String) -> String {
         let schemas = sources.map { role, source in
             BSONValue.array(of: [.string(role), .string(source.path), .string(source.text)])
         }
-        let all: BSONDocument = ["text": .string(job.text), "schemas": .array(of: schemas)]
+        let all: BSONDocument = ["text": .string(text), "schemas": .array(of: schemas)]
         return SHA256.text(of: all.bytes)
     }
 }

@@ -1,5 +1,7 @@
 package import BSON
 package import JobState
+import Jobs
+import Steps
 
 /// The record of a job that a migration has run to its end.
 package struct AppliedJob: Hashable, Sendable {
@@ -21,6 +23,8 @@ package struct JobAftermath: Sendable {
     package var undone: RunError?
     /// When the job's next schema was recorded as the active one; `nil` if it was not.
     package var deployed: ServerTime?
+    /// The job's text, as its first run recorded it.
+    var text: String?
 }
 
 /// A folder of jobs, compared with the jobs of it that were applied: it shows which jobs are still to be run.
@@ -33,8 +37,17 @@ package struct MigrationPlan: Sendable {
         package var applied: AppliedJob?
         /// The facts about the job since it was started; `nil` if it was never started.
         package var aftermath: JobAftermath?
-        /// Whether the job's text or a schema of it changed after the job was applied.
-        package var isChanged: Bool { applied.map { $0.digest != entry.digest } ?? false }
+        /// Whether the job's content or a schema of it changed after the job was applied.
+        ///
+        /// Earlier versions of the program recorded a digest that covers the comments, too. For such a record, the
+        /// recorded text shows whether the content is the same.
+        package var isChanged: Bool {
+            guard let applied, applied.digest != entry.digest else { return false }
+            let now = entry.job.job.text
+            return !([now] + (aftermath?.text.map { [$0] } ?? [])).contains { text in
+                entry.job.digest(of: text) == applied.digest && JobFile.content(of: text) == JobFile.content(of: now)
+            }
+        }
         /// Whether the job has to run again, because its next schema was deployed after the job was applied.
         ///
         /// Until the deploy, old clients may have written documents that need the job.

@@ -2,6 +2,7 @@ package import BSON
 import Concurrency
 import JobState
 package import Running
+package import ServerSchema
 package import Steps
 
 /// The result of a backfill or of its dry run, and the work that remains.
@@ -64,13 +65,15 @@ package struct BackfillReport: Sendable {
     /// The state of the unsync budget; `nil` when the job cannot make documents unsyncable.
     package var headroom: Headroom?
     /// Documents that the job makes unsyncable under the active schema; `nil` unless that schema is a sync engine's.
-    package var harm: Int?
+    package var madeUnsyncable: Int?
     /// Why a run would be refused; `nil` if it would not, and after a run, which throws the reason.
     package var refusal: String?
     /// Documents that do not sync under the next schema, before and after the job; `nil` if they were not counted.
     ///
     /// Only a dry run counts those before the job.
     package var unsyncable: (before: Int?, after: Int)?
+    /// The dialect of the next schema, which says what ``unsyncable`` means.
+    package var dialect = Dialect.appServices
     /// A few documents that a dry run found to need the job; the output shows their values only with `--show-values`.
     package var samples: [Sample] = []
     /// The estimated cost of a run; only in a dry run.
@@ -92,7 +95,7 @@ package struct BackfillReport: Sendable {
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         let open = after.contains { step in
-            (outcome != .dryRun && step.needing > 0) || step.leftAlone.contains { $0.isTrouble && $0.count > 0 }
+            (outcome != .dryRun && step.needing > 0) || step.skipped.contains { $0.isTrouble && $0.count > 0 }
         }
         return open || !failures.isEmpty || (unsyncable?.after ?? 0) > 0 || refusal != nil
     }

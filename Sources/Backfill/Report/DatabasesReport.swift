@@ -1,4 +1,4 @@
-import JobState
+import BSON
 package import Running
 
 /// The result of a job, or of its dry run, in many databases of one shape.
@@ -82,14 +82,14 @@ package struct DatabasesReport: Sendable {
     ///
     /// The databases share one limit of unsynced documents. Only a dry run reports this.
     package var refusal: String? {
-        let harm = reports.compactMap(\.harm).reduce(0, +)
+        let madeUnsyncable = reports.compactMap(\.madeUnsyncable).reduce(0, +)
         guard isDryRun, reports.count > 1,
             let headroom = reports.compactMap(\.headroom).min(by: { $0.documents < $1.documents }),
-            harm > headroom.documents
+            madeUnsyncable > headroom.documents
         else { return nil }
         return
-            "together the jobs would make \(harm.separated) documents unsyncable under the active schema, but there is "
-            + "room for \(headroom.documents.separated) (\(headroom))"
+            "together the jobs would make \(madeUnsyncable.grouped) documents unsyncable under the active schema, "
+            + "but there is room for \(headroom.documents.grouped) (\(headroom))"
     }
 }
 

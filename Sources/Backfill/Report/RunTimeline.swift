@@ -6,9 +6,9 @@ package import Running
 /// Time is divided into stretches of equal length. Their number is limited, so they are longer in a longer run.
 package struct RunTimeline: Sendable {
     /// The most stretches that are kept.
-    private static let most = 240
+    private static let maximum = 240
     /// The most waits that are kept; the last of them is extended by all later waits.
-    private static let mostWaits = 200
+    private static let maximumWaits = 200
 
     /// The length of a stretch, in seconds.
     package private(set) var stretch = 0.5
@@ -39,10 +39,10 @@ package struct RunTimeline: Sendable {
         case .chunk(let documents, _):
             advance(to: seconds)
             self.documents[Int(seconds / stretch)] += documents
-        case .waiting(let holds):
+        case .waiting(let waitReasons):
             end(at: seconds)
-            open = (seconds, holds.map(\.description).joined(separator: "; "))
-        case .goingOn: end(at: seconds)
+            open = (seconds, waitReasons.map(\.description).joined(separator: "; "))
+        case .continuing: end(at: seconds)
         default: break
         }
     }
@@ -57,7 +57,7 @@ package struct RunTimeline: Sendable {
         guard let (from, reason) = open else { return }
         open = nil
         advance(to: seconds)
-        if waits.count < Self.mostWaits {
+        if waits.count < Self.maximumWaits {
             waits.append(Wait(from: from, to: seconds, reason: reason))
         } else {
             waits[waits.count - 1].to = seconds
@@ -66,7 +66,7 @@ package struct RunTimeline: Sendable {
 
     /// Adds empty stretches up to this time; if there are too many, doubles the length of all stretches.
     private mutating func advance(to seconds: Double) {
-        while Int(seconds / stretch) >= Self.most {
+        while Int(seconds / stretch) >= Self.maximum {
             stretch *= 2
             documents = stride(from: 0, to: documents.count, by: 2).map { first in
                 documents[first..<min(first + 2, documents.count)].reduce(0, +)

@@ -36,7 +36,7 @@ package struct UndoReport: Sendable {
     }
 
     /// The documents that are skipped for one reason.
-    package struct LeftAlone: Sendable {
+    package struct Skipped: Sendable {
         /// The reason, and the server's error code.
         package var left: LeftDocument
         /// The `_id`s of the first thousand documents; a dry run after an earlier undo may list twice as many.
@@ -132,7 +132,7 @@ package struct UndoReport: Sendable {
     /// The changes that were undone, or would be.
     package var taken = Taken()
     /// The documents that are skipped.
-    package var leftAlone: [LeftAlone] = []
+    package var skipped: [Skipped] = []
     /// The documents that the job inserted in other collections; `nil` if there are none.
     package var children: Children?
     /// How many documents an earlier version of the program changed without a journal, as far as it recorded that.
@@ -140,7 +140,7 @@ package struct UndoReport: Sendable {
     /// This version writes only documents that are in the journal.
     package var unjournaled = 0
     /// Documents that sync under the active schema and would not after the undo; `nil` if they were not judged.
-    package var harm: Int?
+    package var madeUnsyncable: Int?
     /// The state of the unsync budget; `nil` if the documents were not judged.
     package var headroom: Headroom?
     /// Why an undo would be refused; `nil` if it would not, and after an undo, which throws the reason.
@@ -153,7 +153,7 @@ package struct UndoReport: Sendable {
     /// Whether documents remain that the operator has to see to.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
-        return leftAlone.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || journal.missing > 0
+        return skipped.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || journal.missing > 0
             || refusal != nil
             || children?.left.isEmpty == false
     }

@@ -26,7 +26,7 @@ package struct BackfillPlan: Sendable {
         /// The state of the unsync budget; `nil` when the job cannot make documents unsyncable.
         package var headroom: Headroom?
         /// How many documents the job makes unsyncable under the active schema.
-        package var harm = 0
+        package var madeUnsyncable = 0
         /// How many of these documents a killed run or another job has reserved already; ``headroom`` counts them as
         /// pending.
         package var recorded = 0

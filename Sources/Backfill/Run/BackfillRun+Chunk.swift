@@ -6,7 +6,7 @@ import Mongo
 import Running
 import Steps
 
-/// The procedure for one chunk: find → judge → reserve → journal → write → checkpoint → settle the reservations.
+/// The procedure for one chunk: find → judge → reserve → journal → write → checkpoint → release reservations.
 extension BackfillRun {
     /// The outcome of an attempt at a chunk.
     enum Attempt {
@@ -21,7 +21,6 @@ extension BackfillRun {
 
     /// Takes a chunk through the whole procedure, or as many of its documents as the unsync budget has room for.
     mutating func attempt(_ chunk: Chunk) throws -> Attempt {
-        durability.begin()
         journal.begin()
         do {
             let attempt = try run(chunk)
@@ -29,14 +28,14 @@ extension BackfillRun {
             // too.
             try acknowledge(job.phase(at: chunk.phase))
             // Documents may be written without a checkpoint. Undo needs their journal, so a majority must have it.
-            try RunJournal.confirm(&durability, kernel)
+            try journal.confirm(kernel)
             return attempt
         } catch let failure as DocumentFailure {
-            try RunJournal.confirm(&durability, kernel)
+            try journal.confirm(kernel)
             return try narrow(chunk, failure.error)
         } catch {
             try? acknowledge(job.phase(at: chunk.phase))
-            try? RunJournal.confirm(&durability, kernel)
+            try? journal.confirm(kernel)
             saveCount()
             throw error
         }
@@ -44,8 +43,8 @@ extension BackfillRun {
 
     private mutating func run(_ chunk: Chunk) throws -> Attempt {
         var (documents, phase, rest) = try find(chunk)
-        if chunk.phase == job.phases.count, let written { documents = try documents.filter { try written.isOwn($0) } }
-        if !phase.isHarmless {
+        if chunk.phase == job.phases.count { documents = try refreshing.own(among: documents) }
+        if !phase.isSafe {
             switch try judgeAndReserve(documents, of: phase) {
             case .stopped(let stop): return .stopped(stop)
             case .admitted(let admitted):
@@ -65,7 +64,7 @@ extension BackfillRun {
         }
         tally.begin(documents.map(\.id))
         switch try write(documents, of: phase, carefully: chunk.isCareful) {
-        case .tooSlow: return .again(chunk.anew(in: pacing.documents))
+        case .tooSlow: return .again(chunk.rereading(in: pacing.documents))
         case .refused(let error):
             try acknowledge(phase)
             return try narrow(chunk, error)
@@ -73,9 +72,9 @@ extension BackfillRun {
             FaultInjection.reached(.afterWrite)
             try acknowledge(phase)
             let modified = tally.uncountedDocuments
-            guard try checkpoint(documents, of: chunk) else { return .again(chunk.anew(in: chunk.ids.count)) }
-            account.confirm(harming: documents.filter { $0.judgement == .harmful }.map(\.id))
-            try settle(phase)
+            guard try checkpoint(documents, of: chunk) else { return .again(chunk.rereading(in: chunk.ids.count)) }
+            account.confirm(unsyncable: documents.filter { $0.judgement == .unsyncable }.map(\.id))
+            try releaseReservations(phase)
             // If a user changed a document between the read and the write, that change stays, and the document is read
             // again.
             if conflicts, let again = chunk.metAgain(documents.map(\.id)) { rest.append(again) }
@@ -95,7 +94,7 @@ extension BackfillRun {
         // The documents are read again if more detail is needed, for example since a deploy made the phase able to make
         // documents unsyncable.
         if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
-        let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.mostCleared)
+        let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.maximumCleared)
         let (context, uuid, evidence) = (job.context(collection), checkedUUID, journal.evidence)
         let amount = ReadAmount(documents: .max, bytes: pacing.bytes)
         return try kernel.retrying {
@@ -114,7 +113,7 @@ extension BackfillRun {
     /// The most documents for which the client evaluates earlier client-side steps at once.
     ///
     /// The server then compares each document with the results for all of them.
-    private static let mostCleared = 200
+    private static let maximumCleared = 200
 
     /// Returns the phase with a condition for the documents that need no earlier client-side step.
     ///
@@ -170,7 +169,8 @@ extension BackfillRun {
                 continue
             }
             if try reserve(decision, budget) {
-                account.reserve(atRisk: decision.documents.filter { $0.judgement == .atRisk }.map(\.id))
+                account.reserve(
+                    possiblyUnsyncable: decision.documents.filter { $0.judgement == .possiblyUnsyncable }.map(\.id))
                 return .admitted(decision.documents)
             }
             // Other jobs, or new entries in the ledger, took the room in the meantime, so the headroom is read again.
@@ -190,15 +190,14 @@ extension BackfillRun {
     /// Reserves a chunk's documents before they are written, and then reads the headroom.
     /// - Returns: whether there was room; if not, the new reservations are removed again.
     private mutating func reserve(_ decision: UnsyncBudget.Decision, _ budget: UnsyncBudget) throws -> Bool {
-        let (counted, namespace) = (decision.counted, job.job.namespace)
-        guard !counted.isEmpty else { return true }
+        guard !decision.counted.isEmpty else { return true }
+        let namespace = job.job.namespace
         let now = try kernel.retrying {
-            try budget.limit.record(counted, stale: decision.stale, of: namespace, kernel.store)
+            try budget.limit.record(
+                decision.counted, new: decision.newlyRecorded, stale: decision.stale, of: namespace, kernel.store)
         }
         account.headroom = now
-        guard now.isExceeded else { return true }
-        try kernel.retrying { try kernel.store.reservations.remove(decision.newlyRecorded, of: namespace) }
-        return false
+        return !now.isExceeded
     }
 
     // MARK: Journal
@@ -209,15 +208,16 @@ extension BackfillRun {
         _ documents: [DueDocument], of phase: Phase, at index: Int
     ) throws -> [DueDocument] {
         guard runner.keepsJournal, !documents.isEmpty else { return documents }
-        let key = JournalStore.Key(sequence: progress.journaled, pass: progress.pass, phase: index, chunk: found)
-        let written = try journal.write(documents, of: phase, as: key, &durability, &kernel)
+        let key = JournalStore.Key(
+            sequence: progress.journaled, pass: progress.pass, phase: index, chunk: journal.group)
+        let written = try journal.write(documents, of: phase, as: key, &kernel)
         progress.journaled = journal.attempt?.sequence ?? progress.journaled
         return written
     }
 
     /// Records in the journal which documents the current attempt has changed.
     private mutating func acknowledge(_ phase: Phase) throws {
-        try journal.acknowledge(phase, in: collection, &durability, kernel)
+        try journal.acknowledge(phase, in: collection, kernel)
     }
 
     // MARK: Write
@@ -248,17 +248,17 @@ extension BackfillRun {
             isCareful: isCareful)
         let (ready, ended) = phase.isServerSide ? (documents, nil) : try create(for: documents)
         if let ended { return ended }
-        let harmful = ready.filter { $0.judgement == .harmful }.map(\.id)
+        let unsyncable = ready.filter { $0.judgement == .unsyncable }.map(\.id)
         // One command at a time is sent for documents that the budget judges, for documents whose values the client
         // computes, and to a server that refuses commands because of its load.
-        let isAlone = !phase.isServerSide || !phase.isHarmless || kernel.pool.overload.isRecent
+        let isAlone = !phase.isServerSide || !phase.isSafe || kernel.pool.overload.isRecent
         let concurrency = isAlone ? 1 : limits.concurrency
         let commands = try ready.parts(concurrency, least: Self.leastSideBySide).map { try writer.commands($0) }
-        account.begin(harming: harmful)
+        account.begin(unsyncable: unsyncable)
         journal.sends(commands.flatMap { $0.flatMap(\.self) })
         for index in 0..<(commands.map(\.count).max() ?? 0) {
             let step = commands.compactMap { $0.indices.contains(index) ? $0[index] : nil }
-            let (isFinal, pool) = (durability.waitsEachTime, kernel.pool)
+            let (isFinal, pool) = (journal.durability.waitsEachTime, kernel.pool)
             let ended = try send(documents.count, in: phase, isPerDocument: writer.isPerDocument) { lease, client in
                 writer.send(step, under: lease, isFinal: isFinal, on: client, and: pool)
             }
@@ -314,7 +314,7 @@ extension BackfillRun {
                     // A write whose reply was lost may have been done, so the journal finds out what it changed before
                     // it is repeated.
                     if isLost, let phase {
-                        try journal.countAnew(phase, in: collection, kernel)
+                        try journal.recount(phase, in: collection, kernel)
                         isLost = false
                     }
                     var failures: [MongoError] = []
@@ -323,8 +323,7 @@ extension BackfillRun {
                         case .success(let reply):
                             guard phase != nil else { continue }
                             tally.wrote(reply["nModified"]?.integer ?? 0)
-                            journal.wrote(reply["nModified"]?.integer ?? 0)
-                            durability.add(reply)
+                            journal.wrote(reply)
                         case .failure(let error):
                             tally.failed(error.modified)
                             if phase != nil, journal.failed(error, isPerDocument: isPerDocument) { isLost = true }
@@ -380,8 +379,8 @@ extension BackfillRun {
             try kernel.renew()
             throw RunError(.leaseLost, "the lease of job \"\(job.job.name)\" changed while a chunk was written")
         }
-        guard durability.isConfirmed(by: reply) else {
-            try RunJournal.confirm(&durability, kernel)
+        guard journal.durability.isConfirmed(by: reply) else {
+            try journal.confirm(kernel)
             try journal.withdraw(kernel)
             self.progress = earlier
             tally.giveUp(isLow: tally.uncounted > 0)
@@ -389,7 +388,7 @@ extension BackfillRun {
             kernel.events(.rerun)
             return false
         }
-        durability.confirmed()
+        journal.durability.confirmed()
         FaultInjection.reached(.afterCheckpoint)
         tally.checkpointed()
         return true
@@ -400,11 +399,11 @@ extension BackfillRun {
     /// Releases the reservations of documents that turned out to be syncable.
     ///
     /// Runs after the checkpoint, because it reads with majority.
-    mutating func settle(_ phase: Phase) throws {
-        let atRisk = account.settle()
-        guard !atRisk.isEmpty else { return }
+    mutating func releaseReservations(_ phase: Phase) throws {
+        let possiblyUnsyncable = account.takeUnconfirmed()
+        guard !possiblyUnsyncable.isEmpty else { return }
         let (budget, namespace) = (budget, job.job.namespace)
-        let unharmed = try kernel.retrying { try budget.unharmed(among: atRisk, by: phase) }
-        try kernel.retrying { try kernel.store.reservations.remove(unharmed, of: namespace) }
+        let syncable = try kernel.retrying { try budget.syncable(among: possiblyUnsyncable, by: phase) }
+        try kernel.retrying { try kernel.store.reservations.remove(syncable, of: namespace) }
     }
 }

@@ -17,7 +17,7 @@ extension BackfillRun {
     /// The server did not report at which document the chunk failed, so each half is run by itself.
     mutating func narrow(_ chunk: Chunk, _ error: MongoError) throws -> Attempt {
         guard chunk.ids.count == 1, let id = chunk.ids.first else {
-            return .again(chunk.anew(in: (chunk.ids.count + 1) / 2, carefully: true))
+            return .again(chunk.rereading(in: (chunk.ids.count + 1) / 2, carefully: true))
         }
         let failure = Failure(id, error, phase: chunk.phase)
         if let stop = skipped.refusal(of: failure) { return .stopped(stop) }
@@ -25,16 +25,16 @@ extension BackfillRun {
         if skipped.add(failure) { kernel.events(.skipped(failure)) }
         guard try checkpoint([DueDocument(id: id)], of: chunk) else { return .again([chunk]) }
         let phase = job.phase(at: chunk.phase)
-        if !phase.isHarmless {
+        if !phase.isSafe {
             // The document was counted as unsyncable before the write, which was not done.
             account.skip(id)
-            try settle(phase)
+            try releaseReservations(phase)
         }
         return .done(0, rest: [])
     }
 
     /// Deletes the records of skipped documents that no longer need the job, and returns the records of the others.
-    func settleFailures() throws -> [Failure] {
+    func pruneFailures() throws -> [Failure] {
         let (collection, phases) = (collection, job.phases)
         return try kernel.retrying {
             let recorded = try kernel.store.failures.all()
@@ -68,7 +68,7 @@ extension BackfillRun {
     /// Waits for locked documents, up to `--lock-wait` in all.
     /// - Returns: whether documents were unlocked that need the job, so that another pass is due.
     mutating func waitForLocks() throws -> Bool {
-        let seen = (survey?.before ?? plan.before).flatMap(\.leftAlone).contains { left in
+        let seen = (survey?.before ?? plan.before).flatMap(\.skipped).contains { left in
             left.reason == CompiledStep.Reason.locked.rawValue && left.count > 0
         }
         guard seen else { return false }
@@ -143,13 +143,13 @@ extension BackfillRun {
 /// The documents that a run skips because the server refuses them; each was found alone and recorded.
 struct SkippedDocuments {
     /// The most documents that may be skipped before the run stops.
-    private let most: Int
+    private let maximum: Int
     /// The documents that this run skipped.
     private(set) var failures: [BSONValue: Failure] = [:]
     /// The documents that earlier runs skipped and that this run tries again.
     private let earlier: Set<BSONValue>
 
-    init(most: Int, earlier: Set<BSONValue> = []) { (self.most, self.earlier) = (most, earlier) }
+    init(maximum: Int, earlier: Set<BSONValue> = []) { (self.maximum, self.earlier) = (maximum, earlier) }
 
     /// Whether this run skips a document.
     func contains(_ id: BSONValue) -> Bool { failures[id] != nil }
@@ -159,8 +159,8 @@ struct SkippedDocuments {
     /// If the run stops, the document does not count as skipped, and the next run tries it again.
     func refusal(of failure: Failure) -> RunStop? {
         let count = Set(failures.keys).union(earlier).count
-        guard !contains(failure.id), !earlier.contains(failure.id), count >= most else { return nil }
-        return .failures(count + 1, allowed: most)
+        guard !contains(failure.id), !earlier.contains(failure.id), count >= maximum else { return nil }
+        return .failures(count + 1, allowed: maximum)
     }
 
     /// Adds a document that was recorded as skipped.

@@ -20,7 +20,6 @@ struct BackfillRun: ~Copyable {
     var kernel: Kernel
     var progress: Progress
     var pacing: ChunkPacing
-    var durability = WriteDurability(isReplicaSet: false)
     var journal = RunJournal()
     var tally = RunTally()
     var account = UnsyncAccount()
@@ -31,17 +30,12 @@ struct BackfillRun: ~Copyable {
     var limits: Job.Limits
     /// The result of the last survey of the whole collection; `nil` if there is none, or if it is out of date.
     var survey: Survey.Result?
-    /// The values that the job, by its journal, wrote to the documents of a refresh; `nil` while no refresh is running.
-    var written: WrittenValues?
-    /// How many documents a refresh changed.
-    var refreshed = 0
-    /// The number that the journal stores for chunks that were read together: how many chunks were done before.
-    var found = 0
+    var refreshing = RefreshProgress()
 
     /// The most passes of one run; documents that keep arriving after that are left to the next run.
     private static let maximumPasses = 5
     /// The most documents in one chunk of a pass over a list of `_id`s.
-    private static let mostListed = 2_000
+    private static let maximumListed = 2_000
 
     init(
         _ runner: BackfillRunner, _ plan: BackfillPlan, ledger: UnsyncLedger, kernel: consuming Kernel,
@@ -52,7 +46,7 @@ struct BackfillRun: ~Copyable {
         job = runner.job
         limits = runner.job.job.limits
         pacing = ChunkPacing(runner.job.job.limits, averageSize: plan.collection.averageSize)
-        skipped = SkippedDocuments(most: runner.options.maxErrors)
+        skipped = SkippedDocuments(maximum: runner.options.maxErrors)
     }
 
     var collection: MongoCollection { kernel.client.collection(job.job.namespace) }
@@ -80,7 +74,7 @@ struct BackfillRun: ~Copyable {
             kernel.events(.resumed(chunks: progress.chunks, documents: progress.processed))
         }
         try begin()
-        var needing = try plan.needing ?? lookForNothing()
+        var needing = try plan.needing ?? searchForNothing()
         repeat {
             for index in 0..<Self.maximumPasses where needing != 0 || progress.isOpen {
                 try beginPass(needing: needing, isFirst: index == 0)
@@ -89,19 +83,19 @@ struct BackfillRun: ~Copyable {
                     return stop
                 }
                 try endPass()
-                needing = try look()
+                needing = try surveyRest()
             }
             if needing == 0, job.refreshing != nil {
-                let before = refreshed
+                let before = refreshing.documents
                 if let stop = try refresh() { return stop }
                 // Documents in which the refresh changed a target may need the job's later phases.
-                if refreshed > before {
-                    needing = try look()
+                if refreshing.documents > before {
+                    needing = try surveyRest()
                     if needing != 0 { continue }
                 }
             }
             guard needing == 0, try waitForLocks() else { break }
-            needing = try look()
+            needing = try surveyRest()
         } while true
         if kernel.stop.isRaised { return .signal }
         try checkCollection()
@@ -127,16 +121,17 @@ struct BackfillRun: ~Copyable {
     /// It reads the requests of operators and the documents that earlier runs skipped, and releases the reservations of
     /// documents that were repaired since.
     private mutating func begin() throws {
-        _ = kernel.throttler?.holds()
+        _ = kernel.throttler?.waitReasons()
         takeOver()
         let hello = try kernel.retrying { try kernel.client.hello() }
-        durability = WriteDurability(isReplicaSet: hello.topology == .replicaSet)
-        journal = RunJournal(readsMoments: hello.topology != .standalone && hello.maxWireVersion >= 13)
+        journal = RunJournal(
+            readsMoments: hello.topology != .standalone && hello.maxWireVersion >= 13,
+            isReplicaSet: hello.topology == .replicaSet)
         // Without documents that no longer need the job, and without those that were only locked, which have the code
         // 0.
-        let earlier = try settleFailures().filter { $0.code != 0 }.map(\.id)
-        skipped = SkippedDocuments(most: runner.options.maxErrors, earlier: Set(earlier))
-        guard runner.job.countsHarm else { return }
+        let earlier = try pruneFailures().filter { $0.code != 0 }.map(\.id)
+        skipped = SkippedDocuments(maximum: runner.options.maxErrors, earlier: Set(earlier))
+        guard runner.job.countsUnsyncable else { return }
         try kernel.retrying { try kernel.store.reservations.index() }
         try freeRepaired()
     }
@@ -165,10 +160,10 @@ struct BackfillRun: ~Copyable {
     /// Returns 0 if a cheap query shows that no document can need the job, and `nil` otherwise.
     ///
     /// Usually it returns 0, because the job has already run.
-    private mutating func lookForNothing() throws -> Int? {
+    private mutating func searchForNothing() throws -> Int? {
         let job = runner.job
         survey = try kernel.reading(job.job.namespace) { collection in
-            try Survey(job: job, collection: collection, looksAhead: false).nothing()
+            try Survey(job: job, collection: collection, surveysAfter: false).nothing()
         }
         return survey.map { _ in 0 }
     }
@@ -187,11 +182,11 @@ struct BackfillRun: ~Copyable {
     /// skips.
     ///
     /// They arrived or changed during the run.
-    private mutating func look() throws -> Int {
+    private mutating func surveyRest() throws -> Int {
         let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
         let isDense = progress.modified > plan.collection.documents / 2
         let (result, left) = try kernel.reading(job.job.namespace) { collection in
-            let survey = Survey(job: job, collection: collection, looksAhead: false)
+            let survey = Survey(job: job, collection: collection, surveysAfter: false)
             let result = try survey.run(in: concurrency, on: pool, isDense: isDense)
             return (result, result.needing == 0 ? 0 : try survey.run(over: slices).needing)
         }
@@ -204,7 +199,7 @@ struct BackfillRun: ~Copyable {
     mutating func countNeeding() throws -> Int {
         let (job, slices) = (runner.job, skipped.slices)
         return try kernel.reading(job.job.namespace) { collection in
-            let survey = Survey(job: job, collection: collection, looksAhead: false)
+            let survey = Survey(job: job, collection: collection, surveysAfter: false)
             let needing = try survey.needing()
             return needing == 0 ? 0 : max(0, needing - (try slices.reduce(0) { try $0 + survey.needing(of: $1) }))
         }
@@ -214,14 +209,14 @@ struct BackfillRun: ~Copyable {
     mutating func freeRepaired() throws {
         let (budget, job) = (budget, job.job)
         let jobs = try kernel.retrying {
-            try kernel.store.reservations.settledJobs(of: job.namespace, besides: [job.name])
+            try kernel.store.reservations.idleJobs(of: job.namespace, including: [job.name])
         }
         for batch in try kernel.retrying({ try budget.pending(kernel.store, by: jobs) }) {
             guard !kernel.stop.isRaised else { return }
             _ = try kernel.retrying { try budget.noteRepaired(among: batch, by: jobs, kernel.store) }
             try kernel.keepLease()
         }
-        try kernel.retrying { try budget.takeBackRepaired(kernel.store, by: jobs) }
+        try kernel.retrying { try budget.removeRepaired(kernel.store, by: jobs) }
     }
 
     /// The unsync budget as it is now: the active schema and the limits may change while the job runs.
@@ -263,7 +258,7 @@ extension BackfillRun {
     private mutating func pass(over list: [BSONValue], through phases: [Int]) throws -> RunStop? {
         var rest = list[...]
         return try pass { _, amount in
-            let ids = Array(rest.prefix(min(amount.documents, Self.mostListed))).commandSlices().first ?? []
+            let ids = Array(rest.prefix(min(amount.documents, Self.maximumListed))).commandSlices().first ?? []
             rest = rest.dropFirst(ids.count)
             return ids.isEmpty ? [] : phases.map { Chunk(ids, phase: $0) }
         }
@@ -284,7 +279,7 @@ extension BackfillRun {
             // A reader may have read ahead while chunks were larger, so its chunks are cut to the current size.
             let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
             if !fresh.isEmpty {
-                found = progress.chunks
+                journal.group = progress.chunks
                 if job.phases.count > 1 { tally.beginPhases() }
             }
             queue += fresh.flatMap { $0.parts(of: pacing.documents) }
@@ -314,14 +309,14 @@ extension BackfillRun {
     /// - Returns: why the run has to stop; `nil` if it can continue.
     private mutating func refresh() throws -> RunStop? {
         guard runner.keepsJournal else { return nil }
-        let look = RefreshLook(job: job, collection: collection, collectionUUID: checkedUUID)
-        let (own, values) = try kernel.retrying { try look.own(by: kernel.store.journal) }
+        let search = RefreshSearch(job: job, collection: collection, collectionUUID: checkedUUID)
+        let (own, values) = try kernel.retrying { try search.own(by: kernel.store.journal) }
         guard !own.isEmpty else { return nil }
-        written = values
-        defer { written = nil }
+        refreshing.written = values
+        defer { refreshing.written = nil }
         let before = tally.documents
         let stopped = try pass(over: own.filter { !skipped.contains($0) }, through: [job.phases.count])
-        refreshed += tally.documents - before
+        refreshing.documents += tally.documents - before
         if stopped != nil { saveCount() }
         return stopped
     }
@@ -369,7 +364,7 @@ extension BackfillRun {
 extension Phase {
     /// Returns how much of a document has to be read: all of it, the fields that the phase touches, or the `_id`.
     func detail(keepsJournal: Bool) -> DueCursor.Detail {
-        if !isServerSide || !isHarmless { return .whole }
+        if !isServerSide || !isSafe { return .whole }
         return keepsJournal ? .touched : .id
     }
 }

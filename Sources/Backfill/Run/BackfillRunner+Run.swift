@@ -1,12 +1,13 @@
 import BSON
-import Checking
+package import Checking
 import Concurrency
 import JobState
 import Jobs
 package import Mongo
 import Running
 import Scanning
-import Steps
+import ServerSchema
+package import Steps
 
 extension BackfillRunner {
     /// Runs the job, or resumes it, until it is done or has to stop.
@@ -20,13 +21,13 @@ extension BackfillRunner {
         let runner = try prepared(on: try pool.client())
         let store = try store(pool)
         try begin(plan, in: store)
-        return try runner.settled(by: store).run(plan, on: pool, since: started)
+        return try runner.resolved(by: store).run(plan, on: pool, since: started)
     }
 
     /// Returns the runner with the time of the job's first start in place of `$now` in its steps.
     ///
     /// Unchanged if the job was never started, or if the user must not read the state database.
-    func settled(by store: borrowing StateStore) throws -> BackfillRunner {
+    func resolved(by store: borrowing StateStore) throws -> BackfillRunner {
         let record = try early.run { () throws -> BSONDocument? in
             do { return try store.jobs.record() } catch let error as MongoError where error.isAuthorization {
                 return nil
@@ -34,7 +35,7 @@ extension BackfillRunner {
         }
         guard case .date(let now)? = record?["created"] else { return self }
         var runner = self
-        runner.job = job.settled(at: now)
+        runner.job = job.resolved(at: now)
         return runner
     }
 
@@ -42,7 +43,7 @@ extension BackfillRunner {
         _ plan: BackfillPlan, on pool: ClientPool, since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
         let store = try store(pool)
-        let (holding, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
+        let (heldLease, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             .take(store, for: .backfill)
         let (ledger, throttler): (UnsyncLedger, Throttler)
         do {
@@ -57,13 +58,13 @@ extension BackfillRunner {
                 job.job, store: try self.store(pool), missing: plan.missingMetrics, veto: job.job.veto)
         } catch {
             // Nothing was written yet, so the lease can be released at once.
-            try? store.ranges.release(holding.lease)
+            try? store.ranges.release(heldLease.lease)
             throw error
         }
         let kernel = Kernel(
             retry: retry, events: events, pool: pool, client: try pool.client(), store: store,
             throttler: throttler,
-            deadline: options.maxRuntime.map { started + $0 }, holding: holding)
+            deadline: options.maxRuntime.map { started + $0 }, heldLease: heldLease)
         var run = BackfillRun(self, plan, ledger: ledger, kernel: kernel, progress: Progress(range))
         let stopped: RunStop?
         do {
@@ -106,14 +107,14 @@ extension BackfillRunner {
             before: plan.before, after: [])
         (report.work.modified, report.work.updates) = (run.tally.documents, run.tally.updates)
         report.work.modifiedIsLow = run.tally.isLow
-        report.work.refreshed = job.refreshing == nil ? nil : run.refreshed
+        report.work.refreshed = job.refreshing == nil ? nil : run.refreshing.documents
         report.work.chunks = run.tally.chunks
         report.work.earlierChunks = run.progress.chunks - run.tally.chunks
-        report.harm = job.countsHarm ? run.account.harmed : nil
+        report.madeUnsyncable = job.countsUnsyncable ? run.account.unsyncable : nil
         report.notes = plan.notes
         if run.journal.unlinked > 0 {
             report.notes.append(
-                "\(run.journal.unlinked.separated) \(run.journal.unlinked == 1 ? "document was" : "documents were") "
+                "\(run.journal.unlinked.grouped) \(run.journal.unlinked == 1 ? "document was" : "documents were") "
                     + "created in another collection but not linked, because users changed the parents first: undo "
                     + "removes those that no document links to")
         }
@@ -125,14 +126,15 @@ extension BackfillRunner {
             report.after = try (known ?? counted(on: pool)).before
             if let next = job.next, options.only == nil {
                 report.unsyncable = (nil, try failing(under: next, on: pool))
+                report.dialect = next.dialect
             }
             report.failures = BackfillReport.FailureGroup.all(
-                of: try run.settleFailures(), unlisted: run.locks.unlisted)
+                of: try run.pruneFailures(), unlisted: run.locks.unlisted)
             let copies = StaleCopies(job: job, collection: run.collection)
             report.notes += try retry.run {
                 try copies.notes(report.after, journal: run.kernel.store, keepsJournal: keepsJournal)
             }
-            if !run.job.isHarmless {
+            if !run.job.isSafe {
                 report.headroom = try retry.run { try run.budget.limit.exactHeadroom(run.kernel.store) }
             }
         } catch is StopAsked {
@@ -157,7 +159,7 @@ extension BackfillRunner {
     private func counted(on pool: ClientPool) throws -> Survey.Result {
         let (job, only, retry) = (job, options.only, retry)
         let read = BackgroundTask(on: pool) { client in
-            let survey = Survey(job: job, collection: client.collection(job.job.namespace), looksAhead: false)
+            let survey = Survey(job: job, collection: client.collection(job.job.namespace), surveysAfter: false)
             return try retry.run {
                 try only.map { try survey.run(over: $0.slices) } ?? survey.run(in: job.job.limits.concurrency, on: pool)
             }
@@ -175,7 +177,7 @@ extension BackfillRunner {
     package func dryRun(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
         let client = try pool.client()
-        return try prepared(on: client).settled(by: try store(pool)).dryRun(plan, on: client, pool, since: started)
+        return try prepared(on: client).resolved(by: try store(pool)).dryRun(plan, on: client, pool, since: started)
     }
 
     private func dryRun(
@@ -189,8 +191,8 @@ extension BackfillRunner {
         var count = PreviewCount(job: job)
         if let upper = try retry.run({ try cutter.greatestID() }) {
             let evaluator = try retry.run { try PhaseEvaluator(job.whole, for: job.scope, in: collection) }
-            let walk = PreviewWalk(self, by: evaluator, upper: upper, averageSize: plan.collection.averageSize)
-            count = try walk.run(in: job.job.limits.concurrency, on: pool)
+            let preview = PreviewPass(self, by: evaluator, upper: upper, averageSize: plan.collection.averageSize)
+            count = try preview.run(in: job.job.limits.concurrency, on: pool)
             report.work.chunks = count.chunks
             report.failures = BackfillReport.FailureGroup.all(of: count.failures)
             if stop.isRaised { report.outcome = .stopped(.signal) }
@@ -199,12 +201,13 @@ extension BackfillRunner {
         (report.work.modified, report.work.updates) = (count.modified, count.updates)
         report.samples = count.samples.map(\.sample)
         report.unsyncable = job.next == nil ? nil : (count.failingBefore, count.failingAfter)
-        report.harm = job.countsHarm ? plan.risk.harm : nil
+        report.dialect = job.next?.dialect ?? .appServices
+        report.madeUnsyncable = job.countsUnsyncable ? plan.risk.madeUnsyncable : nil
         report.headroom = plan.risk.headroom
         report.notes = plan.notes
         do {
             try checkDeploy(of: plan)
-            try checkHarm(of: plan)
+            try checkHeadroom(of: plan)
         } catch { report.refusal = error.message }
         report.work.seconds = started.duration(to: .now).seconds
         report.estimate = RunEstimate(
@@ -222,5 +225,34 @@ extension BackfillRunner {
         var cursor = client.collection(Namespace(database: "local", collection: "oplog.rs")).aggregate(
             [["$collStats": ["storageStats": [:]]], ["$project": ["size": "$storageStats.maxSize"]]])
         return (try? cursor.nextDocument())?["size"]?.integer
+    }
+}
+
+/// A job's work, shared by several runners: each takes the documents between two `_id`s.
+extension BackfillRunner {
+    /// Returns one of several parts of the job, as a job of its own.
+    ///
+    /// The first runner decides at which `_id`s the job is cut, and stores them in the state database, so that all
+    /// runners use the same ones. A document that arrives later belongs to one of the parts, too.
+    /// - Throws: ``RunError``; ``MongoError``.
+    package func job(_ part: CheckPart, on pool: ClientPool) throws -> CompiledJob {
+        let client = try pool.client()
+        let collection = client.collection(job.job.namespace)
+        let bounds = try early.run {
+            try store(pool).parts.bounds(of: part.count) {
+                try IDRange.splitting(collection, into: part.count).compactMap(\.upper)
+            }
+        }
+        return job.taking(part, between: bounds)
+    }
+}
+
+extension CompiledJob {
+    /// Whether several runners can share the job; not if it has steps with `once`, whose marker fields belong to the
+    /// whole job.
+    package var canBeShared: Bool { MarkerRemoval.markers(of: job).isEmpty }
+
+    fileprivate func taking(_ part: CheckPart, between bounds: [BSONValue]) -> CompiledJob {
+        return named(part.name(of: job.name), over: .part(.part(part, between: bounds)))
     }
 }

@@ -74,12 +74,12 @@ package struct BackfillRunner: Sendable {
     ///     on it.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``.
     package func plan(on pool: ClientPool, isDry: Bool = false, isAsked: Bool = true) throws -> BackfillPlan {
-        try job.job.checkNamespaces(stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
+        try job.job.checkNamespaces(stateDatabase: options.stateDatabase, ledger: options.ledger.location.namespace)
         let client = try pool.client()
         let target = try early.run { try Target.find(job.job.namespace, on: client) }
         let wireVersion = try early.run { try client.hello().maxWireVersion }
         try job.checkServer(wireVersion: wireVersion)
-        var plan = try prepared(on: client).settled(by: try store(pool)).plan(
+        var plan = try prepared(on: client).resolved(by: try store(pool)).plan(
             target, on: client, pool, isDry: isDry, isAsked: isAsked)
         plan.notes += CompiledJob.notes(of: wireVersion)
         return plan
@@ -90,7 +90,7 @@ package struct BackfillRunner: Sendable {
     ) throws -> BackfillPlan {
         let isProof = !job.endsByConstruction
         let store = try store(pool)
-        let state = try early.run { try readState(store, binding: binding(to: target.uuid), isDry: isDry) }
+        let state = try early.run { try readState(store, binding: binding(to: target.uuid)) }
         if !isDry, state.isReadable {
             let seeker = LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             try early.run { try seeker.checkFree(store) }
@@ -102,9 +102,9 @@ package struct BackfillRunner: Sendable {
         // A finished job usually has nothing to do; only the survey can confirm that.
         let wasDone =
             try state.isReadable && early.run { try store.ranges.document()?["state"]?.text } == "done"
-        let looks = isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm || job.refreshing != nil
+        let surveys = isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm || job.refreshing != nil
         let survey =
-            looks ? try early.run { try look(at: collection, on: pool, isDry: isDry, isProof: isProof) } : nil
+            surveys ? try early.run { try self.survey(at: collection, on: pool, isDry: isDry, isProof: isProof) } : nil
         var plan = BackfillPlan(
             job: job.job.name, namespace: job.job.namespace,
             collection: BackfillPlan.Collection(
@@ -129,7 +129,7 @@ package struct BackfillRunner: Sendable {
         let throttler = try throttleOfPlan(on: pool)
         (plan.missingMetrics, plan.notes) = (throttler.missing, plan.notes + throttler.notes)
         if let note = store.ranges.terms.note { plan.notes.append(note) }
-        if !job.isHarmless {
+        if !job.isSafe {
             let budget = UnsyncBudget(
                 job: job, collection: collection, ledger: try openLedger(on: pool), limits: job.job.limits, stop: stop)
             plan = try early.run { try judged(plan, budget, store, isReadable: state.isReadable) }
@@ -143,19 +143,19 @@ package struct BackfillRunner: Sendable {
         _ plan: BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
     ) throws -> BackfillPlan {
         let differs = CompiledStep.Reason.targetDiffers.rawValue
-        let mayBe = plan.before.contains { $0.leftAlone.contains { $0.reason == differs && $0.count > 0 } }
+        let mayBe = plan.before.contains { $0.skipped.contains { $0.reason == differs && $0.count > 0 } }
         guard job.refreshing != nil, mayBe else { return plan }
         var plan = plan
-        let look = RefreshLook(
+        let refreshSearch = RefreshSearch(
             job: job, collection: collection, collectionUUID: plan.collection.checkedUUID)
-        let own = Set(try look.own(by: store.journal).0)
+        let own = Set(try refreshSearch.own(by: store.journal).0)
         plan.refreshable = own.count
         let copies = StaleCopies(job: job, collection: collection)
         for index in plan.after.indices where job.steps[index].step.kind.refresh != nil {
             let fresh = try copies.differing(at: index).intersection(own).count
-            for left in plan.after[index].leftAlone.indices where plan.after[index].leftAlone[left].reason == differs {
-                plan.after[index].leftAlone[left].count -= min(fresh, plan.after[index].leftAlone[left].count)
-                plan.before[index].leftAlone[left].count -= min(fresh, plan.before[index].leftAlone[left].count)
+            for left in plan.after[index].skipped.indices where plan.after[index].skipped[left].reason == differs {
+                plan.after[index].skipped[left].count -= min(fresh, plan.after[index].skipped[left].count)
+                plan.before[index].skipped[left].count -= min(fresh, plan.before[index].skipped[left].count)
             }
         }
         return plan
@@ -174,18 +174,18 @@ package struct BackfillRunner: Sendable {
         let count = try early.run { try collection.countDocuments(isLarge.filter) }
         guard count > 0 else { return [] }
         return [
-            "\(count.separated) \(count == 1 ? "document has" : "documents have") more than 7.9 MB in fields that the "
+            "\(count.grouped) \(count == 1 ? "document has" : "documents have") more than 7.9 MB in fields that the "
                 + "job writes: changes there cannot be undone"
         ]
     }
 
     /// Runs the survey, and throws if it shows that the job would never end.
     /// - Parameter isProof: whether the survey also has to show that no document would need the job after a run.
-    private func look(
+    private func survey(
         at collection: MongoCollection, on pool: ClientPool, isDry: Bool, isProof: Bool
     ) throws -> Survey.Result {
         var result = try locating(in: collection) {
-            let survey = Survey(job: job, collection: collection, looksAhead: isProof)
+            let survey = Survey(job: job, collection: collection, surveysAfter: isProof)
             return try options.only.map { try survey.run(over: $0.slices) }
                 ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
@@ -201,8 +201,8 @@ package struct BackfillRunner: Sendable {
         on pool: ClientPool
     ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
         let throttler = Throttler(job.job, store: try store(pool))
-        let holds = throttler.holds()
-        return (throttler.missing, throttler.missingGuarantees + holds.map { "a run would wait now: \($0)" })
+        let waitReasons = throttler.waitReasons()
+        return (throttler.missing, throttler.missingGuarantees + waitReasons.map { "a run would wait now: \($0)" })
     }
 
     /// Returns the plan with its risk: it judges every document that needs the job, and reads the headroom.
@@ -230,11 +230,12 @@ package struct BackfillRunner: Sendable {
             while !stop.isRaised {
                 let batch = try unblaming { try cursor.read(amount) }
                 guard !batch.isEmpty else { break }
-                let harmful = try budget.judged(batch, of: budget.job.whole).filter { $0.judgement == .harmful }.map(
-                    \.id)
-                plan.risk.harm += harmful.count
+                let unsyncable = try budget.judged(batch, of: budget.job.whole).filter { $0.judgement == .unsyncable }
+                    .map(
+                        \.id)
+                plan.risk.madeUnsyncable += unsyncable.count
                 if isReadable {
-                    plan.risk.recorded += try store.reservations.pendingOfAny(among: harmful, of: namespace).count
+                    plan.risk.recorded += try store.reservations.pendingOfAny(among: unsyncable, of: namespace).count
                 }
             }
         }
@@ -245,19 +246,11 @@ package struct BackfillRunner: Sendable {
     ///
     /// A read-only user may lack access to that database. Then the job counts as not started, and a note says so.
     private func readState(
-        _ store: borrowing StateStore, binding: JobStore.Binding, isDry: Bool
+        _ store: borrowing StateStore, binding: JobStore.Binding
     ) throws -> (unfinishedChunks: Int?, control: Control, isReadable: Bool, notes: [String]) {
         do {
-            var (binding, notes) = (binding, [String]())
-            if isDry, let begun = try store.jobs.record()?["text"]?.text, begun != binding.text,
-                YAMLFile.areEqualButForComments(begun, binding.text)
-            {
-                binding.text = begun
-                notes.append(
-                    "the comments of the job file changed after the job started: a run uses the file as it was then")
-            }
             try store.check(binding, restarts: options.restarts)
-            return (try store.ranges.unfinishedChunks(), try store.jobs.control(), true, notes)
+            return (try store.ranges.unfinishedChunks(), try store.jobs.control(), true, [])
         } catch let error as MongoError where error.isAuthorization {
             return (
                 nil, Control(), false,
@@ -294,16 +287,17 @@ package struct BackfillRunner: Sendable {
     /// Refuses a job whose plan found obstacles in the documents, or that would make too many documents unsyncable.
     ///
     /// Too many are more than the headroom has room for and more than the operator accepted.
-    package func checkHarm(of plan: BackfillPlan) throws(RunError) {
+    package func checkHeadroom(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
-        guard let headroom = plan.risk.headroom, plan.risk.harm - plan.risk.recorded > headroom.documents,
-            plan.risk.harm > options.allowUnsync ?? 0
+        let count = plan.risk.madeUnsyncable
+        guard let headroom = plan.risk.headroom, count - plan.risk.recorded > headroom.documents,
+            count > options.allowUnsync ?? 0
         else { return }
         throw RunError(
-            .harmExceedsHeadroom,
-            "job \"\(plan.job)\" would make \(plan.risk.harm.separated) documents unsyncable under the active schema, "
-                + "but there is room for \(headroom.documents.separated) (\(headroom)); convert into a new field "
-                + "instead, or accept it with --allow-unsync \(plan.risk.harm): the run then stops below the limit and "
+            .exceedsHeadroom,
+            "job \"\(plan.job)\" would make \(count.grouped) documents unsyncable under the active schema, "
+                + "but there is room for \(headroom.documents.grouped) (\(headroom)); convert into a new field "
+                + "instead, or accept it with --allow-unsync \(count): the run then stops below the limit and "
                 + "can be resumed; to free room: \(Headroom.remedies(for: plan.job))")
     }
 
@@ -318,7 +312,7 @@ package struct BackfillRunner: Sendable {
     }
 
     func openLedger(on pool: ClientPool) throws(MongoError) -> UnsyncLedger {
-        UnsyncLedger(options.ledger, of: options.apps.orOf(job.appIDs), client: try pool.client())
+        UnsyncLedger(options.ledger.orOf(job.appIDs), client: try pool.client())
     }
 }
 
@@ -376,13 +370,13 @@ extension BackfillRunner {
                     + open.joined(separator: ", ") + "; \(remedy)")
         }
         for (step, count) in zip(job.steps, survey.before) {
-            let refused = count.leftAlone.filter { found in
+            let refused = count.skipped.filter { found in
                 found.count > 0 && step.step.kind.refuses.contains { $0.rawValue == found.reason }
             }
             guard let found = refused.first else { continue }
             throw RunError(
                 .schemaMismatch,
-                "\"\(count.step)\" has \"onError: fail\" and cannot change \(found.count.separated) "
+                "\"\(count.step)\" has \"onError: fail\" and cannot change \(found.count.grouped) "
                     + "\(found.count == 1 ? "document" : "documents") (\(found.reason)), such as _id "
                     + "\(found.samples.first.flatMap { try? $0.extendedJSON(.relaxed) } ?? "unknown"): fix "
                     + "\(found.count == 1 ? "it" : "them"), or set \"onError: report\"")

@@ -56,7 +56,7 @@ struct Chunk: Sendable {
     /// Returns chunks of at most `count` documents each, which together have the documents of this one, to be read
     /// again.
     /// - Parameter isCareful: whether the server refused one of the documents.
-    func anew(in count: Int, carefully isCareful: Bool = false) -> [Chunk] {
+    func rereading(in count: Int, carefully isCareful: Bool = false) -> [Chunk] {
         ids.parts(of: count).map { ids in
             var chunk = Chunk(ids, phase: phase, conflicts: conflicts)
             chunk.isCareful = isCareful || self.isCareful
@@ -68,7 +68,7 @@ struct Chunk: Sendable {
     /// read.
     func parts(of count: Int) -> [Chunk] {
         if let documents { return documents.parts(of: count).map { Chunk($0, detail, phase: phase) } }
-        return anew(in: count)
+        return rereading(in: count)
     }
 
     /// Returns a chunk of the first `count` documents and a chunk of the others, which is `nil` if there are no others.

@@ -9,7 +9,7 @@ struct ChunkPacing {
     private var size: ChunkSize
     /// The number of documents in the next chunk, after a chunk that took too long although it was smaller than
     /// ``size``; `nil` at other times.
-    private var probe: Int?
+    private var trial: Int?
     /// The most bytes that are read for one chunk.
     private(set) var bytes: Int
 
@@ -19,7 +19,7 @@ struct ChunkPacing {
     }
 
     /// The number of documents in the next chunk.
-    var documents: Int { probe ?? size.documents }
+    var documents: Int { trial ?? size.documents }
 
     /// The documents and bytes to read for the next chunk.
     var amount: ReadAmount { ReadAmount(documents: documents, bytes: bytes) }
@@ -32,7 +32,7 @@ struct ChunkPacing {
 
     /// Makes the next chunk half as large as one of `documents` documents that took too long.
     mutating func halve(from documents: Int) {
-        if documents < size.documents { probe = max(1, documents / 2) } else { size.shrink() }
+        if documents < size.documents { trial = max(1, documents / 2) } else { size.shrink() }
     }
 
     /// Learns from a chunk that was written.
@@ -42,8 +42,8 @@ struct ChunkPacing {
     /// - Returns: whether chunks of one document have just begun to take more than their targets.
     mutating func learn(from documents: Int, isWhole: Bool, time: Duration) -> Bool {
         let wasStuck = size.isStuck
-        if isWhole, probe == nil { size.learn(from: documents, time: time) }
-        probe = probe.flatMap { $0 * 2 < size.documents ? $0 * 2 : nil }
+        if isWhole, trial == nil { size.learn(from: documents, time: time) }
+        trial = trial.flatMap { $0 * 2 < size.documents ? $0 * 2 : nil }
         return size.isStuck && !wasStuck
     }
 }

@@ -26,7 +26,7 @@ final class ChunkReader: Sendable {
     /// How long the caller waits for a whole chunk; after that, ``ReadScope/batch`` documents are enough.
     ///
     /// If few documents need the job, they are written while the reader searches for more.
-    private static let patience = Duration.milliseconds(50)
+    private static let answerTime = Duration.milliseconds(50)
 
     /// Starts the reading thread, on which `open` creates the cursor.
     init(
@@ -41,7 +41,7 @@ final class ChunkReader: Sendable {
                 var cursor = try open(client)
                 while true {
                     let documents = try cursor.read(amount) {
-                        desk.awaited.withLock { $0.map { .now - $0 > Self.patience } } ?? false
+                        desk.awaited.withLock { $0.map { .now - $0 > Self.answerTime } } ?? false
                     }
                     Self.answer(.success(documents), desk)
                     guard !documents.isEmpty, let more = Self.next(desk) else { return }
@@ -58,21 +58,21 @@ final class ChunkReader: Sendable {
         desk.isAsked.signal()
     }
 
-    /// Asks the reading thread for the documents of a chunk; call it once before each ``answer(stop:meanwhile:)``.
+    /// Asks the reading thread for the documents of a chunk; call it once before each ``answer(stop:whileWaiting:)``.
     func ask(for amount: ReadAmount) {
         desk.wanted.withLock { $0 = amount }
         desk.isAsked.signal()
     }
 
     /// Returns the documents that were asked for, and waits until they are read; empty at the end of the collection.
-    /// - Parameter meanwhile: called at intervals during the wait.
-    /// - Throws: what the reading threw; ``StopAsked``; what `meanwhile` throws.
-    func answer(stop: StopSignal, meanwhile: () throws -> Void) throws -> [DueDocument] {
+    /// - Parameter whileWaiting: called at intervals during the wait.
+    /// - Throws: what the reading threw; ``StopAsked``; what `whileWaiting` throws.
+    func answer(stop: StopSignal, whileWaiting: () throws -> Void) throws -> [DueDocument] {
         desk.awaited.withLock { $0 = .now }
         defer { desk.awaited.withLock { $0 = nil } }
         while !desk.isAnswered.wait(milliseconds: 200) {
             guard !stop.isRaised else { throw StopAsked() }
-            try meanwhile()
+            try whileWaiting()
         }
         guard let found = desk.found.withLock({ $0.take() }) else { preconditionFailure("signalled once it is there") }
         return try found.get()

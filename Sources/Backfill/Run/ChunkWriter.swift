@@ -52,13 +52,13 @@ struct ChunkWriter {
     }
 
     /// The most statements and bytes of a command with several statements, so that none takes long.
-    private static let most = (updates: 500, bytes: 4 << 20)
+    private static let maximum = (updates: 500, bytes: 4 << 20)
 
     /// Returns the updates for these documents, grouped by command.
     /// - Throws: ``BSONError``, which would be a bug.
     func commands(_ documents: [DueDocument]) throws -> [[Update]] {
         try (phase.isServerSide ? serverUpdates(documents) : documents.compactMap(clientUpdate))
-            .slices(count: Self.most.updates, bytes: Self.most.bytes, size: \.byteCount)
+            .slices(count: Self.maximum.updates, bytes: Self.maximum.bytes, size: \.byteCount)
     }
 
     /// Sends one command.
@@ -103,14 +103,14 @@ extension ChunkWriter {
     /// The properties that the documents of one statement have in common.
     private struct Likeness: Hashable {
         /// Whether the steps that can make documents unsyncable are left out.
-        var isHarmless: Bool
+        var isSafe: Bool
         /// For each field that the phase touches: 0 if it does not change, 1 if it was missing, 2 if it had another
         /// value.
         var fields: [UInt8] = []
         /// The old values of the fields that change, if the write has to check that they are still the same.
         var before = BSONDocument()
 
-        var withoutValues: Likeness { Likeness(isHarmless: isHarmless, fields: fields) }
+        var withoutValues: Likeness { Likeness(isSafe: isSafe, fields: fields) }
     }
 
     /// The fewest documents with the same old values that get a statement of their own.
@@ -120,7 +120,7 @@ extension ChunkWriter {
     private static let fewest = 8
     /// The most documents, and the most bytes of documents, in a statement that compares each document with its old
     /// values.
-    private static let mostCompared = (documents: 1_000, bytes: 1 << 20)
+    private static let maximumCompared = (documents: 1_000, bytes: 1 << 20)
 
     private func serverUpdates(_ documents: [DueDocument]) throws -> [Update] {
         var groups: [Likeness: [DueDocument]] = [:]
@@ -141,16 +141,16 @@ extension ChunkWriter {
             }
         }
         for likeness in order.map(\.withoutValues) {
-            let most = Self.mostCompared
+            let maximum = Self.maximumCompared
             let compared = (others.removeValue(forKey: likeness) ?? [])
-                .slices(count: most.documents, bytes: most.bytes, size: \.size)
+                .slices(count: maximum.documents, bytes: maximum.bytes, size: \.size)
             for part in compared { updates += try self.updates(part, likeness) }
         }
         return updates
     }
 
     private func updates(_ documents: [DueDocument], _ likeness: Likeness) throws -> [Update] {
-        let steps = likeness.isHarmless ? phase.harmlessSteps : phase.steps
+        let steps = likeness.isSafe ? phase.safeSteps : phase.steps
         guard !steps.isEmpty else { return [] }
         let condition = Expression.all([need(of: steps)] + (try isStillSo(likeness, documents, for: steps)))
         let ids = documents.map(\.id)
@@ -166,7 +166,7 @@ extension ChunkWriter {
     }
 
     private func likeness(of document: DueDocument) throws -> Likeness {
-        var likeness = Likeness(isHarmless: document.judgement == .harmless)
+        var likeness = Likeness(isSafe: document.judgement == .safe)
         guard isJournaled, let change = document.change else { return likeness }
         let (before, after) = (change.before.view, change.after.view)
         var old = BSONBuilder()
@@ -174,7 +174,7 @@ extension ChunkWriter {
             let was = try before.find(name)
             let isChanged = try ChunkJournal.differs(was, of: before, after.find(name), of: after)
             likeness.fields.append(isChanged ? (was == nil ? 1 : 2) : 0)
-            if isChanged, let was, !phase.tellsWhatWas { old.append(was, of: before) }
+            if isChanged, let was, !phase.determinesOldValue { old.append(was, of: before) }
         }
         likeness.before = old.finish()
         return likeness
@@ -192,7 +192,7 @@ extension ChunkWriter {
         let missing = changed.filter { $0.1 == 1 }.map { Expression(.string("$" + $0.0)).isMissing }
         let names = Set(changed.map(\.0))
         let others = steps.filter { step in names.isDisjoint(with: step.step.kind.touched.map { $0.components[0] }) }
-        let present = phase.tellsWhatWas ? [] : changed.filter { $0.1 == 2 }.map(\.0)
+        let present = phase.determinesOldValue ? [] : changed.filter { $0.1 == 2 }.map(\.0)
         let isSame =
             likeness.before.isEmpty
             ? try present.map { try areExactly($0, asIn: documents) }
@@ -230,7 +230,7 @@ extension ChunkWriter {
         let step = phase.steps[0]
         let target = step.step.target
         // If the phase's only step was judged not to change the document, nothing is written.
-        guard document.judgement != .harmless, let change = document.change,
+        guard document.judgement != .safe, let change = document.change,
             let value = try change.after.value(at: target)
         else { return nil }
         // The fields that the step reads, and those that it writes, must be as they were when the client read them.

@@ -105,7 +105,7 @@ struct DueCursor: ~Copyable {
     mutating func read(_ amount: ReadAmount, isAwaited: () -> Bool = { false }) throws -> [DueDocument] {
         var documents: [DueDocument] = []
         var (bytes, idBytes) = (0, 0)
-        while documents.count < amount.documents, bytes < amount.bytes, idBytes < ReadAmount.mostIDBytes,
+        while documents.count < amount.documents, bytes < amount.bytes, idBytes < ReadAmount.maximumIDBytes,
             documents.count < ReadScope.batch || !isAwaited()
         {
             guard let document = try next() else { break }
@@ -123,5 +123,5 @@ struct ReadAmount: Sendable {
     var bytes: Int
 
     /// The most bytes of `_id`s in a chunk, because one command has to hold them with the conditions and updates.
-    static let mostIDBytes = 3 << 20
+    static let maximumIDBytes = 3 << 20
 }

@@ -22,7 +22,7 @@ struct DueReading: ~Copyable {
     private var asked: TouchedFields?
 
     /// How many such documents the server is asked about at once.
-    private static let mostUnknown = 1_000
+    private static let maximumUnknown = 1_000
 
     /// - Returns: `nil` if the server has to find the documents: if only some documents are wanted, a collation
     ///   compares strings, the server is far away, or the client cannot evaluate the phase for most documents.
@@ -44,7 +44,7 @@ struct DueReading: ~Copyable {
         while true {
             if let document = try asked?.next() { return document }
             asked = nil
-            if isOver || unknown.count >= Self.mostUnknown {
+            if isOver || unknown.count >= Self.maximumUnknown {
                 guard let ids = unknown.commandSlices().first else { return nil }
                 unknown.removeFirst(ids.count)
                 asked = TouchedFields(

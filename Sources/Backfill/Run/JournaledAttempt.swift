@@ -40,14 +40,14 @@ struct JournaledAttempt {
     ///   exact.
     /// - Returns: whether the outcome of the write is known; `false` if its reply was lost.
     mutating func failed(_ error: MongoError, isPerDocument: Bool) -> Bool {
-        let told = error.modified ?? (isPerDocument ? error.modifiedAtLeast : nil)
-        counted += told ?? error.modifiedAtLeast ?? 0
-        isExact = isExact && told != nil
+        let known = error.modified ?? (isPerDocument ? error.modifiedAtLeast : nil)
+        counted += known ?? error.modifiedAtLeast ?? 0
+        isExact = isExact && known != nil
         return error.modifiedAtLeast != nil || !error.mayBeUnderWay
     }
 
     /// Starts to count at 0 again before a write is repeated; documents that look changed already are not counted.
-    mutating func countAnew(without doubtful: Set<BSONValue>) {
+    mutating func recount(without doubtful: Set<BSONValue>) {
         (self.doubtful, counted, isExact) = (doubtful, 0, true)
     }
 
@@ -77,7 +77,7 @@ struct JournaledAttempt {
 }
 
 extension DocumentEvidence {
-    private static let most = 6
+    private static let maximum = 6
     private static let largestValue = 256
 
     static func chosen(from sample: [BSONDocument], without touched: Set<String>) throws -> DocumentEvidence {
@@ -96,7 +96,7 @@ extension DocumentEvidence {
             }
         }
         let names = values.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }.map(\.key)
-        return DocumentEvidence(Array(names.prefix(most)))
+        return DocumentEvidence(Array(names.prefix(maximum)))
     }
 }
 

@@ -30,7 +30,7 @@ struct PreviewCount: Sendable {
     /// - Parameters:
     ///   - number: the number of the chunk.
     ///   - evaluator: the evaluator of the job; `nil` if the server has to evaluate all documents.
-    mutating func look(
+    mutating func read(
         at span: IDSpan, number: Int, by evaluator: PhaseEvaluator?, of collection: MongoCollection
     ) throws -> Int {
         var documents = 0

@@ -7,7 +7,7 @@ import Running
 import Scanning
 import Steps
 
-/// The journal of a run: the attempts at its chunks, and which documents each attempt has changed.
+/// The journal of a run: the attempts at its chunks, which documents each attempt has changed, and how durable that is.
 struct RunJournal {
     /// The current attempt at a chunk; `nil` once the journal records which documents it has changed.
     private(set) var attempt: JournaledAttempt?
@@ -16,6 +16,10 @@ struct RunJournal {
     /// How many documents were inserted in other collections and not linked, because the documents that were to link to
     /// them had changed.
     private(set) var unlinked = 0
+    /// The number that the journal stores for chunks that were read together: how many chunks were done before.
+    var group = 0
+    /// Whether a majority has what the current chunk wrote, and its journal.
+    var durability: WriteDurability
     /// Whether the server can read documents as they were at an earlier time.
     private let readsMoments: Bool
     /// The number of the newest attempt in the journal; `nil` when it has to be read from there.
@@ -23,11 +27,19 @@ struct RunJournal {
     /// The numbers of the attempts at the current chunk for which the journal records which documents they changed.
     private var acknowledged: [Int64] = []
 
-    /// - Parameter readsMoments: whether the server can read documents as they were at an earlier time.
-    init(readsMoments: Bool = false) { self.readsMoments = readsMoments }
+    /// - Parameters:
+    ///   - readsMoments: whether the server can read documents as they were at an earlier time.
+    ///   - isReplicaSet: whether the server names the term of its election in its replies.
+    init(readsMoments: Bool = false, isReplicaSet: Bool = false) {
+        self.readsMoments = readsMoments
+        durability = WriteDurability(isReplicaSet: isReplicaSet)
+    }
 
     /// Starts a chunk, which has no attempts yet.
-    mutating func begin() { (attempt, acknowledged) = (nil, []) }
+    mutating func begin() {
+        (attempt, acknowledged) = (nil, [])
+        durability.begin()
+    }
 
     // MARK: Before the write
 
@@ -53,13 +65,10 @@ struct RunJournal {
     }
 
     /// Writes the changes that are about to be made to the journal.
-    /// - Parameters:
-    ///   - key: the attempt's key in the journal; this function sets its number.
-    ///   - durability: receives the server's replies.
+    /// - Parameter key: the attempt's key in the journal; this function sets its number.
     /// - Returns: the documents that are in the journal, and may be written.
     mutating func write(
-        _ documents: [DueDocument], of phase: Phase, as key: JournalStore.Key, _ durability: inout WriteDurability,
-        _ kernel: inout Kernel
+        _ documents: [DueDocument], of phase: Phase, as key: JournalStore.Key, _ kernel: inout Kernel
     ) throws -> [DueDocument] {
         var entries = ChunkJournal(touched: phase.touched, evidence: evidence?.names ?? [])
         let written = try documents.filter { document in
@@ -106,8 +115,8 @@ struct RunJournal {
     }
 
     /// Writes those journals of the chunk again, with majority, that a majority may lack: no election must lose them.
-    static func confirm(_ durability: inout WriteDurability, _ kernel: borrowing Kernel) throws {
-        for journal in durability.unconfirmed { _ = try send(journal, isFinal: true, kernel) }
+    mutating func confirm(_ kernel: borrowing Kernel) throws {
+        for journal in durability.unconfirmed { _ = try Self.send(journal, isFinal: true, kernel) }
         durability.confirmed()
     }
 
@@ -124,7 +133,7 @@ struct RunJournal {
         if readsMoments {
             let time = try kernel.retrying { try kernel.client.operationTime() }
             attempt?.start = time > 0 ? .time(time) : .unknown
-        } else if updates.count <= Self.mostAsked,
+        } else if updates.count <= Self.maximumAsked,
             let ready = try Self.find(documents.map(\.id), readyFor: updates, at: nil, in: namespace, kernel)
         {
             attempt?.start = .ready(ready)
@@ -134,7 +143,7 @@ struct RunJournal {
     /// The most updates for which the server is asked which documents meet their conditions.
     ///
     /// A client-side step has one update for each document.
-    private static let mostAsked = 200
+    private static let maximumAsked = 200
 
     /// Returns which of the documents met the condition of their update just before the first update was sent; `nil` if
     /// that is unknown.
@@ -161,7 +170,7 @@ struct RunJournal {
             let ids = update.ids.filter(asked.contains)
             return ids.isEmpty ? nil : (update, ids)
         }
-        guard wanted.count <= mostAsked else { return nil }
+        guard wanted.count <= maximumAsked else { return nil }
         var ready: Set<BSONValue> = []
         do {
             for (update, ids) in wanted {
@@ -206,26 +215,29 @@ struct RunJournal {
     // MARK: After the write
 
     /// Counts the documents that an acknowledged write of the attempt changed.
-    mutating func wrote(_ modified: Int) { attempt?.wrote(modified) }
+    /// - Parameter reply: the server's reply to the write.
+    mutating func wrote(_ reply: BSONDocument) {
+        attempt?.wrote(reply["nModified"]?.integer ?? 0)
+        durability.add(reply)
+    }
 
     /// Counts the documents that a failed write of the attempt changed, as far as the server reports it.
-    /// - Returns: whether the reply was lost, so that ``countAnew(_:in:_:)`` has to run before the write is sent again.
+    /// - Returns: whether the reply was lost, so that ``recount(_:in:_:)`` has to run before the write is sent again.
     mutating func failed(_ error: MongoError, isPerDocument: Bool) -> Bool {
         attempt?.failed(error, isPerDocument: isPerDocument) == false
     }
 
     /// Finds out which documents a write changed although its reply was lost; called before the write is sent again.
-    mutating func countAnew(_ phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel) throws {
+    mutating func recount(_ phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel) throws {
         guard let documents = attempt?.documents else { return }
-        attempt?.countAnew(without: try Self.changed(documents, by: phase, in: collection, kernel))
+        attempt?.recount(without: try Self.changed(documents, by: phase, in: collection, kernel))
     }
 
     /// Records in the journal which documents the current attempt has changed, because undo restores no others.
     ///
     /// Normally the record does not wait for a majority: the chunk's checkpoint does.
     mutating func acknowledge(
-        _ phase: Phase, in collection: MongoCollection, _ durability: inout WriteDurability,
-        _ kernel: borrowing Kernel
+        _ phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel
     ) throws {
         guard let attempt else { return }
         var written = JournalStore.Written()

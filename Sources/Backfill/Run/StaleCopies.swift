@@ -9,7 +9,7 @@ import Steps
 /// A target that held another value before the job does not count: by the journal, the job never wrote it.
 struct StaleCopies {
     /// The most documents that are looked up in the journal for a step.
-    private static let most = 10_000
+    private static let maximum = 10_000
 
     let job: CompiledJob
     let collection: MongoCollection
@@ -61,7 +61,7 @@ struct StaleCopies {
             let types = fields.enumerated().map { "\($0.element) is \(document["t\($0.offset)"]?.text ?? "?")" }
             return "_id \(id) (\(types.joined(separator: ", ")))"
         }
-        let many = ids.count == 1 ? "1 target differs" : "\(ids.count.separated) targets differ"
+        let many = ids.count == 1 ? "1 target differs" : "\(ids.count.grouped) targets differ"
         return "\(step.step): \(many) from \(ids.count == 1 ? "its source" : "their sources"), and "
             + (keepsJournal
                 ? "from the job's own value, so another client changed \(ids.count == 1 ? "it" : "them")"
@@ -74,7 +74,7 @@ struct StaleCopies {
         // A copy step that kept the target's value counts, too. A rename does not, because its removal of the old field
         // reports it.
         let keeps = job.job.steps.contains { $0.step == job.steps[index].step }
-        return after[index].leftAlone.contains { left in
+        return after[index].skipped.contains { left in
             left.count > 0
                 && (left.reason == CompiledStep.Reason.targetDiffers.rawValue
                     || keeps && left.reason == CompiledStep.Reason.targetKept.rawValue)
@@ -88,7 +88,7 @@ struct StaleCopies {
         let before = job.steps[..<index].filter { $0.client == nil }.map(\.stage)
         let found = collection.aggregate(
             before + [
-                ["$match": .object(reason.when.filter)], ["$limit": .integer(Self.most)], ["$project": ["_id": 1]],
+                ["$match": .object(reason.when.filter)], ["$limit": .integer(Self.maximum)], ["$project": ["_id": 1]],
             ], options: Survey.options)
         return Set(try found.documents().compactMap { $0["_id"] })
     }
@@ -98,7 +98,7 @@ struct StaleCopies {
         let copies =
             ids.count == 1
             ? "1 copied value differs from its source"
-            : "\(ids.count.separated) copied values differ from their sources"
+            : "\(ids.count.grouped) copied values differ from their sources"
         return "\(step.step): \(copies), which changed after the copy: _id "
             + samples.joined(separator: ", ") + (ids.count > samples.count ? ", …" : "")
     }

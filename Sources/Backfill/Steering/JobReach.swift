@@ -15,7 +15,7 @@ package struct JobReach: Sendable {
     /// The collections in which steps insert documents.
     package private(set) var created: [Namespace] = []
     /// Whether documents may become unsyncable, so that the ledger is read.
-    package private(set) var countsHarm = true
+    package private(set) var countsUnsyncable = true
     /// The internal ids of the sync engine's app; empty if the job's schemas do not name it.
     package private(set) var apps: [String] = []
     /// Whether steps set marker fields in the documents that they are done with.
@@ -36,7 +36,7 @@ package struct JobReach: Sendable {
             }
             marks = marks || step.marker != nil
         }
-        countsHarm = !job.isHarmless
+        countsUnsyncable = !job.isSafe
         apps = job.appIDs
     }
 }

@@ -17,8 +17,8 @@ extension JobRegistry {
         var plan = CleanupPlan(job: job, namespace: try collection.namespace(of: record, job))
         plan.journal = try store.client.count("journal", ["_id.job": .string(job)])
         plan.skipped = try store.client.count("failed", ["_id.job": .string(job)])
-        plan.seenHarm = try store.client.count("harm", ["_id.job": .string(job), "seen": true])
-        plan.pendingHarm = try store.client.count("harm", ["_id.job": .string(job), "seen": false])
+        plan.seenReservations = try store.client.count("harm", ["_id.job": .string(job), "seen": true])
+        plan.pendingReservations = try store.client.count("harm", ["_id.job": .string(job), "seen": false])
         plan.markers = try markerRemoval(record).present()
         return plan
     }
@@ -63,7 +63,7 @@ extension JobRegistry {
     private func drop(_ plan: CleanupPlan, _ store: borrowing StateStore, _ between: () throws -> Void) throws {
         let job = BSONValue.string(plan.job)
         try store.journal.drop(between)
-        try store.leftAlone.drop(between)
+        try store.skipped.drop(between)
         try store.client.deleteAll("failed", ["_id.job": job], between)
         try store.client.deleteAll("harm", ["_id.job": job, "seen": true], between)
     }
@@ -90,14 +90,14 @@ package struct CleanupPlan: Sendable {
     /// How many records of skipped documents there are.
     package var skipped = 0
     /// How many reservations there are of documents that the ledger has shown since.
-    package var seenHarm = 0
+    package var seenReservations = 0
     /// How many reservations there are of documents that the ledger does not show yet.
     ///
     /// They take room below the limit, and stay.
-    package var pendingHarm = 0
+    package var pendingReservations = 0
     /// The marker fields, in which each document records that a step of the job is done.
     package var markers: [FieldPath] = []
 
     /// Whether there is nothing to drop.
-    package var isEmpty: Bool { journal + skipped + seenHarm == 0 && markers.isEmpty }
+    package var isEmpty: Bool { journal + skipped + seenReservations == 0 && markers.isEmpty }
 }

@@ -34,7 +34,8 @@ extension JobRegistry {
         }
         guard let next else { return .word("only the job's name was given; give its file to compare the validator") }
         guard let schema = next[namespace], schema.dialect == .jsonSchema else {
-            return .word("a sync engine's schema cannot be read from the deployment")
+            let owner = next[namespace]?.dialect == .prisma ? "a Prisma client" : "a sync engine"
+            return .word("\(owner)'s schema cannot be read from the deployment")
         }
         let infos = try store.client.client.listCollections(
             of: namespace.database, options: ["filter": ["name": .string(namespace.collection)]])
@@ -96,16 +97,16 @@ extension JobRegistry {
     package func freeRoom(of job: String) throws -> Int? {
         let store = try store(job)
         guard let record = try store.jobs.record(),
-            let compiled = try? StoredJob.compile(record, assuming: CheckOptions()), compiled.countsHarm
+            let compiled = try? StoredJob.compile(record, assuming: CheckOptions()), compiled.countsUnsyncable
         else { return nil }
         let client = try pool.client()
         let budget = UnsyncBudget(
             job: compiled, collection: client.collection(compiled.job.namespace),
-            ledger: UnsyncLedger(.standard, of: LedgerApps.fullest.orOf(compiled.appIDs), client: try pool.client()),
+            ledger: UnsyncLedger(LedgerScope().orOf(compiled.appIDs), client: try pool.client()),
             limits: compiled.job.limits,
             stop: StopSignal())
         do {
-            return try budget.freeRepaired(store, besides: [])
+            return try budget.freeRepaired(store, including: [])
         } catch let error as MongoError where error.isAuthorization {
             return nil
         } catch is LedgerUnreadable {

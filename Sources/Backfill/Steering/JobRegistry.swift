@@ -70,9 +70,9 @@ package struct JobRegistry: Sendable {
 
 extension JobRegistry {
     /// Returns the state of a job; `nil` when no job of that name was started.
-    /// - Parameter patience: how long a job may be silent before it counts as stalled.
+    /// - Parameter stalledAfter: how long a job may be silent before it counts as stalled.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
-    package func status(of job: String, patience: Duration) throws -> JobStatus? {
+    package func status(of job: String, stalledAfter: Duration) throws -> JobStatus? {
         let store = try store(job)
         // Both records are read with the server's time, because the lease is compared with it.
         guard let record = try store.client.firstChecked("jobs", ["_id": .string(job)], adding: ["now": "$$NOW"]) else {
@@ -80,11 +80,11 @@ extension JobRegistry {
         }
         let range = try store.client.firstChecked("ranges", ["_id": store.ranges.id], adding: ["now": "$$NOW"])
         let now = ServerTime(range?["now"]) ?? ServerTime(record["now"]) ?? ServerTime(milliseconds: 0)
-        var status = JobStatus(record, range: range, now: now, patience: patience)
+        var status = JobStatus(record, range: range, now: now, stalledAfter: stalledAfter)
         status.skipped = try store.client.counts("failed", ["_id.job": .string(job)], by: "code").map {
             (code: $0["_id"]?.text ?? $0["_id"]?.integer.map { "\($0)" } ?? "unknown", count: $0["count"]?.integer ?? 0)
         }
-        status.pendingHarm = try store.client.count("harm", ["_id.job": .string(job), "seen": false])
+        status.pendingReservations = try store.client.count("harm", ["_id.job": .string(job), "seen": false])
         if status.work.processed != nil, status.work.estimate == nil, let namespace = status.namespace {
             // A count by metadata needs `find` on the collection. Without that privilege, no share of the work is
             // shown.
@@ -95,16 +95,18 @@ extension JobRegistry {
 
     /// Returns the states of all jobs, in the order of their names.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
-    package func all(patience: Duration) throws -> [JobStatus] {
+    package func all(stalledAfter: Duration) throws -> [JobStatus] {
         var all: [JobStatus] = []
-        for name in try names() { if let status = try status(of: name, patience: patience) { all.append(status) } }
+        for name in try names() {
+            if let status = try status(of: name, stalledAfter: stalledAfter) { all.append(status) }
+        }
         return all
     }
 
     /// Returns the state of a named job; with its file, the job need not have been started.
     /// - Throws: ``RunError`` when no job of that name was started, and no file is given.
-    package func status(of job: String, of file: Job?, patience: Duration) throws -> JobStatus {
-        if let status = try status(of: job, patience: patience) { return status }
+    package func status(of job: String, of file: Job?, stalledAfter: Duration) throws -> JobStatus {
+        if let status = try status(of: job, stalledAfter: stalledAfter) { return status }
         guard let file else { throw try unknown(job) }
         var status = JobStatus(job: job, now: ServerTime(milliseconds: 0))
         status.namespace = file.namespace
@@ -148,19 +150,19 @@ extension JobRegistry {
         guard case .taken(let first, _) = try store.ranges.acquire(for: use) else {
             throw RunError(.leaseHeld, "job \"\(job)\" is held by a runner: \(remedy)")
         }
-        var holding = HeldLease(lease: first, askedAt: .now)
+        var heldLease = HeldLease(lease: first, askedAt: .now)
         func renew() throws {
             let askedAt = ContinuousClock.now
-            holding.renew(try store.ranges.renew(holding.lease), askedAt: askedAt)
+            heldLease.renew(try store.ranges.renew(heldLease.lease), askedAt: askedAt)
         }
         do {
             try renew()
-            try body { if holding.isHalfOver { try renew() } }
+            try body { if heldLease.isHalfOver { try renew() } }
         } catch {
-            try? store.ranges.release(holding.lease)
+            try? store.ranges.release(heldLease.lease)
             throw error
         }
-        try store.ranges.release(holding.lease)
+        try store.ranges.release(heldLease.lease)
     }
 
     func steer(_ job: String, _ changes: BSONDocument, _ what: String) throws {
@@ -293,7 +295,8 @@ extension JobRegistry {
         var all: [String: JobAftermath] = [:]
         for name in begun {
             let store = try store(name)
-            var aftermath = JobAftermath(deployed: try store.jobs.control().deployed?.at)
+            let record = try store.jobs.record() ?? [:]
+            var aftermath = JobAftermath(deployed: Control(record).deployed?.at, text: record["text"]?.text)
             if let undo = try store.ranges.undoing(), undo.ended != nil { aftermath.undone = undo.refusal(of: name) }
             all[name] = aftermath
         }

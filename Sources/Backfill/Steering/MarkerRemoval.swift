@@ -47,7 +47,8 @@ struct MarkerRemoval {
     /// - Throws: ``RunError`` when documents keep their marker fields, or the removal was asked to stop;
     ///   ``MongoError``. The next clean-up continues.
     func run(stop: StopSignal) throws {
-        let report = try runner(stop).removeAll(on: pool)
+        let runner = try runner(stop)
+        let report = try runner.run(try runner.plan(on: pool), on: pool)
         let store = StoreClient(database: stateDatabase, client: try pool.client())
         let name = BSONValue.string(name)
         // The errors below report the skipped documents, so their records are not needed.
@@ -89,14 +90,10 @@ struct MarkerRemoval {
         var options = RunOptions()
         options.stateDatabase = stateDatabase
         options.keepsJournal = false
-        options.ledger = .none
+        options.ledger.location = .none
         return BackfillRunner(
             try CompiledJob(removal, active: nil, next: nil), options: options, stop: stop, events: { _ in })
     }
-}
-
-extension BackfillRunner {
-    fileprivate func removeAll(on pool: ClientPool) throws -> BackfillReport { try run(try plan(on: pool), on: pool) }
 }
 
 extension MarkerRemoval {

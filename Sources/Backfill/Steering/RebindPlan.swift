@@ -27,13 +27,13 @@ package struct RebindPlan: Sendable {
     package internal(set) var hasLast: Bool?
 
     /// How many of ``changes`` belong to documents that exist, and of which it is unknown whether they are the same.
-    package var untold: Int { changes - same - gone - others }
+    package var unidentified: Int { changes - same - gone - others }
 
     /// Whether the collection is another one: most documents that can be identified are missing, or are other
     /// documents.
     ///
     /// Users delete some documents, and never most of them at once.
-    package var isAnother: Bool { (gone + others) * 2 > changes - untold }
+    package var isAnother: Bool { (gone + others) * 2 > changes - unidentified }
 }
 
 extension RebindPlan {

@@ -74,7 +74,7 @@ extension RefusingValidator {
         }
         guard count > 0 else { return [] }
         return [
-            "the validator of \(namespace) refuses \(count == 1 ? "a document" : "\(count.separated) documents") as "
+            "the validator of \(namespace) refuses \(count == 1 ? "a document" : "\(count.grouped) documents") as "
                 + "\(count == 1 ? "it was" : "they were") before the job: to undo all changes, first restore the "
                 + "earlier validator (shipshape enforce --abort, or collMod), or set its action to warn"
         ]

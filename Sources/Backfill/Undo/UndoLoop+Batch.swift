@@ -23,7 +23,7 @@ extension UndoLoop {
         case asBefore
         /// There is nothing to undo: the job's attempt did not write the document, or this undo has restored it from
         /// newer entries.
-        case settled
+        case done
         case left(UndoReport.Reason)
     }
 
@@ -44,7 +44,7 @@ extension UndoLoop {
             // This batch restored the document before it was cut off and started again.
             case .asBefore where memory.wasSent(entry.id): tally.restored += 1
             case .asBefore: tally.asBefore += 1
-            case .settled: break
+            case .done: break
             case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
             }
         }
@@ -79,7 +79,7 @@ extension UndoLoop {
         let kept = Set(left.map(\.id))
         let restored = due.filter { !kept.contains($0.id) }
         memory.restore(restored)
-        try settle(restored)
+        try noteRepaired(restored)
         return .done(count)
     }
 
@@ -88,11 +88,12 @@ extension UndoLoop {
         _ entries: [JournalPart.Entry], of part: JournalPart
     ) throws -> [(JournalPart.Entry, Found)]? {
         guard let current = try read(entries.map(\.id), of: part) else { return nil }
-        return try entries.map { ($0, try look(at: $0, of: part, as: current[$0.id])) }
+        return try entries.map { ($0, try compare(at: $0, of: part, as: current[$0.id])) }
     }
 
-    private func look(at entry: JournalPart.Entry, of part: JournalPart, as document: BSONDocument?) throws -> Found {
-        if memory.isMissed(entry.id) { return .settled }
+    private func compare(at entry: JournalPart.Entry, of part: JournalPart, as document: BSONDocument?) throws -> Found
+    {
+        if memory.isMissed(entry.id) { return .done }
         let isKnown = memory.isWritten(entry.id)
         guard let document else { return .left(.gone) }
         if SyncLock.isHeld(in: document) { return .left(.locked) }
@@ -101,7 +102,7 @@ extension UndoLoop {
         if fields == group.before { return .asBefore }
         guard JournalDigest(of: fields) == group.after else {
             // Another client changed the fields, unless this undo restored them from newer entries.
-            return try memory.isRestored(fields, of: entry.id, in: group) ? .settled : .left(.changed)
+            return try memory.isRestored(fields, of: entry.id, in: group) ? .done : .left(.changed)
         }
         let isReplaced = try entry.evidence.map { try part.evidence.isReplaced(document, since: $0) } ?? false
         guard includesUncertain || (isKnown && !isReplaced) else { return .left(.uncertain) }
@@ -175,7 +176,7 @@ extension UndoLoop {
                     } else {
                         fresh.append(document)
                     }
-                case .asBefore, .settled: break
+                case .asBefore, .done: break
                 case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
                 }
             }
@@ -203,13 +204,13 @@ extension UndoLoop {
         tally.restored += restored.count { !leftNow.contains($0) }
         for (document, members) in Dictionary(grouping: left, by: \.document) {
             try kernel.retrying {
-                try kernel.store.leftAlone.add(members.map(\.id), because: document.reason, code: document.code)
+                try kernel.store.skipped.add(members.map(\.id), because: document.reason, code: document.code)
             }
         }
         for (id, document) in left { leave(id, document) }
         if memory.isRetry {
             let done = restored.filter { !leftNow.contains($0) }
-            try kernel.retrying { try kernel.store.leftAlone.remove(done) }
+            try kernel.retrying { try kernel.store.skipped.remove(done) }
         }
     }
 }
@@ -295,7 +296,7 @@ extension UndoLoop {
         var notes = subject.target.validator?.notes(tally, of: subject.namespace) ?? []
         if tally.moved > 0 {
             notes.append(
-                "\(tally.moved.separated) \(tally.moved == 1 ? "document is" : "documents are") too large for a "
+                "\(tally.moved.grouped) \(tally.moved == 1 ? "document is" : "documents are") too large for a "
                     + "command that restores a field at its old place: the restored fields are at the end")
         }
         return notes
@@ -310,7 +311,7 @@ extension UndoLoop {
     /// - Returns: the first document without room, and the headroom; `nil` when there is room for all.
     mutating func reserve(_ due: inout [Restoring]) throws -> (id: BSONValue, headroom: Headroom)? {
         guard let budget, let active = budget.job.active, !due.isEmpty else { return nil }
-        var harmful: [BSONValue] = []
+        var unsyncable: [BSONValue] = []
         for (index, document) in due.enumerated() {
             let after = try document.restored()
             guard try active.check(after.view) == .certain else { continue }
@@ -320,35 +321,34 @@ extension UndoLoop {
             if try active.check(document.current.view) == .certain {
                 due[index].isWatched = true
             } else {
-                harmful.append(document.id)
+                unsyncable.append(document.id)
             }
         }
-        tally.harm += harmful.count
-        guard !kernel.isDry, !harmful.isEmpty else { return nil }
+        tally.madeUnsyncable += unsyncable.count
+        guard !kernel.isDry, !unsyncable.isEmpty else { return nil }
         let namespace = subject.namespace
-        let recorded = try kernel.retrying { try kernel.store.reservations.pending(among: harmful, of: namespace) }
+        let recorded = try kernel.retrying { try kernel.store.reservations.pending(among: unsyncable, of: namespace) }
         try kernel.retrying {
             try kernel.store.reservations.removeRepaired(since: budget.grace(kernel.store), of: namespace)
         }
         let headroom = try kernel.retrying { try budget.limit.exactHeadroom(kernel.store) }
-        var new = harmful.filter { !recorded.contains($0) }
+        var new = unsyncable.filter { !recorded.contains($0) }
         var cut: (id: BSONValue, headroom: Headroom)?
         if new.count > headroom.documents {
             let first = new[headroom.documents]
             cut = (first, headroom)
             due = Array(due.prefix { $0.id != first })
-            tally.harm -= harmful.count - (harmful.firstIndex(of: first) ?? harmful.count)
+            tally.madeUnsyncable -= unsyncable.count - (unsyncable.firstIndex(of: first) ?? unsyncable.count)
             new = Array(new.prefix(headroom.documents))
         }
         guard !new.isEmpty else { return cut }
         // These documents sync, so if the ledger shows them, it has not noticed their repair yet.
-        let shown = try kernel.retrying { try budget.ledger.holding(new, of: namespace) }
+        let shown = try kernel.retrying { try budget.ledger.listed(new, of: namespace) }
         let now = try kernel.retrying {
-            try budget.limit.record(new, stale: new.filter(shown.contains), of: namespace, kernel.store)
+            try budget.limit.record(new, new: new, stale: new.filter(shown.contains), of: namespace, kernel.store)
         }
         guard now.isExceeded else { return cut }
-        // Another job reserved room in the meantime.
-        try kernel.retrying { try kernel.store.reservations.remove(new, of: namespace) }
+        // Another job reserved room in the meantime, so these documents are not reserved.
         due = []
         return (new[0], now)
     }

@@ -13,7 +13,7 @@ import Steps
 /// collections are not searched for.
 extension UndoLoop {
     /// The most documents that are removed with one command.
-    private static let mostChildren = 200
+    private static let maximumChildren = 200
 
     /// Removes the documents that the job inserted and that no other client changed since, the newest first.
     /// - Parameter start: the number of the job's attempt that the last undo reached; `nil` starts with the newest
@@ -22,15 +22,15 @@ extension UndoLoop {
     mutating func removeChildren(from start: Int64?) throws -> RunStop? {
         guard subject.mayHaveChildren else { return nil }
         var sequence = start
-        if start == nil, !kernel.isDry { try kernel.retrying { try kernel.store.leftAlone.dropOthers() } }
+        if start == nil, !kernel.isDry { try kernel.retrying { try kernel.store.skipped.dropOthers() } }
         var linked: Set<IDKey>?
         while let part = try kernel.retrying({ try kernel.store.journal.created(before: sequence) }) {
-            if linked == nil { linked = try linksOfLeftAlone().union(linksThatStayed()) }
+            if linked == nil { linked = try linksOfSkipped().union(linksThatStayed()) }
             var rest = part.children[...]
             while !rest.isEmpty {
                 if let stop = try kernel.waitForThrottle() { return stop }
-                try remove(Array(rest.prefix(Self.mostChildren)), keeping: linked ?? [])
-                rest = rest.dropFirst(Self.mostChildren)
+                try remove(Array(rest.prefix(Self.maximumChildren)), keeping: linked ?? [])
+                rest = rest.dropFirst(Self.maximumChildren)
             }
             sequence = part.sequence
             guard !kernel.isDry else { continue }
@@ -52,7 +52,7 @@ extension UndoLoop {
     }
 
     /// Returns all values in skipped documents that can be links; the documents to which they link have to stay.
-    private func linksOfLeftAlone() throws -> Set<IDKey> {
+    private func linksOfSkipped() throws -> Set<IDKey> {
         let ids = Array(memory.left)
         let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
         return try kernel.retrying {
@@ -102,13 +102,13 @@ extension UndoLoop {
     private mutating func remove(_ all: [CreatedChild], keeping linked: Set<IDKey>) throws {
         for namespace in Set(all.map(\.namespace)) {
             let options = runner.options
-            try namespace.check(stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
+            try namespace.check(stateDatabase: options.stateDatabase, ledger: options.ledger.location.namespace)
             let made = Dictionary(all.filter { $0.namespace == namespace }.map { ($0.id, $0) }) { $1 }
             if try isShared(namespace) {
                 try leave(Array(made.keys), of: namespace, because: .shared)
                 continue
             }
-            var due = try look(made, in: namespace, keeping: linked, isFirst: true)
+            var due = try compare(made, in: namespace, keeping: linked, isFirst: true)
             let count = due.count
             guard !kernel.isDry else {
                 children.removed += count
@@ -119,12 +119,12 @@ extension UndoLoop {
                 // Some documents changed in the meantime, or the lease had ended, so those that still exist are read
                 // again.
                 let ids = Set(due.compactMap { $0["_id"] })
-                due = try look(made.filter { ids.contains($0.key) }, in: namespace, keeping: linked, isFirst: false)
+                due = try compare(made.filter { ids.contains($0.key) }, in: namespace, keeping: linked, isFirst: false)
             }
             let refused = due.compactMap { $0["_id"] }
             try leave(refused, of: namespace, because: .refused)
-            children.removed += count - refused.count - children.changedMeanwhile
-            children.changedMeanwhile = 0
+            children.removed += count - refused.count - children.changedByOthers
+            children.changedByOthers = 0
         }
     }
 
@@ -133,7 +133,7 @@ extension UndoLoop {
     }
 
     /// Returns the documents that are still as they were inserted and may be removed; records the others as skipped.
-    private mutating func look(
+    private mutating func compare(
         _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<IDKey>, isFirst: Bool
     ) throws -> [BSONDocument] {
         let collection = kernel.client.collection(namespace)
@@ -159,7 +159,7 @@ extension UndoLoop {
                 due.append(document)
             }
         }
-        if !isFirst { children.changedMeanwhile += changed.count }
+        if !isFirst { children.changedByOthers += changed.count }
         try leave(changed, of: namespace, because: .changed)
         try leave(kept, of: namespace, because: .linked)
         return due
@@ -171,7 +171,7 @@ extension UndoLoop {
         guard !ids.isEmpty else { return }
         for id in ids { children.leave(id, of: namespace, because: reason) }
         guard !kernel.isDry else { return }
-        try kernel.retrying { try kernel.store.leftAlone.add(children: ids, of: namespace, because: reason) }
+        try kernel.retrying { try kernel.store.skipped.add(children: ids, of: namespace, because: reason) }
     }
 
     /// Removes documents that are still byte for byte as they were read; each filter holds the fence.

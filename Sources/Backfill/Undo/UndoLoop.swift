@@ -112,7 +112,7 @@ extension UndoLoop {
     /// Records which of the restored documents sync again after the job had made them unsyncable.
     ///
     /// Such a document keeps its reservation while the ledger may still show it.
-    func settle(_ restored: [Restoring]) throws {
+    func noteRepaired(_ restored: [Restoring]) throws {
         guard let active = budget?.job.active else { return }
         var repaired: [BSONValue] = []
         for document in restored {
@@ -123,24 +123,25 @@ extension UndoLoop {
         try kernel.retrying {
             let pending = try kernel.store.reservations.pending(among: repaired, of: namespace)
             guard !pending.isEmpty else { return }
-            try kernel.store.reservations.note(repaired: repaired.filter(pending.contains), harmed: [], of: namespace)
+            try kernel.store.reservations.note(
+                repaired: repaired.filter(pending.contains), unsyncable: [], of: namespace)
         }
     }
 
     /// Waits until the ledger cannot show repaired documents any more, and releases their reservations.
     /// - Returns: why the undo has to stop; `nil` if all these reservations are released.
-    mutating func settleRepaired() throws -> RunStop? {
+    mutating func releaseRepaired() throws -> RunStop? {
         guard let budget else { return nil }
         let grace = budget.grace(kernel.store)
-        var isTold = false
+        var isReported = false
         while true {
             let left = try kernel.retrying { () throws -> Int in
-                try budget.freeRepaired(kernel.store, besides: [kernel.store.job])
+                try budget.freeRepaired(kernel.store, including: [kernel.store.job])
                 return try kernel.store.reservations.repairedCount(of: subject.namespace)
             }
             guard left > 0 else { return nil }
-            if !isTold { runner.events(.waitingForLedger(documents: left, seconds: grace.seconds)) }
-            isTold = true
+            if !isReported { runner.events(.waitingForLedger(documents: left, seconds: grace.seconds)) }
+            isReported = true
             try kernel.sleep(min(grace, .seconds(2)))
             if runner.stop.isRaised { return .signal }
             if let deadline = kernel.deadline, .now >= deadline { return .timeBudget }

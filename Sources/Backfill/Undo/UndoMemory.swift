@@ -23,7 +23,7 @@ struct UndoMemory {
     private var restored: Set<Int> = []
 
     /// The most restored fields that are remembered.
-    private static let mostRestored = 2_000_000
+    private static let maximumRestored = 2_000_000
 
     /// Starts with the documents that earlier undos of the job skipped.
     /// - Parameter retried: the only documents to process; `nil` for all.
@@ -73,9 +73,9 @@ struct UndoMemory {
     /// Ends the current batch.
     mutating func endBatch() { sent = [] }
 
-    /// Remembers the fields of documents that were restored, up to ``mostRestored`` fields.
+    /// Remembers the fields of documents that were restored, up to ``maximumRestored`` fields.
     mutating func restore(_ documents: some Sequence<Restoring>) {
-        for document in documents where restored.count < Self.mostRestored {
+        for document in documents where restored.count < Self.maximumRestored {
             for name in document.group.names { restored.insert(Self.hash(document.id, name)) }
         }
     }

@@ -8,7 +8,7 @@ import JobState
 /// an earlier pass has those that it changed, too.
 struct UndoOverlay {
     /// The most documents of later passes that are remembered.
-    static let most = 100_000
+    static let maximum = 100_000
 
     /// The changes that would have been undone in the current chunk, by `_id`; ``kept`` has those of later passes.
     private var recent: [BSONValue: [JournalGroup]] = [:]
@@ -16,14 +16,14 @@ struct UndoOverlay {
     private var chunk: (pass: Int, chunk: BSONValue)?
     /// The numbers of the passes whose changes are kept, because an earlier pass may have changed the same documents.
     private let lasting: Set<Int>
-    private let most: Int
-    /// Whether there were more documents than ``most``; the changes of the others may be counted more than once.
+    private let maximum: Int
+    /// Whether there were more documents than ``maximum``; the changes of the others may be counted more than once.
     private(set) var isFull = false
 
     /// - Parameter judgesWhole: whether whole documents are judged, so that any earlier pass matters; otherwise only
     ///   one that touches the same fields does.
-    init(_ passes: [JournalStore.Pass], judgesWhole: Bool, most: Int = Self.most) {
-        self.most = most
+    init(_ passes: [JournalStore.Pass], judgesWhole: Bool, maximum: Int = Self.maximum) {
+        self.maximum = maximum
         lasting = Set(
             passes.filter { pass in
                 passes.contains { earlier in
@@ -43,7 +43,7 @@ struct UndoOverlay {
     mutating func restore(_ document: Restoring) {
         let change = document.group.change
         if chunk.map({ lasting.contains($0.pass) }) ?? false {
-            if kept.count < most || kept[document.id] != nil {
+            if kept.count < maximum || kept[document.id] != nil {
                 kept[document.id, default: []].append(change)
                 return
             }

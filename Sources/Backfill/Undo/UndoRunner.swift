@@ -47,7 +47,7 @@ package struct UndoRunner: Sendable {
 
     private func subject(_ store: borrowing StateStore, on pool: ClientPool) throws -> UndoSubject {
         let collection = RecordedCollection(
-            named: named, stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
+            named: named, stateDatabase: options.stateDatabase, ledger: options.ledger.location.namespace)
         guard let subject = try retry.run({ try UndoSubject.find(store, in: collection, assuming: assumptions) }) else {
             throw try JobRegistry(options.stateDatabase, on: pool).unknown(job)
         }
@@ -58,7 +58,7 @@ package struct UndoRunner: Sendable {
     {
         // Documents are judged by the schema that is active now.
         let control = try retry.run { try store(pool).jobs.control() }
-        guard let compiled = subject.job?.judged(by: control), compiled.countsHarm else { return nil }
+        guard let compiled = subject.job?.judged(by: control), compiled.countsUnsyncable else { return nil }
         let runner = BackfillRunner(compiled, options: options, stop: stop, events: events)
         return UnsyncBudget(
             job: compiled, collection: client.collection(subject.namespace), ledger: try runner.openLedger(on: pool),
@@ -72,10 +72,10 @@ package struct UndoRunner: Sendable {
         let subject = try subject(store, on: pool)
         var report = UndoReport(job: job, namespace: subject.namespace, outcome: .dryRun)
         let contents = try fill(&report, of: subject, store)
-        let left = try retry.run { try store.leftAlone.ofJob() }
+        let left = try retry.run { try store.skipped.ofJob() }
         if subject.undoing?.ended != nil, !left.contains(where: { isPassing($0.left.reason) }) {
             report.outcome = .undoneBefore
-            report.leftAlone = Self.grouped(left)
+            report.skipped = Self.grouped(left)
             return report
         }
         try subject.checkOrder()
@@ -93,16 +93,16 @@ package struct UndoRunner: Sendable {
         report.notes += loop.notes
         if loop.overlay?.isFull == true {
             report.notes.append(
-                "the job changed more than \(UndoOverlay.most.separated) documents in more than one pass: the changes "
-                    + "of the others are counted one by one, so the counts are upper bounds")
+                "the job changed more than \(UndoOverlay.maximum.grouped) documents in more than one pass: the "
+                    + "changes of the others are counted one by one, so the counts are upper bounds")
         }
         let kept = left.filter { !loop.memory.retries($0.id) }
-        report.leftAlone = UndoReport.LeftAlone.joined(Self.grouped(kept), loop.tally.report)
+        report.skipped = UndoReport.Skipped.joined(Self.grouped(kept), loop.tally.report)
         if let budget = loop.budget {
-            report.harm = loop.tally.harm
+            report.madeUnsyncable = loop.tally.madeUnsyncable
             report.headroom = try retry.run { try budget.limit.exactHeadroom(loop.kernel.store, marks: false) }
         }
-        do { try checkHarm(of: report) } catch { report.refusal = error.message }
+        do { try checkHeadroom(of: report) } catch { report.refusal = error.message }
         report.seconds = started.duration(to: .now).seconds
         return report
     }
@@ -110,15 +110,15 @@ package struct UndoRunner: Sendable {
     /// Refuses an undo that would make too many documents unsyncable.
     ///
     /// Too many are more than the headroom has room for and more than the operator accepted.
-    package func checkHarm(of report: UndoReport) throws(RunError) {
-        guard let headroom = report.headroom, let harm = report.harm, harm > headroom.documents,
-            harm > options.allowUnsync ?? 0
+    package func checkHeadroom(of report: UndoReport) throws(RunError) {
+        guard let headroom = report.headroom, let count = report.madeUnsyncable, count > headroom.documents,
+            count > options.allowUnsync ?? 0
         else { return }
         throw RunError(
-            .harmExceedsHeadroom,
-            "the undo of job \"\(job)\" would make \(harm.separated) documents unsyncable under the active schema, but "
-                + "there is room for \(headroom.documents.separated) (\(headroom)); accept it with --allow-unsync "
-                + "\(harm): the undo then stops below the limit and can be resumed")
+            .exceedsHeadroom,
+            "the undo of job \"\(job)\" would make \(count.grouped) documents unsyncable under the active schema, "
+                + "but there is room for \(headroom.documents.grouped) (\(headroom)); accept it with --allow-unsync "
+                + "\(count): the undo then stops below the limit and can be resumed")
     }
 
     /// Undoes the job, or resumes its undo, until it is done or has to stop.
@@ -130,16 +130,17 @@ package struct UndoRunner: Sendable {
         _ = try subject(store, on: pool)
         // If the job's document in `ranges` was deleted, a new one is created: the journal alone is enough for an undo.
         try retry.run { if try store.ranges.document() == nil { try store.createRange() } }
-        let (holding, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
+        let (heldLease, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             .take(store, for: .undo)
         // The job is read again, because a runner may have continued it until the lease was taken.
         let subject = try subject(store, on: pool)
         let undoing = range["undo"]?.document.map(Undoing.init)
         var report = UndoReport(job: job, namespace: subject.namespace, outcome: .done)
         try fill(&report, of: subject, store)
-        let left = try retry.run { try store.leftAlone.ofJob() }
+        let left = try retry.run { try store.skipped.ofJob() }
         var loop = try loop(
-            subject, store, on: pool, left: left, deadline: options.maxRuntime.map { started + $0 }, holding: holding)
+            subject, store, on: pool, left: left, deadline: options.maxRuntime.map { started + $0 },
+            heldLease: heldLease)
         do {
             if undoing?.ended == nil || loop.memory.isRetry {
                 try subject.checkOrder()
@@ -147,7 +148,7 @@ package struct UndoRunner: Sendable {
                     report.outcome = .stopped(stop)
                 } else if let stop = try loop.removeChildren(from: loop.memory.isRetry ? nil : undoing?.children) {
                     report.outcome = .stopped(stop)
-                } else if let stop = try loop.settleRepaired() {
+                } else if let stop = try loop.releaseRepaired() {
                     report.outcome = .stopped(stop)
                 } else {
                     try checkJournal(loop.kernel.store, holds: report.journal.chunks, of: subject)
@@ -167,10 +168,10 @@ package struct UndoRunner: Sendable {
         report.taken.asBefore = loop.tally.asBefore
         report.taken.included = loop.tally.included
         report.notes += loop.notes
-        report.leftAlone = Self.grouped(try retry.run { try loop.kernel.store.leftAlone.ofJob() })
-        report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.leftAlone.children() })
+        report.skipped = Self.grouped(try retry.run { try loop.kernel.store.skipped.ofJob() })
+        report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.skipped.children() })
         if let budget = loop.budget {
-            report.harm = loop.tally.harm
+            report.madeUnsyncable = loop.tally.madeUnsyncable
             report.headroom = try retry.run { try budget.limit.exactHeadroom(loop.kernel.store, marks: false) }
         }
         report.seconds = started.duration(to: .now).seconds
@@ -183,7 +184,7 @@ extension UndoRunner {
     private func fill(
         _ report: inout UndoReport, of subject: UndoSubject, _ store: borrowing StateStore
     ) throws -> JournalStore.Contents {
-        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, behind: subject.earlier) }
+        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, after: subject.earlier) }
         report.journal.chunks = contents.passes.reduce(0) { $0 + $1.chunks }
         report.journal.changes = contents.passes.reduce(0) { $0 + $1.changes }
         (report.journal.attempts, report.journal.missing) = (contents.attempts, contents.missing)
@@ -194,7 +195,7 @@ extension UndoRunner {
 
     /// Throws if the journal was dropped during the undo, because the undo then did not find all changes.
     private func checkJournal(_ store: borrowing StateStore, holds chunks: Int, of subject: UndoSubject) throws {
-        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, behind: subject.earlier) }
+        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, after: subject.earlier) }
         guard contents.passes.reduce(0, { $0 + $1.chunks }) < chunks else { return }
         throw RunError(
             .undoRefused,
@@ -209,7 +210,7 @@ extension UndoRunner {
     private func loop(
         _ subject: UndoSubject, _ store: consuming StateStore, on pool: ClientPool,
         left: [(id: BSONValue, left: UndoReport.LeftDocument)], deadline: ContinuousClock.Instant? = nil,
-        holding: HeldLease? = nil
+        heldLease: HeldLease? = nil
     ) throws -> UndoLoop {
         let client = try pool.client()
         let isOver = subject.undoing?.ended != nil
@@ -217,10 +218,10 @@ extension UndoRunner {
         let byBytes = subject.target.averageSize.map { max(1, (16 << 20) / max(1, $0)) } ?? UndoLoop.batch
         let budget = try budget(subject, on: client, pool)
         let throttler: Throttler? =
-            if let job = subject.job?.job, holding != nil { Throttler(job, store: try self.store(pool)) } else { nil }
+            if let job = subject.job?.job, heldLease != nil { Throttler(job, store: try self.store(pool)) } else { nil }
         let kernel = Kernel(
             retry: retry, events: events, pool: pool, client: client, store: store, throttler: throttler,
-            deadline: deadline, holding: holding)
+            deadline: deadline, heldLease: heldLease)
         return UndoLoop(
             runner: self, subject: subject, kernel: kernel, budget: budget, earlier: subject.undoing?.restored ?? 0,
             memory: UndoMemory(
@@ -230,14 +231,14 @@ extension UndoRunner {
             includesUncertain: options.includesUncertain)
     }
 
-    private static func grouped(_ left: [(id: BSONValue, left: UndoReport.LeftDocument)]) -> [UndoReport.LeftAlone] {
+    private static func grouped(_ left: [(id: BSONValue, left: UndoReport.LeftDocument)]) -> [UndoReport.Skipped] {
         var tally = UndoTally()
         for (id, document) in left { tally.leave(id, document) }
         return tally.report
     }
 }
 
-extension UndoReport.LeftAlone {
+extension UndoReport.Skipped {
     fileprivate static func joined(_ left: [Self], _ right: [Self]) -> [Self] {
         right.reduce(into: left) { all, one in
             if let index = all.firstIndex(where: { $0.left == one.left }) {

@@ -8,7 +8,7 @@ struct UndoTally {
 
     var restored = 0
     var asBefore = 0
-    var harm = 0
+    var madeUnsyncable = 0
     /// The uncertain changes that are undone all the same.
     private(set) var included: (ids: [BSONValue], count: Int) = ([], 0)
     /// How many documents got a restored field at their end, because its position could not be restored.
@@ -25,8 +25,8 @@ struct UndoTally {
         if included.count <= Self.samples { included.ids.append(id) }
     }
 
-    var report: [UndoReport.LeftAlone] {
-        left.map { UndoReport.LeftAlone(left: $0.key, ids: $0.value.ids, count: $0.value.count) }
+    var report: [UndoReport.Skipped] {
+        left.map { UndoReport.Skipped(left: $0.key, ids: $0.value.ids, count: $0.value.count) }
             .sorted { ($0.left.reason.rawValue, $0.left.code ?? 0) < ($1.left.reason.rawValue, $1.left.code ?? 0) }
     }
 }
@@ -36,7 +36,7 @@ struct ChildTally {
     var removed = 0
     var gone = 0
     /// How many documents another client changed just before they were to be removed.
-    var changedMeanwhile = 0
+    var changedByOthers = 0
     private(set) var left: [UndoReport.LeftChildren] = []
 
     mutating func leave(_ id: BSONValue, of namespace: Namespace, because reason: UndoReport.ChildReason) {

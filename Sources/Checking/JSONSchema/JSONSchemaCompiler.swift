@@ -89,15 +89,8 @@ extension JSONSchemaCompiler {
         else { return }
         var rule = JSONSchemaPlan.ValueRule()
         if let values = constraints.allowedValues {
-            rule.firstAllowed = Int32(plan.allowedValues.count)
+            rule.firstAllowed = plan.allowed.append(values)
             rule.allowedCount = Int32(values.count)
-            var allowed = values.map { value in
-                let holder = BSONDocument([("", value)])
-                return (hash: ValueHash.hash(onlyElementOf: holder), holder: holder)
-            }
-            if allowed.count > JSONSchemaPlan.ValueRule.fewValues { allowed.sort { $0.hash < $1.hash } }
-            plan.allowedValues += allowed.map(\.holder)
-            plan.allowedHashes += allowed.map(\.hash)
         }
         if let encryption = constraints.encryption {
             rule.isEncrypted = true
@@ -131,12 +124,11 @@ extension JSONSchemaCompiler {
         let restrictsOthers = schema.hasAdditionalProperties || !constraints.patternProperties.isEmpty
         let says =
             !schema.properties.isEmpty || !schema.required.isEmpty || restrictsOthers
-            || constraints.minProperties != nil || constraints.maxProperties != nil
-            || !constraints.dependencies.isEmpty
+            || constraints.propertyCount.isRestricted || !constraints.dependencies.isEmpty
         guard says else { return }
         var rule = JSONSchemaPlan.ObjectRule()
-        rule.minimum = constraints.minProperties ?? 0
-        rule.maximum = constraints.maxProperties ?? .max
+        rule.minimum = constraints.propertyCount.minimum ?? 0
+        rule.maximum = constraints.propertyCount.maximum ?? .max
         compileFields(schema, of: index, into: &rule)
         let values = plan.origins[index].path.appending(.values)
         let patterns = constraints.patternProperties.map { entry in
@@ -241,10 +233,10 @@ extension JSONSchemaCompiler {
 extension JSONSchemaCompiler {
     private mutating func compileNumbers(_ constraints: Constraints, into node: inout JSONSchemaPlan.Node) {
         var rule = NumberRule()
-        rule.minimum = constraints.minimum.flatMap { BSONNumber($0) }
-        rule.isMinimumExclusive = constraints.isMinimumExclusive
-        rule.maximum = constraints.maximum.flatMap { BSONNumber($0) }
-        rule.isMaximumExclusive = constraints.isMaximumExclusive
+        rule.minimum = constraints.minimum.number.flatMap { BSONNumber($0) }
+        rule.isMinimumExclusive = constraints.minimum.isExclusive
+        rule.maximum = constraints.maximum.number.flatMap { BSONNumber($0) }
+        rule.isMaximumExclusive = constraints.maximum.isExclusive
         rule.divisor = constraints.multipleOf.flatMap { BSONNumber($0) }.map { Divisor($0) }
         guard rule.minimum != nil || rule.maximum != nil || rule.divisor != nil else { return }
         node.numbers = Int32(plan.numberRules.count)
@@ -252,10 +244,10 @@ extension JSONSchemaCompiler {
     }
 
     private mutating func compileStrings(_ constraints: Constraints, into node: inout JSONSchemaPlan.Node) {
-        guard constraints.minLength != nil || constraints.maxLength != nil || constraints.pattern != nil else { return }
+        guard constraints.length.isRestricted || constraints.pattern != nil else { return }
         var rule = JSONSchemaPlan.StringRule()
-        rule.minimum = constraints.minLength ?? 0
-        rule.maximum = constraints.maxLength ?? .max
+        rule.minimum = constraints.length.minimum ?? 0
+        rule.maximum = constraints.length.maximum ?? .max
         if let text = constraints.pattern { rule.pattern = pattern(text, mode: .characters) }
         node.strings = Int32(plan.stringRules.count)
         plan.stringRules.append(rule)
@@ -264,8 +256,8 @@ extension JSONSchemaCompiler {
     private mutating func compileArrays(_ schema: SchemaNode, of index: Int, into node: inout JSONSchemaPlan.Node) {
         let constraints = schema.constraints
         var rule = JSONSchemaPlan.ArrayRule()
-        rule.minimum = constraints.minItems ?? 0
-        rule.maximum = constraints.maxItems ?? .max
+        rule.minimum = constraints.itemCount.minimum ?? 0
+        rule.maximum = constraints.itemCount.maximum ?? .max
         rule.isUnique = schema.uniqueItems
         let path = plan.origins[index].path.appending(.elements)
         switch schema.items {
@@ -280,7 +272,7 @@ extension JSONSchemaCompiler {
             rule.additional = others(constraints.additionalItems, of: index, path: path, step: .additionalItems)
         }
         let says =
-            constraints.minItems != nil || constraints.maxItems != nil || rule.isUnique || rule.items >= 0
+            constraints.itemCount.isRestricted || rule.isUnique || rule.items >= 0
             || rule.tupleCount > 0 || rule.additional.isRestricted
         guard says else { return }
         node.arrays = Int32(plan.arrayRules.count)

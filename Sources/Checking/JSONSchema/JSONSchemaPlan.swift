@@ -20,12 +20,7 @@ struct JSONSchemaPlan: Sendable {
     var paths: [PathField] = []
     var dependencies: [Dependency] = []
     var combinations: [Combination] = []
-    /// The allowed values of all `enum`s, each as the only value in a document, under an empty name.
-    var allowedValues: [BSONDocument] = []
-    /// The hashes of ``allowedValues``, in the same order.
-    ///
-    /// The values of an `enum` with more than ``ValueRule/fewValues`` values are sorted by hash.
-    var allowedHashes: [UInt64] = []
+    var allowed = AllowedValues()
     /// The subschema from which each node was compiled, for the paths, texts and filters of findings.
     var origins: [Origin] = []
 
@@ -109,12 +104,34 @@ struct JSONSchemaPlan: Sendable {
         var isForbidden: Bool { node == -2 }
     }
 
+    /// The values of all `enum`s.
+    struct AllowedValues: Sendable {
+        /// The largest number of values of one `enum` that are compared one by one; more are searched for by their
+        /// hashes.
+        static let few = 16
+
+        /// The values, each as the only value in a document, under an empty name.
+        private(set) var holders: [BSONDocument] = []
+        /// The hashes of the values, in the same order; those of an `enum` with more than ``few`` values ascend.
+        private(set) var hashes: [UInt64] = []
+
+        /// Adds the values of one `enum`, and returns the index of the first one.
+        mutating func append(_ values: [BSONValue]) -> Int32 {
+            let first = Int32(holders.count)
+            var added = values.map { value in
+                let holder = BSONDocument([("", value)])
+                return (hash: ValueHash.hash(onlyElementOf: holder), holder: holder)
+            }
+            if added.count > Self.few { added.sort { $0.hash < $1.hash } }
+            holders += added.map(\.holder)
+            hashes += added.map(\.hash)
+            return first
+        }
+    }
+
     /// The keywords for values of every type: `enum`, `encrypt`, and the keywords that combine schemas.
     struct ValueRule: Sendable, BitwiseCopyable {
         var firstAllowed: Int32 = 0
-        /// The largest number of `enum` values that are compared one by one; more are searched for by their hashes.
-        static let fewValues = 16
-
         /// The number of allowed values; -1 if there is no `enum`.
         var allowedCount: Int32 = -1
         var firstCombination: Int32 = 0
@@ -187,20 +204,20 @@ extension JSONSchemaPlan {
         func text(_ value: BSONValue?) -> String { value.flatMap { try? $0.extendedJSON(.relaxed) } ?? "a number" }
         switch finding.rule {
         case .belowMinimum:
-            return (constraints.isMinimumExclusive ? "more than " : "at least ") + text(constraints.minimum)
+            return (constraints.minimum.isExclusive ? "more than " : "at least ") + text(constraints.minimum.number)
         case .aboveMaximum:
-            return (constraints.isMaximumExclusive ? "less than " : "at most ") + text(constraints.maximum)
+            return (constraints.maximum.isExclusive ? "less than " : "at most ") + text(constraints.maximum.number)
         case .notMultipleOf: return "a multiple of \(text(constraints.multipleOf))"
-        case .tooShort: return "at least \(constraints.minLength ?? 0) characters"
-        case .tooLong: return "at most \(constraints.maxLength ?? 0) characters"
+        case .tooShort: return "at least \(constraints.length.minimum ?? 0) characters"
+        case .tooLong: return "at most \(constraints.length.maximum ?? 0) characters"
         case .patternMismatch: return "a match of \(constraints.pattern ?? "")"
         case .notInEnum: return "one of \(constraints.allowedValues?.count ?? 0) values"
-        case .tooFewItems: return "at least \(constraints.minItems ?? 0) elements"
-        case .tooManyItems: return "at most \(constraints.maxItems ?? 0) elements"
+        case .tooFewItems: return "at least \(constraints.itemCount.minimum ?? 0) elements"
+        case .tooManyItems: return "at most \(constraints.itemCount.maximum ?? 0) elements"
         case .itemsNotUnique: return "distinct elements"
         case .additionalItem: return "no further elements"
-        case .tooFewProperties: return "at least \(constraints.minProperties ?? 0) fields"
-        case .tooManyProperties: return "at most \(constraints.maxProperties ?? 0) fields"
+        case .tooFewProperties: return "at least \(constraints.propertyCount.minimum ?? 0) fields"
+        case .tooManyProperties: return "at most \(constraints.propertyCount.maximum ?? 0) fields"
         case .additionalProperty: return "no such field"
         case .dependencyMissing: return "the field that another field requires"
         case .dependencySchema: return "the object that a field requires"

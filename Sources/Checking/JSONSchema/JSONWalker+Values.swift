@@ -83,7 +83,7 @@ extension JSONWalker {
         _ subject: JSONSubject, of view: borrowing BSONView, _ rule: JSONSchemaPlan.ValueRule
     ) throws(BSONError) -> Bool {
         let all = Int(rule.firstAllowed)..<Int(rule.firstAllowed &+ rule.allowedCount)
-        guard all.count > JSONSchemaPlan.ValueRule.fewValues else {
+        guard all.count > JSONSchemaPlan.AllowedValues.few else {
             return try isAllowed(subject, of: view, among: all)
         }
         switch subject {

@@ -39,8 +39,8 @@ struct JSONWalker: ~Escapable {
         paths = plan.paths.span
         dependencies = plan.dependencies.span
         combinations = plan.combinations.span
-        allowedValues = plan.allowedValues.span
-        allowedHashes = plan.allowedHashes.span
+        allowedValues = plan.allowed.holders.span
+        allowedHashes = plan.allowed.hashes.span
     }
 
     /// Judges one value, and returns whether it fits.
@@ -49,16 +49,16 @@ struct JSONWalker: ~Escapable {
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {
         if nodes[index].plain.contains(TypeMask(element.type)) { return true }
-        return try closeLook(element, of: view, node: index, depth: depth, into: &sink)
+        return try inspectClosely(element, of: view, node: index, depth: depth, into: &sink)
     }
 
     @inline(never)
-    func closeLook<Sink: FindingSink>(
+    func inspectClosely<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {
         let node = nodes[index]
         let type = TypeMask(element.type)
-        sink.look(at: element, of: view)
+        sink.visit(at: element, of: view)
         guard node.accepts.contains(type) else {
             let rule: Rule =
                 node.values >= 0 && valueRules[Int(node.values)].isEncrypted ? .encryptMismatch : .typeMismatch

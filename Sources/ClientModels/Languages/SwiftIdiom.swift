@@ -16,7 +16,7 @@ struct SwiftIdiom: LanguageIdiom {
 
             override class func _realmObjectName() -> String? { {{classStored}} }
         {{/isClassRenamed}}
-        {{#hasMappings}}
+        {{^empty(mappings)}}
 
             override class func propertiesMapping() -> [String: String] {
                 [
@@ -25,7 +25,7 @@ struct SwiftIdiom: LanguageIdiom {
         {{/mappings}}
                 ]
             }
-        {{/hasMappings}}
+        {{/empty(mappings)}}
         }
 
         """#

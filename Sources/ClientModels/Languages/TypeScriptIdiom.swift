@@ -28,9 +28,9 @@ struct TypeScriptIdiom: LanguageIdiom {
               // Left out: {{.}}.
         {{/gaps}}
             },
-        {{#hasPrimaryKey}}
+        {{^empty(primaryKey)}}
             primaryKey: "{{primaryKey}}",
-        {{/hasPrimaryKey}}
+        {{/empty(primaryKey)}}
           };
         }
 

@@ -19,7 +19,7 @@ extension ValueKind {
         if isID { return [.int, .long].contains(declared) && [.int, .long].contains(type) ? .fits : .fails }
         switch (self, declared) {
         case (.int, .long), (.int, .double), (.int, .decimal), (.long, .int), (.long, .double), (.long, .decimal),
-            (.longBeyondDouble, .int), (.longBeyondDouble, .decimal), (.double, .decimal),
+            (.longBeyondDouble, .int), (.longBeyondDouble, .decimal), (.double, .decimal), (.nonFiniteDouble, .decimal),
             (.integralDouble, .int), (.integralDouble, .long), (.integralDouble, .decimal),
             (.uuid, .binData), (.otherBinary, .binData):
             return .possible

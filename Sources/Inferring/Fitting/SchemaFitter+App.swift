@@ -2,7 +2,7 @@ import ServerSchema
 
 /// The decisions for an App Services schema, which declares one type or `mixed` for a path.
 extension SchemaFitter {
-    mutating func lookForApp(_ node: Int, _ place: Place, level: Int) {
+    mutating func fitForApp(_ node: Int, _ place: Place, level: Int) {
         let found = tree.nodes[node]
         guard let best = bestType(of: found, place) else {
             // All values are null, or of types that clients do not have. A field is left out, and an element may have
@@ -21,7 +21,7 @@ extension SchemaFitter {
     }
 
     private mutating func declareID(_ node: Int, _ type: SchemaType) {
-        settle(node, Plan(types: [type]))
+        decide(node, Plan(types: [type]))
         offerRequirement(of: node, .id)
     }
 

@@ -2,11 +2,11 @@ import ServerSchema
 
 /// The decisions for a `$jsonSchema`, which can declare several types for a path.
 extension SchemaFitter {
-    mutating func lookForServer(_ node: Int, _ place: Place, level: Int) {
+    mutating func fitForServer(_ node: Int, _ place: Place, level: Int) {
         let counts = tree.nodes[node].serverTypes
         // A field that was always null is left out, because the type that it is meant for is unknown.
         guard let main = counts.first(where: { $0.type != .null })?.type else { return }
-        settle(node, Plan(types: counts.map(\.type)))
+        decide(node, Plan(types: counts.map(\.type)))
         for (type, count) in counts {
             open(node, as: type, level: level)
             if type != main { offer(count, .drop(node: node, type)) }

@@ -72,7 +72,7 @@ struct SchemaFitter {
         pending.insert(step, at: low)
     }
 
-    mutating func settle(_ node: Int, _ plan: Plan) { plans[node] = plan }
+    mutating func decide(_ node: Int, _ plan: Plan) { plans[node] = plan }
 
     /// Continues with the values inside an object or an array; does nothing for any other type.
     mutating func open(_ node: Int, as type: SchemaType, level: Int) {
@@ -91,21 +91,21 @@ struct SchemaFitter {
             parents[child] = node
             let isID = node == 0 && holder.keys.name(position).elementsEqual("_id".utf8)
             guard isDescribable(holder.keys.name(position)) else { continue }
-            look(at: child, isID ? .id : .field, level: level + 1)
+            fit(at: child, isID ? .id : .field, level: level + 1)
         }
-        if holder.isFolded, node != 0 { look(at: holder.values, .value, level: level + 1) }
+        if holder.isFolded, node != 0 { fit(at: holder.values, .value, level: level + 1) }
     }
 
     private mutating func openArray(_ node: Int, level: Int) {
         let items = tree.nodes[node].items
-        if items >= 0, level < Self.maximumLevel { look(at: items, .element, level: level + 1) }
+        if items >= 0, level < Self.maximumLevel { fit(at: items, .element, level: level + 1) }
     }
 
     /// The node of the object around each field, by the field's node.
     private(set) var parents: [Int: Int] = [:]
 
-    private mutating func look(at node: Int, _ place: Place, level: Int) {
-        if isAppServices { lookForApp(node, place, level: level) } else { lookForServer(node, place, level: level) }
+    private mutating func fit(at node: Int, _ place: Place, level: Int) {
+        if isAppServices { fitForApp(node, place, level: level) } else { fitForServer(node, place, level: level) }
     }
 }
 

@@ -11,8 +11,10 @@ package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
     case long
     /// A 64-bit integer that no double can hold exactly.
     case longBeyondDouble
-    /// A double that is not a number, has a fraction, or is outside the range of 64-bit integers.
+    /// A double that has a fraction, or is outside the range of 64-bit integers.
     case double
+    /// A double that is not a number, or is infinite.
+    case nonFiniteDouble
     /// A double that a 64-bit integer can hold exactly.
     case integralDouble
     case decimal, string, bool, date, objectId, uuid
@@ -25,7 +27,9 @@ package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
 
     init(_ element: BSONElement, of view: borrowing BSONView) {
         switch element.type.rawValue {
-        case 0x01: self = Int64(exactly: view.double(element)) == nil ? .double : .integralDouble
+        case 0x01:
+            let value = view.double(element)
+            self = Int64(exactly: value) != nil ? .integralDouble : value.isFinite ? .double : .nonFiniteDouble
         case 0x02: self = .string
         case 0x03: self = .object
         case 0x04: self = .array
@@ -64,7 +68,7 @@ package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
         switch self {
         case .int: .int
         case .long, .longBeyondDouble: .long
-        case .double, .integralDouble: .double
+        case .double, .nonFiniteDouble, .integralDouble: .double
         case .decimal: .decimal
         case .string: .string
         case .bool: .bool

@@ -34,7 +34,7 @@ extension FieldPath {
 
     /// The objects around the field, which a write to it writes back as a whole; for an element of a list, the element
     /// too.
-    package var givenBack: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
+    package var restoredPaths: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
 
     private var segments: [FieldPath] {
         guard leadsIntoElements else { return [self] }
@@ -45,4 +45,36 @@ extension FieldPath {
     }
 
     private static let elementValue = "v"
+}
+
+extension FieldPath {
+    /// Whether one path equals the other or lies inside it.
+    package func overlaps(_ other: FieldPath) -> Bool { zip(components, other.components).allSatisfy { $0 == $1 } }
+
+    /// Whether this path equals the other path or lies inside it.
+    func isOrContains(_ other: FieldPath) -> Bool {
+        components.count >= other.components.count && overlaps(other)
+    }
+
+    /// Whether every parent of the field is an object.
+    ///
+    /// The parents are tested from the document or the element inwards, so that a path never leads through an array.
+    package var isReachable: Expression {
+        let parents = local.parents
+        return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })
+    }
+
+    /// Returns whether the outermost parent that is not an object meets the condition `such`; `nil` for a field without
+    /// parents.
+    func blocked(_ such: (Expression) -> Expression) -> Expression? {
+        let parents = local.parents
+        guard !parents.isEmpty else { return nil }
+        return .any(
+            parents.indices.map { index in
+                .all(parents[..<index].map { Expression.field($0).hasType("object") } + [such(.field(parents[index]))])
+            })
+    }
+
+    /// Whether the field can be reached and holds a list or a dictionary.
+    var isContainer: Expression { isReachable && Expression.field(self).hasType("array", "object") }
 }

@@ -250,9 +250,42 @@ extension Expression {
 
     /// A value that removes the field that it is assigned to.
     static let removed = Expression("$$REMOVE")
-}
 
-extension FieldPath {
-    /// Whether the field can be reached and holds a list or a dictionary.
-    var isContainer: Expression { isReachable && Expression.field(self).hasType("array", "object") }
+    /// The value null, which means "not converted" in a conversion.
+    static let null = Expression(["$literal": nil])
+
+    /// Returns the object without the named field; the other fields keep their order.
+    ///
+    /// This does not use `$unsetField`, which needs server 5.0 or later.
+    func without(_ name: String) -> Expression {
+        let isOther = !Expression.sameText(.variable("entry.k"), .constant(.string(name)))
+        return Expression([
+            "$arrayToObject": [
+                "$filter": [
+                    "input": ["$objectToArray": bson], "as": "entry", "cond": isOther.bson,
+                ]
+            ]
+        ])
+    }
+
+    /// Returns whether all operands hold, without those that are always true.
+    static func every(_ operands: [Expression]) -> Expression {
+        let real = operands.filter { $0 != .constant(true) }
+        return real.isEmpty ? .constant(true) : .all(real)
+    }
+
+    /// Whether the value can be a link.
+    package var isLink: Expression { !hasType("missing", "null", "undefined", "object", "array") }
+
+    /// Returns whether the value is a list with at least one element that meets the condition `such`.
+    func isList(withElement such: (Expression) -> Expression) -> Expression {
+        hasType("array")
+            && Expression([
+                "$anyElementTrue": [
+                    Expression.call(
+                        "$map", ["input": self, "as": Expression("element"), "in": such(.variable("element"))]
+                    ).bson
+                ]
+            ])
+    }
 }

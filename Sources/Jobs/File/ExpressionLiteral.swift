@@ -127,36 +127,3 @@ enum ExpressionLiteral {
         "$expr": isCommand, "$meta": isCommand,
     ]
 }
-
-extension Expression {
-    /// The top-level fields that the expression reads, as the first components of its paths.
-    package var fields: [String] { Self.fields(bson) }
-
-    private static func fields(_ value: BSONValue) -> [String] {
-        switch value {
-        case .string(let text) where text.hasPrefix("$"):
-            let names = text.drop { $0 == "$" }.split(separator: ".").map(String.init)
-            guard text.hasPrefix("$$") else { return Array(names.prefix(1)) }
-            return ["ROOT", "CURRENT"].contains(names.first) ? Array(names.dropFirst().prefix(1)) : []
-        case .object(let document):
-            return ((try? document.elements()) ?? []).flatMap { $0.name == "$literal" ? [] : fields($0.value) }
-        case .array(let document): return ((try? document.elements()) ?? []).flatMap { fields($0.value) }
-        default: return []
-        }
-    }
-
-    /// Returns the expression with the time `now`, in milliseconds since 1970, in place of `$$NOW`.
-    func settled(at now: Int64) -> Expression { Expression(Self.settled(bson, at: now)) }
-
-    private static func settled(_ value: BSONValue, at now: Int64) -> BSONValue {
-        switch value {
-        case .string("$$NOW"): return .date(milliseconds: now)
-        case .object(let document):
-            let elements = (try? document.elements()) ?? []
-            return .object(BSONDocument(elements.map { ($0, $0 == "$literal" ? $1 : settled($1, at: now)) }))
-        case .array(let document):
-            return .array(of: ((try? document.elements()) ?? []).map { settled($0.1, at: now) })
-        default: return value
-        }
-    }
-}

@@ -1,4 +1,3 @@
-import BSON
 import ServerSchema
 
 /// An aggregation operator that an expression in a job file may use.
@@ -58,19 +57,4 @@ package struct ExpressionOperator {
         (ServerVersion(name: "7.0", wireVersion: 21), "median percentile"),
         (ServerVersion(name: "8.0", wireVersion: 25), "toUUID"),
     ]
-}
-
-extension Expression {
-    /// The names of the operators in the expression, except for those inside a `$literal`, which are data.
-    var operators: Set<String> { Self.operators(bson) }
-
-    private static func operators(_ value: BSONValue) -> Set<String> {
-        guard let document = value.document else { return [] }
-        var names: Set<String> = []
-        for (name, inner) in (try? document.elements()) ?? [] {
-            if name.hasPrefix("$") { names.insert(name) }
-            if name != "$literal" { names.formUnion(operators(inner)) }
-        }
-        return names
-    }
 }

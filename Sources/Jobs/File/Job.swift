@@ -83,7 +83,7 @@ package struct Job: Sendable {
         package var throttle = ThrottleLimits()
 
         /// The largest allowed ``concurrency``; a primary that has other work cannot use that many.
-        static let mostConcurrency = 16
+        static let maximumConcurrency = 16
 
         /// The limit for the sum of the ledger's documents and the pending reservations, which must stay below it.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }

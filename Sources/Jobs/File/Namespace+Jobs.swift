@@ -1,19 +1,4 @@
 package import BSON
-package import LocatedYAML
-import ServerSchema
-
-extension YAMLNode {
-    /// Reads the name of a collection that a job is allowed to read or write.
-    package func namespace(_ key: String) throws(JobError) -> Namespace {
-        guard let namespace = Namespace(try text(of: "\"\(key)\"")) else {
-            throw error("\"\(key)\" must be DATABASE.COLLECTION")
-        }
-        if let reason = namespace.refusal(), !JobFile.isOfThePast {
-            throw error("\"\(key)\" cannot be \(namespace): \(reason)")
-        }
-        return namespace
-    }
-}
 
 extension Namespace {
     /// Returns the reason why no job, undo, partner or validator may use the collection, as a clause; `nil` if all may.
@@ -24,6 +9,7 @@ extension Namespace {
         if collection.utf8.contains(0) { return "a name cannot hold a NUL" }
         return database.utf8.count > 63 || description.utf8.count > 255 ? "the name is too long for a server" : nil
     }
+
     /// Returns the reason why no command writes documents of a database, as a clause; `nil` if commands may.
     package static func refusal(of database: String, stateDatabase: String? = nil) -> String? {
         switch database {

@@ -1,5 +1,5 @@
 package import BSON
-import LocatedYAML
+package import LocatedYAML
 import ServerSchema
 import Yams
 
@@ -84,9 +84,43 @@ extension YAMLNode {
         }
         return name
     }
-}
 
-extension FieldPath {
-    /// Whether one path equals the other or lies inside it.
-    package func overlaps(_ other: FieldPath) -> Bool { zip(components, other.components).allSatisfy { $0 == $1 } }
+    /// Reads the name of a field in another collection's documents, which may be `_id`.
+    /// - Throws: ``JobError`` if the text is a path or an operator.
+    func ownField(_ key: String) throws(JobError) -> String {
+        let name = try text(of: "\"\(key)\"")
+        guard !name.contains("."), !name.hasPrefix("$") else {
+            throw error("\"\(key)\" must be a field of the document itself")
+        }
+        return name
+    }
+
+    /// Reads the type of the IDs that a step generates, `objectId` or `uuid`.
+    func generatedType() throws(JobError) -> SchemaType {
+        guard let type = SchemaType(rawValue: try text(of: "\"generate\"")), [.objectId, .uuid].contains(type) else {
+            throw error("\"generate\" must be objectId or uuid")
+        }
+        return type
+    }
+
+    /// Reads the name of the field that marks a document as done.
+    /// - Throws: ``JobError`` if the step writes that field as its target.
+    func marker(apartFrom target: FieldPath) throws(JobError) -> FieldPath {
+        let marker = try topLevelField("once")
+        guard marker.topLevel != target.topLevel else {
+            throw error("\"once\" must be a field of its own, and the step writes \"\(target)\"")
+        }
+        return marker
+    }
+
+    /// Reads the name of a collection that a job is allowed to read or write.
+    package func namespace(_ key: String) throws(JobError) -> Namespace {
+        guard let namespace = Namespace(try text(of: "\"\(key)\"")) else {
+            throw error("\"\(key)\" must be DATABASE.COLLECTION")
+        }
+        if let reason = namespace.refusal(), !JobFile.isOfThePast {
+            throw error("\"\(key)\" cannot be \(namespace): \(reason)")
+        }
+        return namespace
+    }
 }

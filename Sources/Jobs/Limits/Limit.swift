@@ -27,7 +27,7 @@ package struct Limit: Sendable {
         Limit("chunk.documents", \.chunkDocuments, .count(from: 1)),
         Limit("chunk.time", \.chunkTime, .chunkTime),
         Limit("chunk.bytes", \.chunkBytes, .size),
-        Limit("concurrency", alias: "lanes", \.concurrency, .count(from: 1, to: Job.Limits.mostConcurrency)),
+        Limit("concurrency", alias: "lanes", \.concurrency, .count(from: 1, to: Job.Limits.maximumConcurrency)),
         Limit("unsynced", \.unsynced, .count(from: 1)),
         Limit("reserve", \.reserve, .reserve),
         Limit("nice", \.nice, .number(to: 100)),

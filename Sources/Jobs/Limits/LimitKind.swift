@@ -27,10 +27,10 @@ extension LimitKind {
 
 extension LimitKind where Value == Int {
     /// Returns the format of a whole number between two bounds.
-    static func count(from least: Int, to most: Int = .max) -> Self {
+    static func count(from smallest: Int, to largest: Int = .max) -> Self {
         Self { (key, node) throws(JobError) in
-            let count = try node.integer(of: "\"\(key)\"", atLeast: least)
-            guard count <= most else { throw node.error("\"\(key)\" must be from \(least) to \(most)") }
+            let count = try node.integer(of: "\"\(key)\"", atLeast: smallest)
+            guard count <= largest else { throw node.error("\"\(key)\" must be from \(smallest) to \(largest)") }
             return count
         } text: {
             "\($0)"
@@ -68,12 +68,12 @@ extension LimitKind where Value == Int {
 }
 
 extension LimitKind where Value == Double {
-    /// Returns the format of a number from 0 to `most`.
-    static func number(to most: Int) -> Self {
+    /// Returns the format of a number from 0 to `largest`.
+    static func number(to largest: Int) -> Self {
         Self { (key, node) throws(JobError) in
-            guard let number = node.node.scalar.flatMap({ Double($0.string) }), (0...Double(most)).contains(number)
+            guard let number = node.node.scalar.flatMap({ Double($0.string) }), (0...Double(largest)).contains(number)
             else {
-                throw node.error("\"\(key)\" must be a number from 0 to \(most)")
+                throw node.error("\"\(key)\" must be a number from 0 to \(largest)")
             }
             return number
         } text: {

@@ -23,20 +23,114 @@ package struct AlteredDocument: Hashable, Sendable {
 
     private init(_ condition: BSONValue) { (self.condition, hashesFirst) = (Expression(condition), false) }
 
-    init(_ condition: Expression, hashesFirst: Bool) {
-        (self.condition, self.hashesFirst) = (condition, hashesFirst)
-    }
-
     /// Returns an expression that uses the condition, with the variable ``bytes`` bound if the condition needs it.
     /// - Parameter body: Makes the expression from the condition.
     func asked(in body: (Expression) -> Expression) -> Expression {
         let expression = body(condition)
-        let hash = Expression.hash(of: .variable("ROOT"))
+        let hash = Self.hash(of: .variable("ROOT"))
         return hashesFirst ? .let(["ownBytes": hash], in: expression) : expression
     }
 }
 
-extension Expression {
+extension AlteredDocument {
+    /// Creates the condition under which the server would alter more of a document than the steps change.
+    ///
+    /// This happens if a name occurs twice, or if the keys of an array are not 0, 1, 2 and so on, in a value that the
+    /// steps write or read. A repeated name counts in the document itself, in an object that a step merges into, and
+    /// anywhere in a value that a step looks into. Merging an object keeps one field of each name, so it makes an
+    /// object with a repeated name smaller. It is enough to read inside an object: then mongod 6.0 writes both fields
+    /// with the value of the first, and every server renumbers an array.
+    /// - Parameter seesKeys: Whether the server can hash the bytes of an object, from 5.0 on. The hash shows whether
+    ///   merging would renumber an array. On earlier servers, this cannot be detected.
+    package init(by steps: [Step], seeingKeys seesKeys: Bool) {
+        let isAltered = seesKeys ? Self.changesByMerging : Self.shrinks
+        let merged = Self.holds(in: steps.flatMap { ($0.targets + $0.sources).flatMap(\.restoredPaths) }) {
+            .all([$0.hasType("object"), isAltered($0)])
+        }
+        let seenInto = Self.holds(in: steps.flatMap(\.readsInside)) {
+            .all([
+                $0.hasType("object", "array"), Self.isAltered($0, levels: Expression.exactLevels, by: isAltered),
+            ])
+        }
+        let root = Expression.variable("ROOT")
+        // An array stays as it is if no step reads it and no step writes to its position.
+        let paths = steps.flatMap { step in
+            let overwritten =
+                step.kind.determinesOldValue && !step.kind.changesInPlace ? step.kind.removed : step.targets
+            let elements = step.targets.filter(\.leadsIntoElements)
+            return step.readsInside + step.sources + overwritten + elements
+        }
+        let places = Set(paths.map(\.untilElements)).sorted { $0.description < $1.description }
+        hashesFirst = seesKeys && !places.isEmpty
+        let hasArray = Expression.any(places.map { $0.isReachable && Expression.field($0).hasType("array") })
+        let isRenumbered = !(Self.bytes == Self.hash(of: Self.merged(root)))
+        let ofKeys = hashesFirst ? [Expression.all([hasArray, isRenumbered])] : []
+        condition = .any([Self.shrinks(root)] + ofKeys + merged + seenInto)
+    }
+
+    /// Returns one condition for each group of paths: whether `condition` holds for the value at one of these paths.
+    ///
+    /// The paths into the same list or dictionary form a group.
+    private static func holds(in paths: [FieldPath], _ condition: (Expression) -> Expression) -> [Expression] {
+        var groups: [(containers: [FieldPath], paths: [FieldPath])] = []
+        for path in paths {
+            if let index = groups.firstIndex(where: { $0.containers == path.containers }) {
+                if !groups[index].paths.contains(path) { groups[index].paths.append(path) }
+            } else {
+                groups.append((path.containers, [path]))
+            }
+        }
+        return groups.map { group in
+            let values = group.paths.map {
+                Expression.choose(if: $0.isReachable, then: .field($0), else: .constant(nil))
+            }
+            let isOne = Expression.call(
+                "$map",
+                [
+                    "input": Expression(.array(of: values.map(\.bson))), "as": Expression("value"),
+                    "in": condition(.variable("value")),
+                ])
+            return .inSomeElement(of: group.containers, .call("$anyElementTrue", isOne))
+        }
+    }
+
+    /// Whether merging an object makes it smaller, because a field name occurs twice in it.
+    private static func shrinks(_ object: Expression) -> Expression {
+        !(Expression(["$bsonSize": object.bson]) == Expression(["$bsonSize": merged(object).bson]))
+    }
+
+    /// Whether merging an object changes its bytes: a field name occurs twice, or an array has other keys than 0, 1, 2.
+    private static func changesByMerging(_ object: Expression) -> Expression {
+        !(hash(of: object) == hash(of: merged(object)))
+    }
+
+    /// Returns an object as the server would write it after it has read each field.
+    private static func merged(_ object: Expression) -> Expression { Expression(["$mergeObjects": [object.bson]]) }
+
+    /// Whether a value contains an object that would be altered, down to a number of levels of objects and lists.
+    private static func isAltered(
+        _ value: Expression, levels: Int, by isAltered: (Expression) -> Expression
+    ) -> Expression {
+        let node = Expression.variable("node")
+        let inner =
+            levels == 0
+            ? []
+            : [
+                Expression.call(
+                    "$anyElementTrue",
+                    .call(
+                        "$map",
+                        [
+                            "input": .elements(of: node), "as": Expression("inner"),
+                            "in": .all([
+                                Expression.variable("inner.v").hasType("object", "array"),
+                                Self.isAltered(.variable("inner.v"), levels: levels - 1, by: isAltered),
+                            ]),
+                        ]))
+            ]
+        return .let(["node": value], in: .any([.all([node.hasType("object"), isAltered(node)])] + inner))
+    }
+
     /// Returns a hash of the bytes of an object.
-    static func hash(of object: Expression) -> Expression { Expression(["$toHashedIndexKey": object.bson]) }
+    private static func hash(of object: Expression) -> Expression { Expression(["$toHashedIndexKey": object.bson]) }
 }

@@ -40,19 +40,3 @@ package struct Assignment {
             : .call("$mergeObjects", base, Expression(.object(BSONDocument(kept.map { ($0.name, $0.value.bson) }))))
     }
 }
-
-extension Expression {
-    /// Returns the object without the named field; the other fields keep their order.
-    ///
-    /// This does not use `$unsetField`, which needs server 5.0 or later.
-    fileprivate func without(_ name: String) -> Expression {
-        let isOther = !Expression.sameText(.variable("entry.k"), .constant(.string(name)))
-        return Expression([
-            "$arrayToObject": [
-                "$filter": [
-                    "input": ["$objectToArray": bson], "as": "entry", "cond": isOther.bson,
-                ]
-            ]
-        ])
-    }
-}

@@ -1,20 +1,46 @@
 package import BSON
+package import Checking
 
 /// A step's computation that no server operator can do, so that the client does it document by document.
 ///
 /// The step says what is computed, and for which documents. The engine computes it, because it may have to read other
 /// collections.
-package protocol ClientComputation: Sendable {
-    /// The reasons to skip a document that only the client can detect.
-    var reasons: [CompiledStep.Reason] { get }
-
-    /// The collection that the step inserts documents into; `nil` if it inserts none.
-    var creates: Namespace? { get }
+package enum ClientComputation: Sendable {
+    case convertUUID(ConvertUUIDStep)
+    case embed(EmbedStep)
+    case extract(ExtractStep)
+    case generate(GenerateStep)
+    case lookupLink(LookupLinkStep)
 }
 
-extension ClientComputation {
-    package var reasons: [CompiledStep.Reason] { [] }
-    package var creates: Namespace? { nil }
+/// The data that the client collects for a step before it computes the first document.
+package struct ClientPreparation: Sendable {
+    /// The `_id`s of documents in another collection; the step skips every document that links, or would link, to one.
+    package var excluded: Set<IDKey> = []
+    /// The obstacles to running the step, found in the documents before the job.
+    package var obstacles: [ClientObstacle] = []
+    /// The job's schemas for the collection in which the step creates documents.
+    package var schemas: [CompiledSchema] = []
+}
+
+/// An obstacle to running a step: documents that the operator has to change or to accept first.
+package struct ClientObstacle: Hashable, Sendable {
+    /// The problem with the documents, as a sentence.
+    package var text: String
+    /// The number of documents.
+    package var count: Int
+    /// The collection of the documents.
+    package var namespace: Namespace
+    /// The `_id`s of a few of the documents.
+    package var samples: [BSONValue]
+    /// The remedy, as a clause.
+    package var remedy: String
+
+    /// Creates an instance from its parts.
+    package init(text: String, count: Int, namespace: Namespace, samples: [BSONValue], remedy: String) {
+        (self.text, self.count, self.namespace) = (text, count, namespace)
+        (self.samples, self.remedy) = (samples, remedy)
+    }
 }
 
 /// A document that a step inserts into another collection than the job's.

@@ -12,16 +12,18 @@ package struct CompiledStep: Sendable {
     package let mayNeed: Expression
     /// The condition under which the server would alter more of a document than the steps of the job change.
     ///
-    /// See ``altered(by:seeingKeys:)``.
+    /// See ``AlteredDocument/init(by:seeingKeys:)``.
     package private(set) var altered: AlteredDocument
     /// The computation that the client does for documents that meet ``needs``; `nil` if ``stage`` does the whole step.
-    package var client: (any ClientComputation)?
+    package let client: ClientComputation?
+    /// The data that ``client`` needs in addition to the documents.
+    package var preparation = ClientPreparation()
     /// The position of the step in the job file; `nil` if no file states it.
     package var location: SourceLocation?
 
     /// The new value of each top-level field that the step writes to a document that needs it.
     private let fields: [(name: String, value: Expression)]
-    /// The reasons of ``leftAlone`` before and after ``Reason/repeatedName``.
+    /// The reasons of ``skipped`` before and after ``Reason/repeatedName``.
     private let otherReasons: (first: [(reason: Reason, when: Expression)], last: [(reason: Reason, when: Expression)])
     /// The condition of the stage while a test injects the bug ``FaultInjection/Bug/noNeeds``; otherwise `nil`.
     private let plantedNeed: Expression?
@@ -31,11 +33,11 @@ package struct CompiledStep: Sendable {
     ///   back the values that it does not change.
     package init(_ step: Step, among others: [Step] = []) {
         let steps = others.contains(step) ? others : [step] + others
-        self.init(step, altered: Self.altered(by: steps, seeingKeys: false))
+        self.init(step, altered: AlteredDocument(by: steps, seeingKeys: false))
     }
 
     /// Compiles a step of a job whose ``altered`` condition is already known.
-    /// - Parameter altered: The result of ``altered(by:seeingKeys:)`` for all steps of the job.
+    /// - Parameter altered: The condition for all steps of the job.
     package init(_ step: Step, altered: AlteredDocument) {
         self.step = step
         self.altered = altered
@@ -57,7 +59,7 @@ package struct CompiledStep: Sendable {
             body.writes(to: step.target), if: isPlanted ? isReachable : wanted, through: containers)
         if let marker = step.kind.marker { writes.append((marker, .constant(true))) }
         fields = Assignment(writes: writes).fields
-        let unreachable = Self.unreachable(targets: targets, sources: sources, isConcerned: body.isConcerned)
+        let unreachable = Self.unreachable(targets: targets, sources: sources, applies: body.applies)
         let first: [(reason: Reason, when: Expression)] =
             (body.conflicts.map { ($0.reason, isReachable && $0.when) } + unreachable)
             .map { ($0.reason, Expression.all(guards + [inElement($0.when)])) }
@@ -128,12 +130,12 @@ package struct CompiledStep: Sendable {
     ///
     /// For a field that is reached through objects only, at most one of these conditions and ``needs`` holds for a
     /// document. In a list, one element may have a reason to be skipped while another one needs the step.
-    package var leftAlone: [(reason: Reason, when: Expression)] {
+    package var skipped: [(reason: Reason, when: Expression)] {
         otherReasons.first + [(.repeatedName, altered.asked { .all([mayNeed, $0]) })] + otherReasons.last
     }
 
-    /// The reasons of ``leftAlone``, in the same order.
-    package var leftAloneReasons: [Reason] {
+    /// The reasons of ``skipped``, in the same order.
+    package var skipReasons: [Reason] {
         otherReasons.first.map(\.reason) + [.repeatedName] + otherReasons.last.map(\.reason)
     }
 
@@ -142,19 +144,19 @@ package struct CompiledStep: Sendable {
     /// A source below a parent of another type is reported, because it cannot be read. A source whose parent is missing
     /// counts as missing.
     private static func unreachable(
-        targets: [FieldPath], sources: [FieldPath], isConcerned: Expression
+        targets: [FieldPath], sources: [FieldPath], applies: Expression
     ) -> [(reason: Reason, when: Expression)] {
         let other =
             sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
             + targets.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
-            .map { isConcerned && $0 }
+            .map { applies && $0 }
         let missing = targets.compactMap { $0.blocked { $0.isMissingOrNull } }
         guard !other.isEmpty else { return [] }
         let isOther = Expression.any(other)
         // If several targets have such parents, a parent of another type is reported rather than a missing one.
         let isMissing = Expression.all(
             (targets.count > 1 || sources.count > 1 ? [!isOther] : [])
-                + [isConcerned, .any(missing)])
+                + [applies, .any(missing)])
         return [(.parentNotObject, isOther)] + (missing.isEmpty ? [] : [(.parentMissing, isMissing)])
     }
 
@@ -172,35 +174,6 @@ package struct CompiledStep: Sendable {
             }
         }
         return found.isEmpty ? [] : [(.notContainer, .any(found))]
-    }
-}
-
-extension Expression {
-    /// Returns whether all operands hold, without those that are always true.
-    fileprivate static func every(_ operands: [Expression]) -> Expression {
-        let real = operands.filter { $0 != .constant(true) }
-        return real.isEmpty ? .constant(true) : .all(real)
-    }
-}
-
-extension FieldPath {
-    /// Whether every parent of the field is an object.
-    ///
-    /// The parents are tested from the document or the element inwards, so that a path never leads through an array.
-    package var isReachable: Expression {
-        let parents = local.parents
-        return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })
-    }
-
-    /// Returns whether the outermost parent that is not an object meets the condition `such`; `nil` for a field without
-    /// parents.
-    func blocked(_ such: (Expression) -> Expression) -> Expression? {
-        let parents = local.parents
-        guard !parents.isEmpty else { return nil }
-        return .any(
-            parents.indices.map { index in
-                .all(parents[..<index].map { Expression.field($0).hasType("object") } + [such(.field(parents[index]))])
-            })
     }
 }
 
@@ -271,69 +244,6 @@ extension CompiledStep {
     }
 }
 
-/// The condition for documents that the server would alter when it writes them back.
-extension CompiledStep {
-    /// Returns the condition under which the server would alter more of a document than the steps change.
-    ///
-    /// This happens if a name occurs twice, or if the keys of an array are not 0, 1, 2 and so on, in a value that the
-    /// steps write or read. A repeated name counts in the document itself, in an object that a step merges into, and
-    /// anywhere in a value that a step looks into. Merging an object keeps one field of each name, so it makes an
-    /// object with a repeated name smaller. It is enough to read inside an object: then mongod 6.0 writes both fields
-    /// with the value of the first, and every server renumbers an array.
-    /// - Parameter seesKeys: Whether the server can hash the bytes of an object, from 5.0 on. The hash shows whether
-    ///   merging would renumber an array. On earlier servers, this cannot be detected.
-    package static func altered(by steps: [Step], seeingKeys seesKeys: Bool) -> AlteredDocument {
-        let isAltered = seesKeys ? Expression.changesByMerging : Expression.shrinks
-        let merged = holds(in: steps.flatMap { ($0.targets + $0.sources).flatMap(\.givenBack) }) {
-            .all([$0.hasType("object"), isAltered($0)])
-        }
-        let seenInto = holds(in: steps.flatMap(\.looksInto)) {
-            .all([
-                $0.hasType("object", "array"), .isAltered($0, levels: Expression.exactLevels, by: isAltered),
-            ])
-        }
-        let root = Expression.variable("ROOT")
-        // An array stays as it is if no step reads it and no step writes to its position.
-        let paths = steps.flatMap { step in
-            let overwritten = step.kind.tellsWhatWas && !step.kind.changesInPlace ? step.kind.removed : step.targets
-            let elements = step.targets.filter(\.leadsIntoElements)
-            return step.looksInto + step.sources + overwritten + elements
-        }
-        let places = Set(paths.map(\.untilElements)).sorted { $0.description < $1.description }
-        let hashesFirst = seesKeys && !places.isEmpty
-        let hasArray = Expression.any(places.map { $0.isReachable && Expression.field($0).hasType("array") })
-        let isNumberedAnew = !(AlteredDocument.bytes == .hash(of: .merged(root)))
-        let ofKeys = hashesFirst ? [Expression.all([hasArray, isNumberedAnew])] : []
-        return AlteredDocument(.any([.shrinks(root)] + ofKeys + merged + seenInto), hashesFirst: hashesFirst)
-    }
-
-    /// Returns one condition for each group of paths: whether `condition` holds for the value at one of these paths.
-    ///
-    /// The paths into the same list or dictionary form a group.
-    private static func holds(in paths: [FieldPath], _ condition: (Expression) -> Expression) -> [Expression] {
-        var groups: [(containers: [FieldPath], paths: [FieldPath])] = []
-        for path in paths {
-            if let index = groups.firstIndex(where: { $0.containers == path.containers }) {
-                if !groups[index].paths.contains(path) { groups[index].paths.append(path) }
-            } else {
-                groups.append((path.containers, [path]))
-            }
-        }
-        return groups.map { group in
-            let values = group.paths.map {
-                Expression.choose(if: $0.isReachable, then: .field($0), else: .constant(nil))
-            }
-            let isOne = Expression.call(
-                "$map",
-                [
-                    "input": Expression(.array(of: values.map(\.bson))), "as": Expression("value"),
-                    "in": condition(.variable("value")),
-                ])
-            return .inSomeElement(of: group.containers, .call("$anyElementTrue", isOne))
-        }
-    }
-}
-
 extension [CompiledStep] {
     /// Whether a document needs at least one of the steps.
     ///
@@ -364,44 +274,5 @@ extension [CompiledStep] {
                 groups.append((step.altered, [step]))
             }
         }
-    }
-}
-
-extension Expression {
-    /// Whether merging an object makes it smaller, because a field name occurs twice in it.
-    fileprivate static func shrinks(_ object: Expression) -> Expression {
-        !(Expression(["$bsonSize": object.bson]) == Expression(["$bsonSize": merged(object).bson]))
-    }
-
-    /// Whether merging an object changes its bytes: a field name occurs twice, or an array has other keys than 0, 1, 2.
-    fileprivate static func changesByMerging(_ object: Expression) -> Expression {
-        !(hash(of: object) == hash(of: merged(object)))
-    }
-
-    /// Returns an object as the server would write it after it has read each field.
-    fileprivate static func merged(_ object: Expression) -> Expression { Expression(["$mergeObjects": [object.bson]]) }
-
-    /// Whether a value contains an object that would be altered, down to a number of levels of objects and lists.
-    fileprivate static func isAltered(
-        _ value: Expression, levels: Int, by isAltered: (Expression) -> Expression
-    ) -> Expression {
-        let node = Expression.variable("node")
-        let inner =
-            levels == 0
-            ? []
-            : [
-                Expression.call(
-                    "$anyElementTrue",
-                    .call(
-                        "$map",
-                        [
-                            "input": elements(of: node), "as": Expression("inner"),
-                            "in": .all([
-                                Expression.variable("inner.v").hasType("object", "array"),
-                                Self.isAltered(.variable("inner.v"), levels: levels - 1, by: isAltered),
-                            ]),
-                        ]))
-            ]
-        return .let(["node": value], in: .any([.all([node.hasType("object"), isAltered(node)])] + inner))
     }
 }

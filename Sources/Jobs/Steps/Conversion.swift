@@ -197,11 +197,6 @@ package struct Conversion: Hashable, Sendable {
     }
 }
 
-extension Expression {
-    /// The value null, which means "not converted" in a conversion.
-    static let null = Expression(["$literal": nil])
-}
-
 /// Texts of numbers with zeros that do not change the value.
 extension Conversion {
     /// Whether the target cannot hold the zeros at the end of a text's fraction; only a decimal can.

@@ -45,13 +45,13 @@ extension Conversion {
         if target == .date {
             return value.hasType("int", "long", "double", "decimal") && loose.attempted(value).isMissingOrNull
         }
-        guard let (least, largest) = range else { return .constant(false) }
+        guard let (smallest, largest) = range else { return .constant(false) }
         return .let(
             ["number": number(value)],
             in: .all([
                 !Expression.variable("number").isMissingOrNull,
                 .any([
-                    .call("$lt", .variable("number"), .constant(.decimal(least))),
+                    .call("$lt", .variable("number"), .constant(.decimal(smallest))),
                     .call("$gt", .variable("number"), .constant(.decimal(largest))),
                 ]),
             ]))
@@ -72,8 +72,10 @@ extension Conversion {
         case .int: (Decimal128(Int64(Int32.min)), Decimal128(Int64(Int32.max)))
         case .long: (Decimal128(Int64.min), Decimal128(Int64.max))
         case .double:
-            if let least = Decimal128("-1.7976931348623157E+308"), let most = Decimal128("1.7976931348623157E+308") {
-                (least, most)
+            if let smallest = Decimal128("-1.7976931348623157E+308"),
+                let largest = Decimal128("1.7976931348623157E+308")
+            {
+                (smallest, largest)
             } else {
                 nil
             }

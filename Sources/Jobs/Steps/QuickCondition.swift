@@ -9,18 +9,18 @@ package struct QuickCondition: Sendable {
     package var need: BSONDocument?
     /// A condition that every document meets that the step changes or skips; `nil` if there is no such simple
     /// condition.
-    package var concern: BSONDocument?
+    package var relevance: BSONDocument?
 
     /// Returns the conditions for a step that applies to documents in which a field is present.
     ///
-    /// If a field has parents, ``concern`` is `nil`, because a document with a missing parent or a parent of another
+    /// If a field has parents, ``relevance`` is `nil`, because a document with a missing parent or a parent of another
     /// type may be skipped.
     /// - Parameter others: Further fields that the step reads or writes.
-    static func present(_ path: FieldPath, besides others: [FieldPath] = []) -> QuickCondition {
+    static func present(_ path: FieldPath, with others: [FieldPath] = []) -> QuickCondition {
         let exists = BSONValue.object(["$exists": true])
         return QuickCondition(
             need: [path.untilElements.description: exists],
-            concern: ([path.untilElements] + others).allSatisfy(\.parents.isEmpty) ? [path.topLevel: exists] : nil)
+            relevance: ([path.untilElements] + others).allSatisfy(\.parents.isEmpty) ? [path.topLevel: exists] : nil)
     }
 
     /// Returns the conditions for a step that changes values of a field in place, except nulls and values of one type.
@@ -33,18 +33,18 @@ package struct QuickCondition: Sendable {
         let isOther: BSONDocument = [
             path.description: ["$type": .array(of: others.map { .string($0.rawValue) })]
         ]
-        return QuickCondition(need: isOther, concern: path.parents.isEmpty ? isOther : nil)
+        return QuickCondition(need: isOther, relevance: path.parents.isEmpty ? isOther : nil)
     }
 
     /// Returns the conditions for a step that fills a missing field.
     ///
-    /// If the field has parents, ``concern`` is `nil`, because a document may be skipped because of its parents.
+    /// If the field has parents, ``relevance`` is `nil`, because a document may be skipped because of its parents.
     static func missing(_ path: FieldPath, orNull: Bool) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let name = path.description
         let isMissing: BSONDocument =
             orNull ? ["$or": [[name: ["$eq": .null]], [name: ["$type": "undefined"]]]] : [name: ["$exists": false]]
-        return QuickCondition(need: isMissing, concern: path.parents.isEmpty ? isMissing : nil)
+        return QuickCondition(need: isMissing, relevance: path.parents.isEmpty ? isMissing : nil)
     }
 }
 
@@ -54,7 +54,7 @@ extension [CompiledStep] {
 
     /// A condition that every document meets that at least one of the steps changes or skips; `nil` if no simple one is
     /// known.
-    package var quickConcern: BSONDocument? { Self.any(map { $0.step.kind.quick.concern }) }
+    package var quickRelevance: BSONDocument? { Self.any(map { $0.step.kind.quick.relevance }) }
 
     private static func any(_ conditions: [BSONDocument?]) -> BSONDocument? {
         let known = Set(conditions.compactMap(\.self))

@@ -33,12 +33,12 @@ package struct Step: Sendable {
     /// The fields whose values decide what the step does, apart from its targets.
     package var reads: [FieldPath] { sources + conditionFields }
     /// The fields that the step reads inside, if they hold objects or lists.
-    package var looksInto: [FieldPath] { kind.looksInto + conditionFields }
+    package var readsInside: [FieldPath] { kind.readsInside + conditionFields }
     /// The aggregation operators that the expressions in the job file use.
     package var operators: Set<String> { kind.operators.union(condition?.operators ?? []) }
 
     /// Returns the step with `$now` replaced by the time of the job's start, in milliseconds since 1970.
-    package func settled(at now: Int64) -> Step { Step(kind.settled(at: now), where: condition?.settled(at: now)) }
+    package func resolved(at now: Int64) -> Step { Step(kind.resolved(at: now), where: condition?.resolved(at: now)) }
 
     /// Returns a step of another kind with the same condition, such as a part of this step or its refresh.
     package func with(_ kind: any StepKind) -> Step { Step(kind, where: condition) }
@@ -90,7 +90,7 @@ package struct StepBody {
     /// For a field that stays as it is, the expression gives its present value.
     var also: [(path: FieldPath, value: Expression)] = []
     /// Whether the step applies to the document at all, so that a missing parent is worth a report.
-    var isConcerned = Expression.constant(true)
+    var applies = Expression.constant(true)
     /// The reasons to skip a document that the step applies to, each with its condition.
     ///
     /// At most one of these conditions and ``wanted`` holds for a document.

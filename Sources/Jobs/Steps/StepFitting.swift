@@ -32,7 +32,10 @@ package enum StepFitting {
                         "the next schema requires \"\(target)\", which the step removes", at: located.location)
                 }
             } else if node.types.count == 1, let type = node.types.first {
-                step = step.with(try step.kind.fitted(to: type, at: located.location))
+                // A Prisma client reads several types of numbers, and a conversion may choose any of them.
+                let chosen = (step.kind as? ConvertStep)?.type
+                let isRead = chosen.map { node.scalar != nil && node.reads($0) } == true
+                step = step.with(try step.kind.fitted(to: isRead ? chosen ?? type : type, at: located.location))
             }
         }
         return step

@@ -32,7 +32,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// A refresh applies to targets that still hold the job's own value, although their sources have changed since.
     var refresh: (any StepKind)? { get }
     /// The fields that the step reads inside, if they hold objects or lists.
-    var looksInto: [FieldPath] { get }
+    var readsInside: [FieldPath] { get }
     /// Whether the step changes or replaces a value that its target already holds; filling a null does not count.
     var changesInPlace: Bool { get }
     /// The ``targets`` that the step removes.
@@ -55,7 +55,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// The reasons to skip a document that the step does not accept: if one of them applies, the job does not start.
     var refuses: Set<CompiledStep.Reason> { get }
     /// Returns the step with `$now` replaced by the time of the job's start, in milliseconds since 1970.
-    func settled(at now: Int64) -> Self
+    func resolved(at now: Int64) -> Self
 
     /// Returns the step with its constants in the type that the next schema declares for the target.
     /// - Throws: ``JobError`` at `location` if the step does not fit that type.
@@ -81,14 +81,18 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// The client's computation of the step's value; `nil` for a step that the server runs by itself.
     ///
     /// With a computation, ``body()`` only selects the documents that the client gets, and its value is ignored.
-    var clientComputation: (any ClientComputation)? { get }
+    var clientComputation: ClientComputation? { get }
+    /// The reasons to skip a document that only the client can detect.
+    var clientReasons: [CompiledStep.Reason] { get }
+    /// The collection that the client inserts documents into; `nil` if it inserts none.
+    var creates: Namespace? { get }
     /// Whether the value that the step writes determines the value that it replaces.
     ///
     /// Then undo can detect that the replaced value was not the journaled one. Otherwise, the update writes a document
     /// only if its fields are still exactly as in the journal.
-    var tellsWhatWas: Bool { get }
+    var determinesOldValue: Bool { get }
     /// The field that the step reads in all documents before the job's first write; `nil` if there is none.
-    var looksAtBeforehand: FieldPath? { get }
+    var readsBeforehand: FieldPath? { get }
     /// Cheap query conditions that the server can test before it evaluates whether a document needs the step.
     var quick: QuickCondition { get }
 
@@ -113,7 +117,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// Returns the step adapted to the later steps of the job.
     func followed(by later: [any StepKind]) -> any StepKind
     /// Whether a refresh of this step takes the given step into account, which converts the target in place.
-    func isRefreshed(beside conversion: any StepKind) -> Bool
+    func refreshIncludes(_ conversion: any StepKind) -> Bool
 }
 
 extension StepKind {
@@ -121,7 +125,7 @@ extension StepKind {
     package var source: FieldPath? { nil }
     package var targets: [FieldPath] { [target] }
     package var sources: [FieldPath] { source.map { [$0] } ?? [] }
-    package var looksInto: [FieldPath] { [] }
+    package var readsInside: [FieldPath] { [] }
     package var refresh: (any StepKind)? { nil }
     package var changesInPlace: Bool { false }
     package var removed: [FieldPath] { [] }
@@ -131,7 +135,7 @@ extension StepKind {
     package var namespaces: [Namespace] { [] }
     package func moved(from own: String, to database: String) -> Self { self }
     package var refuses: Set<CompiledStep.Reason> { [] }
-    package func settled(at now: Int64) -> Self { self }
+    package func resolved(at now: Int64) -> Self { self }
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self { self }
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
@@ -140,10 +144,12 @@ extension StepKind {
     package var removesFields: Bool { removed.contains { $0.components.count == 1 } }
     package var loss: String? { nil }
     package var parts: [any StepKind] { [self] }
-    package var clientComputation: (any ClientComputation)? { nil }
-    package var looksAtBeforehand: FieldPath? { nil }
+    package var clientComputation: ClientComputation? { nil }
+    package var clientReasons: [CompiledStep.Reason] { [] }
+    package var creates: Namespace? { nil }
+    package var readsBeforehand: FieldPath? { nil }
     package var quick: QuickCondition { QuickCondition() }
-    package var tellsWhatWas: Bool { loss == nil }
+    package var determinesOldValue: Bool { loss == nil }
     package var movedFrom: FieldPath? { nil }
     package var filling: DefaultStep.Filling? { nil }
     package var inPlaceConversion: Conversion? { nil }
@@ -153,5 +159,5 @@ extension StepKind {
     package var mayBeNeededAgain: Bool { isFreeForm }
     package var mayRewrite: Bool { !sources.isEmpty || !removed.isEmpty || isFreeForm }
     package func followed(by later: [any StepKind]) -> any StepKind { self }
-    package func isRefreshed(beside conversion: any StepKind) -> Bool { false }
+    package func refreshIncludes(_ conversion: any StepKind) -> Bool { false }
 }

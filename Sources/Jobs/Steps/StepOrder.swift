@@ -49,7 +49,7 @@ package enum StepOrder {
         for (other, step) in steps.enumerated() where other != index {
             // A default may fill the whole field, because the refresh treats its value as written by the job.
             let fills = step.step.kind.filling != nil && targets.contains(step.step.target)
-            guard !fills, !located.step.kind.isRefreshed(beside: step.step.kind),
+            guard !fills, !located.step.kind.refreshIncludes(step.step.kind),
                 let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })
             else { continue }
             throw JobError(
@@ -71,16 +71,16 @@ package enum StepOrder {
         if let marker = before.kind.marker, step.kind.touched.contains(where: { $0.overlaps(marker) }) {
             throw refusal("\"\(marker)\" marks the step in line \(line) as done: no other step can write it")
         }
-        if let looked = step.kind.looksAtBeforehand, before.kind.touched.contains(where: { $0.overlaps(looked) }) {
+        if let looked = step.kind.readsBeforehand, before.kind.touched.contains(where: { $0.overlaps(looked) }) {
             throw refusal(
                 "\"\(looked)\" is changed by the step in line \(line), but this step reads it in all documents before "
                     + "anything is written: put this step into a job of its own, which `migrate` runs after this one")
         }
         for removed in before.kind.removed {
-            if let read = step.readsForValue.first(where: { $0.isOrStandsIn(removed) }) {
+            if let read = step.readsForValue.first(where: { $0.isOrContains(removed) }) {
                 throw refusal("\"\(read)\" is read after the step in line \(line) has removed it: put this step first")
             }
-            if let written = step.targets.first(where: { $0.isOrStandsIn(removed) }) {
+            if let written = step.targets.first(where: { $0.isOrContains(removed) }) {
                 throw refusal(
                     "\"\(written)\" is written after the step in line \(line) has removed it: the job would never end")
             }
@@ -105,11 +105,4 @@ package enum StepOrder {
 extension Step {
     /// The fields whose present values decide what the step writes.
     fileprivate var readsForValue: [FieldPath] { sources + kind.removed + (kind.changesInPlace ? targets : []) }
-}
-
-extension FieldPath {
-    /// Whether this path equals the other path or lies inside it.
-    fileprivate func isOrStandsIn(_ other: FieldPath) -> Bool {
-        components.count >= other.components.count && overlaps(other)
-    }
 }

@@ -86,8 +86,8 @@ public struct DiffJSON: Sendable {
 
     private func weight(_ weight: ChangeWeight) -> ReportValue {
         .object([
-            ("total", .integer(weight.documents)), ("holding", .integer(weight.holding)),
-            ("lacking", .integer(weight.lacking)),
+            ("total", .integer(weight.documents)), ("holding", .integer(weight.withField)),
+            ("lacking", .integer(weight.withoutField)),
             ("types", .object(weight.types.map { ($0.type, .integer($0.documents)) })),
         ])
     }

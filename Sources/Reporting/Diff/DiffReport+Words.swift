@@ -9,6 +9,8 @@ extension DiffReport {
         let all = "\(changes.count.counted("change")) from \(old) to \(new)"
         let rest = "\(all)\(weighed). "
         switch verdict {
+        case .breaking where dialect == .prisma:
+            return "Breaking: \(count(of: .breaking).grouped) of \(rest)\(failingClients)"
         case .breaking where dialect == .jsonSchema:
             return "Breaking: \(count(of: .breaking).grouped) of \(rest)Documents that conformed before may be refused."
         case .breaking:
@@ -25,10 +27,28 @@ extension DiffReport {
         case .served:
             return "Not breaking: \(rest)Partner collections serve \(count(of: .served).grouped) of them."
         case .nonBreaking:
-            return dialect == .jsonSchema
-                ? "Not breaking: \(rest)Documents that conformed before still conform."
-                : "Not breaking: \(rest)All are additive."
+            return switch dialect {
+            case .appServices: "Not breaking: \(rest)All are additive."
+            case .jsonSchema: "Not breaking: \(rest)Documents that conformed before still conform."
+            case .prisma: "Not breaking: \(rest)Older and newer clients read each other's documents."
+            }
         }
+    }
+
+    /// A sentence on which Prisma clients fail on the documents of which others.
+    private var failingClients: String {
+        switch (worst(\.server), worst(\.client)) {
+        case (.breaking, .breaking): "Older and newer clients do not read each other's documents."
+        case (.breaking, _): "The newer client fails on documents that the older one wrote."
+        default: olderClientsSentence
+        }
+    }
+
+    /// A sentence on older Prisma clients that read documents of the newer one.
+    var olderClientsSentence: String {
+        let count = changes.count { $0.client == .breaking }
+        if count == 0 { return "Older clients read what the newer one writes." }
+        return "Older clients fail on documents that the newer one writes (\(count.counted("change")))."
     }
 
     private var weighed: String { source.map { ", with the documents of \($0) counted" } ?? "" }
@@ -74,15 +94,15 @@ extension ChangeWeight {
         let all = "of \(self.documents.documents)"
         switch change.code {
         case .requiredAdded, .optionalToRequired, .defaultAdded, .defaultChanged, .defaultRemoved:
-            return "\(lacking.grouped) \(all) "
-                + (lacking == 1 ? "lacks it or holds null" : "lack it or hold null")
+            return "\(withoutField.grouped) \(all) "
+                + (withoutField == 1 ? "lacks it or holds null" : "lack it or hold null")
         case .propertyRemoved, .propertyRenamed, .requiredToOptional, .queryableAdded, .queryableRemoved:
-            return "\(holding.grouped) \(all) \(holding == 1 ? "holds" : "hold") this field"
-        case .optionalAdded where holding == 0:
+            return "\(withField.grouped) \(all) \(withField == 1 ? "holds" : "hold") this field"
+        case .optionalAdded where withField == 0:
             return "0 \(all) hold a field of that name"
         default:
             let list = types.map { "\($0.type) \($0.documents.grouped)" }.joined(separator: ", ")
-            return "\(holding.grouped) \(all) \(holding == 1 ? "holds" : "hold") this field"
+            return "\(withField.grouped) \(all) \(withField == 1 ? "holds" : "hold") this field"
                 + (list.isEmpty ? "" : " (\(list))")
         }
     }
@@ -99,8 +119,12 @@ extension ChangeKind.Consequence {
         case .mayResync: "the collection may be resynced"
         case .unsyncedDocuments: "documents that do not conform stop syncing"
         case .refusedWrites: "writes of documents that do not conform are refused"
-        case .clientMigration: "clients raise the schema version of their local file"
+        case .clientMigration: "clients that have a local file need a higher schema version"
         case .catchUp: "devices first catch up with the history up to the change"
+        case .failedQueries: "the newer client fails on documents that the older one wrote"
+        case .failedOldClients: "older clients fail on documents that the newer one writes"
+        case .changedValues: "clients read other values than those that were written"
+        case .hiddenValues: "each client finds no values that the other one wrote"
         case .dataAccess: "functions, rules and the Data API validate against it"
         }
     }

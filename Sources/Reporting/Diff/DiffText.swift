@@ -38,7 +38,7 @@ public struct DiffText: Sendable {
     }
 
     private func group(name: String, _ indices: [Int]) -> String {
-        var titles = ["server", "client", "change", "rule"]
+        var titles = [report.dialect.sides.server, report.dialect.sides.client, "change", "rule"]
         var rows = indices.map { index in
             let change = report.changes[index]
             return [change.server.word, change.client.word, change.description.printable, change.code.rawValue]

@@ -1,3 +1,5 @@
+import BSON
+
 /// The width of a report's pictures, in units of the SVG coordinates.
 ///
 /// A picture has no text, because it stretches to the width of a page or a phone, and text would stretch with it.
@@ -112,11 +114,11 @@ struct HTMLSeries {
         seriesID = "series-\(number + 1)"
         (seriesTitle, unit) = (series.title, series.unit)
         let count = max(series.points.count, 1)
-        let most = Self.rounded(series.lines.flatMap(\.values).compactMap(\.self).max() ?? 0)
-        top = Int(most).grouped
+        let maximum = Self.rounded(series.lines.flatMap(\.values).compactMap(\.self).max() ?? 0)
+        top = Int(maximum).grouped
         (first, last) = (series.points.first ?? "", series.points.last ?? "")
         let step = width / Double(max(count - 1, 1))
-        func y(_ value: Double) -> Double { Self.height - value / most * (Self.height - 8) }
+        func y(_ value: Double) -> Double { Self.height - value / maximum * (Self.height - 8) }
         lines = series.lines.map { line in
             var (path, isOpen) = ("", false)
             var dots: [Dot] = []
@@ -158,10 +160,10 @@ struct HTMLSeries {
         seriesSummary = ends.joined(separator: "; ")
     }
 
-    /// Returns a round number that is not less than `most`.
-    private static func rounded(_ most: Double) -> Double {
+    /// Returns a round number that is not less than `maximum`.
+    private static func rounded(_ maximum: Double) -> Double {
         var unit = 1.0
-        while unit * 10 < most { unit *= 10 }
-        return [1, 2, 2.5, 5, 10].map { $0 * unit }.first { $0 >= most && $0.rounded() == $0 } ?? max(most, 1)
+        while unit * 10 < maximum { unit *= 10 }
+        return [1, 2, 2.5, 5, 10].map { $0 * unit }.first { $0 >= maximum && $0.rounded() == $0 } ?? max(maximum, 1)
     }
 }

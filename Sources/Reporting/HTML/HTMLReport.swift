@@ -44,7 +44,6 @@ struct HTMLPage {
     let tables: [Table]
     let sections: [Section]
     let notes, times: [String]
-    let hasParts, hasFacts, hasNotes, hasCharts: Bool
 
     init(_ report: Report, at time: ServerTime?) {
         times = [time].compactMap(\.self).map(\.description)
@@ -61,8 +60,6 @@ struct HTMLPage {
         tables = report.tables.filter { !$0.rows.isEmpty }.map { Table($0) }
         sections = report.sections.enumerated().map { Section($1, number: $0) }
         notes = report.notes
-        (hasParts, hasFacts) = (!parts.isEmpty, !facts.isEmpty)
-        (hasNotes, hasCharts) = (!notes.isEmpty, !charts.isEmpty)
     }
 
     struct Part {

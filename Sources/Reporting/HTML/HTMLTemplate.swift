@@ -28,7 +28,7 @@ enum HTMLTemplate {
         <p class="headline"><span class="disc {{level}}"><svg class="icon" aria-hidden="true"><use href="#icon-{{level}}"/></svg></span><span>{{headline}}</span></p>
         </header>
         <main>
-        {{#hasParts}}
+        {{^empty(parts)}}
         <section class="parts" aria-label="The parts of the verdict">
         {{#parts}}
         <article class="card {{partLevel}}{{#isLong}} long{{/isLong}}">
@@ -44,14 +44,14 @@ enum HTMLTemplate {
         </article>
         {{/parts}}
         </section>
-        {{/hasParts}}
-        {{#hasFacts}}
+        {{/empty(parts)}}
+        {{^empty(facts)}}
         <dl class="facts">
         {{#facts}}
         <div><dt>{{name}}</dt><dd>{{value}}</dd></div>
         {{/facts}}
         </dl>
-        {{/hasFacts}}
+        {{/empty(facts)}}
         {{#gauges}}
         <section class="panel" aria-labelledby="{{gaugeID}}">
         <h2 id="{{gaugeID}}">{{gaugeTitle}}</h2>
@@ -115,7 +115,7 @@ enum HTMLTemplate {
         </details>
         </section>
         {{/series}}
-        {{#hasCharts}}
+        {{^empty(charts)}}
         <div class="charts">
         {{#charts}}
         <section class="panel">
@@ -136,7 +136,7 @@ enum HTMLTemplate {
         </section>
         {{/charts}}
         </div>
-        {{/hasCharts}}
+        {{/empty(charts)}}
         {{#tables}}
         <section class="panel">
         <div class="scroll" tabindex="0" role="region" aria-label="{{caption}}">
@@ -176,7 +176,7 @@ enum HTMLTemplate {
         {{/remarks}}
         </section>
         {{/sections}}
-        {{#hasNotes}}
+        {{^empty(notes)}}
         <section class="panel notes" aria-labelledby="notes">
         <h2 id="notes">Notes</h2>
         <ul>
@@ -185,7 +185,7 @@ enum HTMLTemplate {
         {{/notes}}
         </ul>
         </section>
-        {{/hasNotes}}
+        {{/empty(notes)}}
         </main>
         <footer>
         <p>{{headline}}</p>

@@ -48,8 +48,9 @@ struct CheckDifference {
         }
         self.changes = Kind.allCases.flatMap { kind in
             changes.filter { $0.kind == kind }.sorted { left, right in
-                let (most, least) = (abs(left.now - left.before), abs(right.now - right.before))
-                return most == least ? key(left.finding).lexicographicallyPrecedes(key(right.finding)) : most > least
+                let (leftChange, rightChange) = (abs(left.now - left.before), abs(right.now - right.before))
+                return leftChange == rightChange
+                    ? key(left.finding).lexicographicallyPrecedes(key(right.finding)) : leftChange > rightChange
             }
         }
     }

@@ -1,3 +1,6 @@
+import BSON
+import ServerSchema
+
 /// The counts of earlier checks, from which reports show a trend and what changed.
 package struct CheckHistory: Sendable {
     /// The checks, the oldest first.
@@ -12,15 +15,15 @@ package struct CheckHistory: Sendable {
     }
 
     /// The maximum number of ignored files or documents that are named in a note of their own.
-    private static let mostNamed = 3
+    private static let maximumNamed = 3
 
     /// - Parameters:
     ///   - foreign: the ignored files or documents, each with its path or `_id` and the reason.
     ///   - place: the folder or the database that keeps the history.
     package init(_ summaries: [CheckSummary], passedOver foreign: [String], in place: String) {
-        var notes = foreign.prefix(Self.mostNamed).map { "ignored in the history: \($0)" }
-        if foreign.count > Self.mostNamed {
-            notes.append("\((foreign.count - Self.mostNamed).grouped) more ignored in the history \(place)")
+        var notes = foreign.prefix(Self.maximumNamed).map { "ignored in the history: \($0)" }
+        if foreign.count > Self.maximumNamed {
+            notes.append("\((foreign.count - Self.maximumNamed).grouped) more ignored in the history \(place)")
         }
         self.init(summaries, notes: notes)
     }
@@ -57,9 +60,10 @@ extension CheckHistory {
     /// The counts that reports show over time, with a value for each check; `nil` for a check without this count.
     var lines: [(name: String, level: Report.Level, values: [Int?])] {
         let unsynced = summaries.map(\.unsynced)
+        let dialect = summaries.last?.dialect ?? .appServices
         return [
-            ("would stop syncing", .error, summaries.map(\.failing)),
-            ("might stop syncing", .warning, summaries.map(\.possible)),
+            (dialect.consequence, .error, summaries.map(\.failing)),
+            (dialect.possibleConsequence, .warning, summaries.map(\.possible)),
         ] + (unsynced.contains { $0 != nil } ? [("in the ledger", .notice, unsynced)] : [])
     }
 }

@@ -1,6 +1,6 @@
 package import BSON
 package import Checking
-import ServerSchema
+package import ServerSchema
 
 /// The counts of a check, without any documents, as a history stores them.
 package struct CheckSummary: Hashable, Sendable {
@@ -18,16 +18,18 @@ package struct CheckSummary: Hashable, Sendable {
     package var source: String
     /// The source of the schema, as the operator named it.
     package var schema: String
+    /// The dialect of the schema.
+    package var dialect = Dialect.appServices
     /// The number of documents that were read.
     package var documents: Int
-    /// The number of documents that would stop syncing.
+    /// The number of documents that would stop syncing, or would fail in another way, by the dialect.
     package var failing: Int
-    /// The number of documents that might stop syncing.
+    /// The number of documents that might fail.
     package var possible: Int
     /// The number of entries in the ledger; `nil` if no ledger was read.
     package var unsynced: Int?
-    /// The number of entries that can be added to the ledger before sync stops; `nil` for a validator, which has no
-    /// limit.
+    /// The number of entries that can be added to the ledger before sync stops; `nil` for a schema without sync,
+    /// which has no limit.
     package var headroom: Int?
     /// The collections that were read.
     package var collections: [String]
@@ -48,7 +50,8 @@ extension CheckSummary {
             }
         }
         self.init(
-            at: time, source: report.source, schema: schema, documents: report.readCount,
+            at: time, source: report.source, schema: schema, dialect: report.dialect,
+            documents: report.readCount,
             failing: report.verdict.stopping, possible: total.changes?.newlyPossible ?? total.newPossible,
             unsynced: report.verdict.ledger?.entries,
             headroom: report.dialect == .appServices ? report.verdict.headroom : nil,
@@ -101,6 +104,7 @@ extension CheckSummary {
         [
             ("at", .string(at.iso8601)), ("at_ms", .integer(Int(at.milliseconds))),
             ("source", .string(source)), ("schema", .string(schema)),
+            ("dialect", .string(dialect.rawValue)),
             ("documents_read", .integer(documents)), ("failing", .integer(failing)), ("possible", .integer(possible)),
             ("ledger_entries", unsynced.map { .integer($0) } ?? .null),
             ("headroom", headroom.map { .integer($0) } ?? .null),
@@ -132,7 +136,8 @@ extension CheckSummary {
             !collections.contains(nil), !findings.contains(nil)
         else { throw CheckSummaryError("a part of it is missing") }
         self.init(
-            at: ServerTime(milliseconds: Int64(time)), source: source, schema: schema, documents: documents,
+            at: ServerTime(milliseconds: Int64(time)), source: source, schema: schema,
+            dialect: document["dialect"]?.text.flatMap(Dialect.init) ?? .appServices, documents: documents,
             failing: failing, possible: possible, unsynced: document["ledger_entries"]?.integer,
             headroom: document["headroom"]?.integer, collections: collections.compactMap(\.self),
             findings: findings.compactMap(\.self))

@@ -8,13 +8,13 @@ enum Sparkline {
     /// - Parameter values: the values; `nil` is shown as a blank.
     static func text(_ values: [Int?], isPlain: Bool) -> String {
         let steps = isPlain ? plainSteps : steps
-        let most = values.compactMap(\.self).max() ?? 0
+        let maximum = values.compactMap(\.self).max() ?? 0
         return String(
             values.map { value -> Character in
                 guard let value else { return " " }
                 guard value > 0 else { return steps[0] }
                 // A value above 0 never gets the lowest character, so that it can be distinguished from 0.
-                return steps[max(1, Int((Double(value) / Double(most) * Double(steps.count - 1)).rounded()))]
+                return steps[max(1, Int((Double(value) / Double(maximum) * Double(steps.count - 1)).rounded()))]
             })
     }
 }

@@ -24,7 +24,7 @@ package struct RunMetrics: Sendable {
     /// The text of the result's metrics in the previous file; empty if there were none.
     private let foundBefore: String
     /// The reasons why the run waits now; empty if it does not wait.
-    package var holds: [Hold] = []
+    package var waitReasons: [WaitReason] = []
     private let throttles: Bool
     private var documents = 0
     private var changed = 0
@@ -64,7 +64,7 @@ package struct RunMetrics: Sendable {
                 code.map { Metric("exit_code", "How the last run ended.", labels, Int($0)) },
                 Metric("run_duration_seconds", "How long the run took until then.", labels, seconds),
             ].compactMap(\.self)
-        let isHeld = Set(holds.map(\.reason))
+        let isHeld = Set(waitReasons.map(\.reason))
         let throttle = Metric(
             "throttled", "Whether the run waits, by the reason.",
             counts: ThrottleReason.known.map { (labels + [("reason", $0.rawValue)], isHeld.contains($0) ? 1 : 0) })
@@ -140,7 +140,7 @@ extension RunMetrics {
     /// Sets the metrics of the result from a backfill of many databases, as sums over all of them.
     package mutating func take(_ report: DatabasesReport) {
         let states = report.entries.map(\.state)
-        take(report.reports, isWhole: states.allSatisfy(\.isLookedAt), seconds: report.seconds)
+        take(report.reports, isWhole: states.allSatisfy(\.isSurveyed), seconds: report.seconds)
         found.append(
             Metric(
                 "databases", "Databases of the run, by what became of the job there.",
@@ -160,13 +160,13 @@ extension RunMetrics {
     /// - Parameter isWhole: whether the reports cover all documents that may still need a job; otherwise that number is
     ///   left out.
     private mutating func take(_ reports: [BackfillReport], isWhole: Bool, seconds: Double) {
-        holds = []
+        waitReasons = []
         // A run that was stopped by a signal has no final count, so the number of remaining documents is unknown.
         let remaining = reports.compactMap { $0.after.map(\.needing).max() }
         let isKnown = isWhole && remaining.count == reports.count
         var waits: [(reason: String, seconds: Double)] = []
         for wait in reports.flatMap(\.work.waits) {
-            let reason = wait.hold.reason.rawValue
+            let reason = wait.waitReason.reason.rawValue
             if let index = waits.firstIndex(where: { $0.reason == reason }) {
                 waits[index].seconds += wait.seconds
             } else {

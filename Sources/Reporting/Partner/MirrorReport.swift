@@ -14,8 +14,8 @@ package enum MirrorReport {
         ]
         if counts.delays != (0, 0) {
             lines.append(
-                "  half of the changes took up to \(counts.delays.half.grouped) ms, 99% up to "
-                    + "\(counts.delays.most.grouped) ms")
+                "  half of the changes took up to \(counts.delays.median.grouped) ms, 99% up to "
+                    + "\(counts.delays.percentile99.grouped) ms")
         }
         if counts.conflicts > 0 {
             lines.append("  \(counts.conflicts.counted("pair")) had changed on both sides")
@@ -39,7 +39,8 @@ package enum MirrorReport {
                 ("to_source", .integer(counts.carried[.target] ?? 0)), ("echoes", .integer(counts.echoes)),
                 ("conflicts", .integer(counts.conflicts)),
                 ("refused", .integer(counts.refused)), ("lag_ms", .integer(counts.lag)),
-                ("delay_p50_ms", .integer(counts.delays.half)), ("delay_p99_ms", .integer(counts.delays.most)),
+                ("delay_p50_ms", .integer(counts.delays.median)),
+                ("delay_p99_ms", .integer(counts.delays.percentile99)),
                 ("caught_up", .bool(outcome.isCaughtUp)),
             ]
         ).text() + "\n"
@@ -69,8 +70,8 @@ package enum MirrorReport {
             ("conflicts", .counter, "Pairs that changed on both sides.", counts.conflicts),
             ("refused_documents", .gauge, "Documents that cannot be on the other side.", counts.refused),
             ("lag_milliseconds", .gauge, "The age of the oldest change that is not carried over.", counts.lag),
-            ("delay_p50_milliseconds", .gauge, "How long half of the changes took.", counts.delays.half),
-            ("delay_p99_milliseconds", .gauge, "How long 99 of 100 changes took.", counts.delays.most),
+            ("delay_p50_milliseconds", .gauge, "How long half of the changes took.", counts.delays.median),
+            ("delay_p99_milliseconds", .gauge, "How long 99 of 100 changes took.", counts.delays.percentile99),
         ]
         return Metric.text(
             values.map { Metric("mirror_\($0.0)", $0.2, [("partner", name)], $0.3, kind: $0.1) })

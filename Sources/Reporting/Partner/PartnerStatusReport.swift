@@ -9,12 +9,12 @@ package enum PartnerStatusReport {
         var lines = ["partner \(status.name): \(status.source) → \(status.target)"]
         guard let phase = status.phase else { return lines[0] + "\n  not begun: run partner init" }
         lines.append("  \(phase), \(status.copied.documents) copied" + (status.isHeld ? ", running now" : ""))
-        if let behind = status.behind {
+        if let lag = status.lag {
             let counts = status.mirror
             let carried = counts?["carried"]?.integer ?? 0
             let conflicts = counts?["conflicts"]?.integer ?? 0
             lines.append(
-                "  the mirror is \(behind.grouped) s behind; in its last run it carried \(carried.documents) over, "
+                "  the mirror is \(lag.grouped) s behind; in its last run it carried \(carried.documents) over, "
                     + "with \(conflicts.counted("conflict"))")
         } else if phase == "copied" {
             lines.append("  no mirror has run: run partner mirror")
@@ -48,7 +48,7 @@ package enum PartnerStatusReport {
                 ("partner", .string(status.name)), ("source", .string("\(status.source)")),
                 ("target", .string("\(status.target)")), ("phase", status.phase.map { .string($0) } ?? .null),
                 ("copied", .integer(status.copied)), ("at_work", .bool(status.isHeld)),
-                ("behind_seconds", number(status.behind)), ("unmirrored", .integer(status.unmirrored)),
+                ("behind_seconds", number(status.lag)), ("unmirrored", .integer(status.unmirrored)),
                 ("differences", number(status.differences)), ("verified", time(status.verified)),
                 ("source_written", time(status.lastWrites[.source])),
                 ("target_written", time(status.lastWrites[.target])),

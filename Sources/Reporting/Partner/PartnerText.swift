@@ -5,7 +5,7 @@ package import Partners
 /// Reports on partners as text.
 package enum PartnerText {
     /// Returns what creating a partner would do, in words.
-    package static func render(_ plan: PartnerPlan, ids: IDDisplay = .shown) -> String {
+    package static func render(_ plan: PartnerPlan, ids: IDDisplay = .shown, hidesNotes: Bool = false) -> String {
         var lines = ["partner \(plan.name): \(plan.source) → \(plan.target)"]
         if let copied = plan.copiedBefore {
             lines.append(
@@ -21,20 +21,20 @@ package enum PartnerText {
         } else if plan.failing > 0 {
             lines.append("  \(plan.failing.grouped) of them would not fit the partner's schema")
         }
-        lines += plan.notes.map { "  \($0)" }
+        if !hidesNotes { lines += plan.notes.map { "  \($0)" } }
         lines += refusals(plan.refusals, "cannot be carried over without loss", ids)
         lines += plan.clashes.map { "  \($0)" }
         return lines.joined(separator: "\n")
     }
 
     /// Returns what creating a partner has done, in words.
-    package static func render(_ report: PartnerReport, ids: IDDisplay = .shown) -> String {
+    package static func render(_ report: PartnerReport, ids: IDDisplay = .shown, hidesNotes: Bool = false) -> String {
         let earlier = report.copiedBefore > 0 ? ", after \(report.copiedBefore.grouped) of earlier runs" : ""
         let time = Duration.milliseconds(Int64(report.seconds * 1_000)).rounded
         var lines = ["\(report.copied.documents) copied to \(report.target)\(earlier), \(time)"]
         if let stopped = report.stopped { lines.append("  stopped by \(stopped): run it again to continue") }
         lines += refusals(report.refusals, "could not be carried over", ids)
-        lines += report.notes.map { "  \($0)" }
+        if !hidesNotes { lines += report.notes.map { "  \($0)" } }
         return lines.joined(separator: "\n")
     }
 

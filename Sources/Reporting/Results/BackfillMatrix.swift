@@ -103,8 +103,8 @@ package struct BackfillMatrix: Reportable {
             guard var report = entry.report, entry.fails || found.isDryRun && showsValues else { continue }
             report.notes = []
             let name = "In \(entry.database.printable): "
-            let told = BackfillReportText.render(report, showsValues: showsValues, color: layout.isColored)
-            blocks.append(paint.bold(name) + told)
+            let shown = BackfillReportText.render(report, showsValues: showsValues, color: layout.isColored)
+            blocks.append(paint.bold(name) + shown)
         }
         blocks += (layout.notes(notes) + warnings).map {
             "Note: \($0)".printable.wrapped(to: layout.width).joined(separator: "\n")
@@ -168,7 +168,7 @@ package struct BackfillMatrix: Reportable {
             Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
         ]
         let last = found.reports.last { $0.headroom != nil }
-        report.gauges = [last?.headroom?.gauge(adding: last?.harm)].compactMap(\.self)
+        report.gauges = [last?.headroom?.gauge].compactMap(\.self)
         report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
         report.sectionKind = "where"
         report.sections = [Report.Section(name: found.pattern, columns: table.columns, findings: all.map(finding))]

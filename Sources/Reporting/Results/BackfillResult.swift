@@ -4,6 +4,7 @@ import Checking
 import JobState
 import Jobs
 import Running
+import ServerSchema
 import Steps
 
 /// The result of a backfill or of its dry run, in every output format.
@@ -11,14 +12,14 @@ package struct BackfillResult: Reportable {
     private let found: BackfillReport
     private let showsValues: Bool
     private let timeline: RunTimeline?
-    private let nextCommands: String?
+    private let nextCommands: [String]
 
     /// - Parameters:
     ///   - showsValues: whether the sample documents show values, and not only types.
     ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
-    ///   - nextCommands: the commands that follow a finished run, which the text names; `nil` for none.
+    ///   - nextCommands: a line for each command that can follow a finished run, for the end of the text.
     package init(
-        _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: String? = nil
+        _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: [String] = []
     ) {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
         self.nextCommands = nextCommands
@@ -28,18 +29,18 @@ package struct BackfillResult: Reportable {
     package func text(_ layout: TextLayout) -> String {
         let text = BackfillReportText.render(
             layout.shown(found, notes: \.notes), showsValues: showsValues, color: layout.isColored)
-        guard !layout.hidesNotes, let next else { return text }
-        return "\(text)\n\(["  next: \(next)"].asLines)"
+        guard !layout.hidesNotes, !next.isEmpty else { return text }
+        return "\(text)\n\(next.map { "  \($0)" }.asLines)"
     }
 
-    /// The commands to run next; `nil` if there is none, or if the headline already names it.
-    private var next: String? {
+    /// The lines that propose the next commands; none if the headline already names it.
+    private var next: [String] {
         switch found.outcome {
         case .dryRun:
             let isNeeded = found.work.modified + (found.work.refreshed ?? 0) > 0
-            return isNeeded && found.refusal == nil ? "the same command without --dry-run" : nil
+            return isNeeded && found.refusal == nil ? ["next: the same command without --dry-run"] : []
         case .done: return nextCommands
-        case .nothingToDo, .stopped: return nil
+        case .nothingToDo, .stopped: return []
         }
     }
 
@@ -53,7 +54,7 @@ package struct BackfillResult: Reportable {
             command: "backfill", title: "Job \(found.job) on \(found.namespace)",
             headline: BackfillReportText.headline(found), level: level)
         report.facts = facts
-        report.gauges = [found.headroom?.gauge(adding: found.harm)].compactMap(\.self)
+        report.gauges = [found.headroom?.gauge].compactMap(\.self)
         report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
         report.tables = [steps(isDryRun: isDryRun), waits]
         report.sectionKind = "step"
@@ -88,7 +89,8 @@ package struct BackfillResult: Reportable {
             facts.append(Report.Fact(name: "refreshed", value: refreshed.grouped))
         }
         if let unsyncable = found.unsyncable {
-            facts.append(Report.Fact(name: "unsyncable after the job", value: unsyncable.after.grouped))
+            facts.append(
+                Report.Fact(name: "\(found.dialect.unfit) after the job", value: unsyncable.after.grouped))
         }
         let skipped = found.failures.reduce(0) { $0 + $1.count }
         return facts + [Report.Fact(name: "skipped", value: skipped.grouped)]
@@ -115,8 +117,11 @@ package struct BackfillResult: Reportable {
             columns: ["reason", "metric", "value", "limit"].map { Report.Column(title: $0) }
                 + [Report.Column(title: "seconds", isNumber: true)],
             rows: found.work.waits.map { wait in
-                [wait.hold.reason.rawValue, wait.hold.metric, wait.hold.value, wait.hold.limit, wait.seconds.inTenths]
-                    .map { Report.Cell($0) }
+                [
+                    wait.waitReason.reason.rawValue, wait.waitReason.metric, wait.waitReason.value,
+                    wait.waitReason.limit, wait.seconds.inTenths,
+                ]
+                .map { Report.Cell($0) }
             })
     }
 
@@ -139,7 +144,7 @@ package struct BackfillResult: Reportable {
         let left = (found.after.isEmpty ? found.before : found.after).map { step in
             Report.Section(
                 name: step.step, columns: columns,
-                findings: step.leftAlone.filter { $0.count > 0 }.map {
+                findings: step.skipped.filter { $0.count > 0 }.map {
                     finding($0.reason, $0.count, $0.samples, isTrouble: $0.isTrouble)
                 })
         }
@@ -154,8 +159,8 @@ package struct BackfillResult: Reportable {
 }
 
 extension Headroom {
-    /// Returns a gauge of how close the unsynced documents are to the number at which the job stops.
-    func gauge(adding harm: Int?) -> Report.Gauge {
+    /// How close the unsynced documents are to the number at which the job stops.
+    var gauge: Report.Gauge {
         Report.Gauge(
             title: "Unsynced documents, and the limit at which the job stops", summary: "\(text).", limit: ceiling,
             amounts: [

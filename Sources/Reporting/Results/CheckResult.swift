@@ -53,13 +53,14 @@ package struct CheckResult: Reportable {
     package var report: Report {
         let (headline, level) = found.headline(ids: ids)
         var report = Report(command: "check", title: title, headline: headline, level: level)
-        report.parts = zip(
-            found.parts(ids: ids), [policy.failsByDocuments(found), isLimitReached, policy.failsByChange(found)]
-        )
-        .map { part, isFailure in
+        let failures = [
+            "documents": policy.failsByDocuments(found), "limit": isLimitReached,
+            "change": policy.failsByChange(found),
+        ]
+        report.parts = found.parts(ids: ids).map { part in
             Report.Part(
-                name: part.name, level: part.severity.level, word: part.severity.word, isFailure: isFailure,
-                sentence: part.sentence, reasons: part.reasons)
+                name: part.name, level: part.severity.level, word: part.severity.word,
+                isFailure: failures[part.name] ?? false, sentence: part.sentence, reasons: part.reasons)
         }
         report.facts = facts
         report.gauges = [gauge].compactMap(\.self)
@@ -97,10 +98,9 @@ package struct CheckResult: Reportable {
             ]
         } else {
             facts.append(
-                Report.Fact(
-                    name: found.dialect == .jsonSchema ? "do not fit" : "do not sync", value: total.certain.grouped))
+                Report.Fact(name: found.dialect.failing(2), value: total.certain.grouped))
         }
-        if found.dialect == .appServices {
+        if found.dialect.isOfSync {
             facts += [
                 Report.Fact(name: "might not sync", value: total.possible.grouped),
                 Report.Fact(name: "headroom", value: found.verdict.headroom.grouped),
@@ -110,7 +110,7 @@ package struct CheckResult: Reportable {
     }
 
     private var gauge: Report.Gauge? {
-        guard found.dialect == .appServices, let sum = found.limitPart.sum else { return nil }
+        guard found.dialect.isOfSync, let sum = found.limitPart.sum else { return nil }
         let verdict = found.verdict
         return Report.Gauge(
             title: "Unsynced documents after the deploy, and the limit",
@@ -128,7 +128,7 @@ package struct CheckResult: Reportable {
         }
         return Report.Chart(
             title: "Documents with findings, by collection", kind: "collection",
-            bars: collections.prefix(Self.most).map { collection in
+            bars: collections.prefix(Self.maximum).map { collection in
                 let counts = collection.counts
                 let certain =
                     counts.changes.map { changes in
@@ -157,13 +157,13 @@ package struct CheckResult: Reportable {
         let isUsed = (0..<3).map { place in rules.contains { $0.amounts[place].value > 0 } }
         return Report.Chart(
             title: "Findings, by rule", kind: "rule",
-            bars: rules.prefix(Self.most).map { rule in
+            bars: rules.prefix(Self.maximum).map { rule in
                 Report.Bar(name: rule.rule, amounts: zip(rule.amounts, isUsed).filter(\.1).map(\.0))
             })
     }
 
     /// The maximum number of bars in a chart.
-    private static var most: Int { 15 }
+    private static var maximum: Int { 15 }
 
     private func section(_ collection: CheckReport.Collection) -> Report.Section {
         let circumstances = words.circumstances(collection).joined(separator: "; ")
@@ -187,7 +187,7 @@ extension DeployVerdict.Severity {
         switch self {
         case .safe: .good
         case .unknown: .warning
-        case .harmful: .error
+        case .unsafe: .error
         }
     }
 }

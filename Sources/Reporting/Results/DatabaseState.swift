@@ -16,7 +16,7 @@ extension DatabasesReport {
         case notReached = "not_reached"
 
         /// Whether it is known how many documents in the database still need the job.
-        var isLookedAt: Bool { ![.failed, .doneBefore, .notReached].contains(self) }
+        var isSurveyed: Bool { ![.failed, .doneBefore, .notReached].contains(self) }
 
         /// The outcome in words, for an operator.
         var words: String { rawValue.replacing("_", with: " ") }

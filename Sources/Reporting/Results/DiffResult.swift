@@ -35,7 +35,7 @@ package struct DiffResult: Reportable {
     }
 
     private var columns: [Report.Column] {
-        ["server", "clients", "change"].map { Report.Column(title: $0) }
+        [found.dialect.sides.server, "\(found.dialect.sides.client)s", "change"].map { Report.Column(title: $0) }
             + (found.weights == nil ? [] : [Report.Column(title: "documents")])
             + ["what to do"].map { Report.Column(title: $0) }
     }
@@ -48,7 +48,8 @@ package struct DiffResult: Reportable {
         return Report.Finding(
             level: change.kind.verdict.level, isFailure: found.fails(change), code: change.code.rawValue,
             subject: "\(change.path)", place: change.place,
-            message: "\(change.description) (server: \(change.server.word), clients: \(change.client.word))",
+            message: "\(change.description) (\(found.dialect.sides.server): \(change.server.word), "
+                + "\(found.dialect.sides.client)s: \(change.client.word))",
             details: details.compactMap(\.self).filter { !$0.isEmpty }
                 + ["\(change.code). Source: \(change.kind.source.words)."],
             remedy: change.kind.advice,

@@ -1,4 +1,5 @@
 import BSON
+import ServerSchema
 import TextTable
 
 /// The trend over the checks that a history keeps, in every output format.
@@ -45,7 +46,7 @@ package struct HistoryResult: Reportable {
         guard let first = runs.summaries.first, let last = runs.summaries.last else {
             return "No check has been kept in \(place) yet."
         }
-        let count = last.failing.documents + " would stop syncing"
+        let count = "\(last.failing.documents) \(last.dialect.consequence)"
         guard shown.count > 1 else { return "\(count) in the only check so far, at \(last.at)." }
         let ago = "\((shown.count - 1).counted("check")) ago, at \(first.at)"
         if first.failing == last.failing { return "\(count), as many as \(ago)." }
@@ -65,12 +66,14 @@ package struct HistoryResult: Reportable {
 
     private var table: Report.Table {
         let kinds = CheckDifference.Kind.allCases
+        let fail = history.summaries.last?.dialect.isOfSync == false ? "fail" : "stop"
         return Report.Table(
             title: "The checks one by one",
             columns: [Report.Column(title: "when")]
-                + (["read", "would stop", "might stop", "in the ledger", "headroom"] + kinds.map(\.rawValue)).map {
-                    Report.Column(title: $0, isNumber: true)
-                },
+                + (["read", "would \(fail)", "might \(fail)", "in the ledger", "headroom"] + kinds.map(\.rawValue)).map
+            {
+                Report.Column(title: $0, isNumber: true)
+            },
             rows: shown.map { index in
                 let run = history.summaries[index]
                 let difference = history.difference(at: index)

@@ -1,3 +1,4 @@
+import BSON
 import Jobs
 package import Planning
 import SchemaChange
@@ -10,17 +11,19 @@ package struct PlanResult: Reportable {
     private let texts: [String]
     private let isWritten: Bool
     private let ids: IDDisplay
+    private let command: PlanText.Command
 
     /// - Parameters:
     ///   - texts: the texts of the job files.
     ///   - isWritten: whether the texts were written to files; otherwise they are part of the result.
     ///   - ids: how `_id`s are shown.
+    ///   - command: makes the commands that the text proposes.
     package init(
         _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], texts: [String], isWritten: Bool,
-        ids: IDDisplay = .shown
+        ids: IDDisplay = .shown, command: @escaping PlanText.Command = { "shipshape \($0) \($1.shellWord)" }
     ) {
         (self.plan, self.files, self.partners, self.texts) = (plan, files, partners, texts)
-        (self.isWritten, self.ids) = (isWritten, ids)
+        (self.isWritten, self.ids, self.command) = (isWritten, ids, command)
     }
 
     /// Returns the result as text.
@@ -29,7 +32,7 @@ package struct PlanResult: Reportable {
         if !isWritten, !(files.isEmpty && partners.isEmpty) {
             return (texts + partners.map(\.text)).joined(separator: "---\n")
         }
-        return PlanText(plan, files: files, partners: partners, isColored: layout.isColored).text
+        return PlanText(plan, files: files, partners: partners, layout: layout, command: command).text
     }
 
     /// The result as JSON.
@@ -118,7 +121,7 @@ package struct PlanResult: Reportable {
             } else { ("nothing to do", .notice) }
         let changes = entry.changes.map { "\($0.code): \($0.description)" }.joined(separator: "; ")
         let step = entry.isActive ? entry.step?.text ?? "" : ""
-        let left = (entry.finding?.leftAlone ?? []).filter(\.isTrouble).map {
+        let left = (entry.finding?.skipped ?? []).filter(\.isTrouble).map {
             "skipped: \($0.count.documents), \($0.reason)"
         }
         return Report.Finding(

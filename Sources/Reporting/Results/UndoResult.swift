@@ -34,7 +34,7 @@ package struct UndoResult: Reportable {
         if found.taken.earlier > 0 {
             report.facts.append(Report.Fact(name: "undone earlier", value: found.taken.earlier.grouped))
         }
-        report.gauges = [found.headroom?.gauge(adding: found.harm)].compactMap(\.self)
+        report.gauges = [found.headroom?.gauge].compactMap(\.self)
         report.sectionKind = "outcome"
         report.sections = [changes, children].filter { !$0.findings.isEmpty }
         report.notes = found.notes + (found.refusal.map { ["An undo would be refused: \($0)"] } ?? [])
@@ -58,7 +58,7 @@ package struct UndoResult: Reportable {
         ].filter { $0.1 > 0 }.map { finding($0.0, $0.1, [], isTrouble: true) }
         return Report.Section(
             name: "Not undone", columns: Self.columns,
-            findings: found.leftAlone.filter { $0.count > 0 }.map {
+            findings: found.skipped.filter { $0.count > 0 }.map {
                 finding($0.left.text, $0.count, $0.ids, isTrouble: $0.left.reason.isTrouble)
             } + lost)
     }

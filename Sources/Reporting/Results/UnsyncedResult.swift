@@ -1,3 +1,4 @@
+import BSON
 package import Checking
 import Concurrency
 

@@ -1,5 +1,5 @@
+import BSON
 package import Checking
-import JobState
 
 /// The state of the unsync budget: how many documents may still become unsyncable.
 package struct Headroom: Hashable, Sendable {
@@ -31,8 +31,8 @@ extension Headroom: CustomStringConvertible {
 
     /// A text with the value and the limit, without the name of the metric.
     var counts: String {
-        let entries = ledger.map { "\($0.entries.separated) in the ledger" } ?? "no ledger"
-        return "\(entries) + \(pending.separated) pending, must stay under \(ceiling.separated)"
+        let entries = ledger.map { "\($0.entries.grouped) in the ledger" } ?? "no ledger"
+        return "\(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"
     }
 }
 

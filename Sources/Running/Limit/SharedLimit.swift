@@ -29,7 +29,7 @@ package struct SharedLimit {
     ///   looked up again; a plan, which writes nothing, does not.
     package func exactHeadroom(_ store: borrowing StateStore, marks: Bool = true) throws -> Headroom {
         let pending = try store.reservations.pendingCount(
-            seenBy: ledger.holding, lag: limits.throttle.ledgerLag, marks: marks)
+            seenBy: ledger.listed, lag: limits.throttle.ledgerLag, marks: marks)
         return Headroom(ledger: try ledger.count(), pending: pending, ceiling: limits.ceiling)
     }
 
@@ -54,22 +54,28 @@ package struct SharedLimit {
             let before = try exactHeadroom(store)
             guard more <= before.documents else { return before }
         }
-        let shown = try ledger.holding(new, of: namespace)
-        let after = try record(new, stale: new.filter(shown.contains), of: namespace, store)
-        guard after.isExceeded, !isAccepted else { return nil }
-        try reservations.remove(new, of: namespace)
-        return after
+        let shown = try ledger.listed(new, of: namespace)
+        let after = try record(
+            new, new: new, stale: new.filter(shown.contains), of: namespace, staysBeyondLimit: isAccepted, store)
+        return after.isExceeded && !isAccepted ? after : nil
     }
 
-    /// Adds reservations, before the write that makes the documents unsyncable.
-    /// - Parameter stale: documents that the ledger shows already, for another reason or because it has not noticed
-    ///   their repair yet.
-    /// - Returns: the headroom after that, which includes the reservations that other jobs made at the same time.
+    /// Adds reservations, before the write that makes the documents unsyncable, and releases the new ones again if they
+    /// exceed the limit.
+    /// - Parameters:
+    ///   - new: the documents of `ids` for which this job has no reservation yet.
+    ///   - stale: documents that the ledger shows already, for another reason or because it has not noticed their
+    ///     repair yet.
+    ///   - staysBeyondLimit: whether the documents stay reserved even if they exceed the limit.
+    /// - Returns: the headroom with the reservations, which include those that other jobs made at the same time.
     package func record(
-        _ ids: [BSONValue], stale: [BSONValue], of namespace: Namespace, _ store: borrowing StateStore
+        _ ids: [BSONValue], new: [BSONValue], stale: [BSONValue], of namespace: Namespace,
+        staysBeyondLimit: Bool = false, _ store: borrowing StateStore
     ) throws -> Headroom {
         try store.reservations.add(ids, stale: stale, of: namespace)
-        FaultInjection.reached(.afterHarm)
-        return try headroom(store)
+        FaultInjection.reached(.afterReservation)
+        let headroom = try headroom(store)
+        if headroom.isExceeded, !staysBeyondLimit { try store.reservations.remove(new, of: namespace) }
+        return headroom
     }
 }

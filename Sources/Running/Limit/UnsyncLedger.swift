@@ -10,22 +10,20 @@ package import Scanning
 /// used on one thread.
 package final class UnsyncLedger {
     private let client: Client
-    private let location: LedgerLocation
-    private let apps: LedgerApps
+    private let scope: LedgerScope
     private var reader: LedgerReader?
     private var foundAt: ContinuousClock.Instant?
 
     private static let interval = Duration.seconds(1)
 
-    /// Stores the location of the ledger; reads nothing yet.
-    package init(_ location: LedgerLocation, of apps: LedgerApps, client: consuming Client) {
-        self.location = location
-        self.apps = apps
+    /// Stores where the ledger is; reads nothing yet.
+    package init(_ scope: LedgerScope, client: consuming Client) {
+        self.scope = scope
         self.client = client
     }
 
     /// Whether the operator said that there is no ledger; then no document is expected to appear in it.
-    package var isNone: Bool { location == .none }
+    package var isNone: Bool { scope.location == .none }
 
     /// Returns the number of entries in the ledger; `nil` if there is no ledger.
     /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
@@ -38,28 +36,25 @@ package final class UnsyncLedger {
     /// Returns notes about the ledger for the operator, each a clause; empty if there are none.
     /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
     package func notes(on count: LedgerCount?) throws -> [String] {
-        try reading { reader in
-            let found = count.map { $0.entries > 0 } == true ? reader?.apps ?? [] : []
-            return apps.missing(of: found, ledgerIsThere: reader != nil) + [count?.warning].compactMap(\.self)
-        }
+        try reading { scope.notes(on: count, by: $0) }
     }
 
     /// Returns which of these documents the ledger shows; empty if there is no ledger.
     /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
-    package func holding(_ ids: [BSONValue], of namespace: Namespace) throws -> Set<BSONValue> {
+    package func listed(_ ids: [BSONValue], of namespace: Namespace) throws -> Set<BSONValue> {
         guard !ids.isEmpty else { return [] }
-        return try reading { Set(try $0?.holding(ids, of: namespace) ?? []) }
+        return try reading { Set(try $0?.listed(ids, of: namespace) ?? []) }
     }
 
     private func reading<R>(_ body: (LedgerReader?) throws -> R) throws -> R {
         do {
             if foundAt.map({ $0.duration(to: .now) >= Self.interval }) ?? true {
-                reader = try LedgerReader.open(location, of: apps, on: client)
+                reader = try LedgerReader.open(scope, on: client)
                 foundAt = .now
             }
             return try body(reader)
         } catch let error as MongoError where error.isAuthorization {
-            throw LedgerUnreadable(location.namespace ?? LedgerFinder.standard)
+            throw scope.unreadable
         }
     }
 }

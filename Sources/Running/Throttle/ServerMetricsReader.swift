@@ -8,12 +8,12 @@ package struct ServerMetricsReader {
     /// The groups of metrics that turned out to be unreadable, which are not requested again; the plan names them.
     private(set) var missing: Set<Missing> = []
     /// Whether ``missing`` is complete; then the reading fails if another metric cannot be read.
-    private let isSettled: Bool
+    private let isFixed: Bool
 
     /// - Parameter missing: the groups of metrics that an earlier reader found unreadable; `nil` if there was none.
     init(missing: Set<Missing>? = nil) {
         self.missing = missing ?? []
-        isSettled = missing != nil
+        isFixed = missing != nil
     }
 
     /// A group of metrics that cannot be read, so that the throttle does without them.
@@ -27,7 +27,7 @@ package struct ServerMetricsReader {
     /// The time limit of each command, in milliseconds.
     private static let timeLimit: BSONValue = 5_000
     /// The pause before a lag that reached its limit is read a second time.
-    private static let secondLook = Duration.milliseconds(150)
+    private static let confirmationPause = Duration.milliseconds(150)
     /// The large sections of `serverStatus` that no throttle rule needs, and that the command leaves out.
     private static let leftOut = [
         "asserts", "batchedDeletes", "catalogStats", "connections", "electionMetrics", "extra_info", "indexStats",
@@ -43,7 +43,7 @@ package struct ServerMetricsReader {
         // An idle replica set writes an oplog entry every ten seconds; until the other members have it, they seem to
         // lag by as much.
         if let limit = limits.lag?.seconds, max(reading.majorityLag ?? 0, reading.secondaryLag?.seconds ?? 0) >= limit {
-            PosixThread.sleep(Self.secondLook)
+            PosixThread.sleep(Self.confirmationPause)
             let again = try lag(limits, on: client)
             reading.majorityLag = [reading.majorityLag, again.majorityLag].compactMap(\.self).min()
             reading.secondaryLag = [reading.secondaryLag, again.secondaryLag].compactMap(\.self)
@@ -121,7 +121,7 @@ package struct ServerMetricsReader {
         let limited = BSONDocument(
             ((try? command.elements()) ?? []).map { ($0.name, $0.value) } + [("maxTimeMS", Self.timeLimit)])
         do throws(MongoError) { return try client.runCommand(limited, on: database) } catch {
-            guard error.isAuthorization, !isSettled else { throw error }
+            guard error.isAuthorization, !isFixed else { throw error }
             missing.insert(guarantee)
             return nil
         }

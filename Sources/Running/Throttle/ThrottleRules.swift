@@ -26,31 +26,31 @@ struct ThrottleRules: Sendable {
     ///   - reading: the last reading of the metrics that succeeded, and when it was requested; `nil` when there is
     ///     none.
     ///   - failure: why the newest attempt to read the metrics failed; `nil` when it did not.
-    mutating func holds(
+    mutating func waitReasons(
         _ reading: (values: ServerMetrics, askedAt: ContinuousClock.Instant)?, failure: String?, limits: ThrottleLimits,
         now: ContinuousClock.Instant
-    ) -> [Hold] {
+    ) -> [WaitReason] {
         guard failure == nil, let reading, reading.askedAt.duration(to: now) <= Self.maximumAge else {
             let age = reading.map { Self.text(seconds: $0.askedAt.duration(to: now).seconds) + " old" } ?? "none"
             return [
-                Hold(
+                WaitReason(
                     .reading, metric: "server status", value: failure.map { "unreadable (\($0))" } ?? age,
                     limit: "at most \(Self.text(seconds: Self.maximumAge.seconds)) old")
             ]
         }
-        let holds = all(reading.values, reading.askedAt, limits)
-        held = Set(holds.map(\.reason))
-        return holds
+        let waitReasons = all(reading.values, reading.askedAt, limits)
+        held = Set(waitReasons.map(\.reason))
+        return waitReasons
     }
 
     private mutating func all(
         _ reading: ServerMetrics, _ askedAt: ContinuousClock.Instant, _ limits: ThrottleLimits
-    ) -> [Hold] {
+    ) -> [WaitReason] {
         let lag = limits.lag?.seconds
         let secondary = reading.secondaryLag
         let waited = flowControlWait(reading, askedAt)
         let isQueueing = reading.ticketQueue.map { $0 > 0 } ?? true
-        var holds = [
+        var waitReasons = [
             high(.majorityLag, "majority lag", reading.majorityLag, lag, Self.text(seconds:)),
             high(
                 .secondaryLag, "lag of \(secondary?.host ?? "a secondary")", secondary?.seconds, lag,
@@ -66,30 +66,31 @@ struct ThrottleRules: Sendable {
         ]
         if let limit = limits.flowControl?.seconds {
             if reading.isFlowControlled == true {
-                holds.append(Hold(.flowControl, metric: "flow control", value: "lagged", limit: "not lagged"))
+                waitReasons.append(
+                    WaitReason(.flowControl, metric: "flow control", value: "lagged", limit: "not lagged"))
             } else {
-                holds.append(
+                waitReasons.append(
                     high(.flowControl, "writers' wait for flow control", waited, limit) {
                         "\(Self.text(seconds: $0)) in a second"
                     }
                 )
             }
         }
-        holds.append(oplog(reading, limits))
-        holds += limits.pause.map { pause($0, at: reading.serverTime) }
-        return holds.compactMap(\.self)
+        waitReasons.append(oplog(reading, limits))
+        waitReasons += limits.pause.map { pause($0, at: reading.serverTime) }
+        return waitReasons.compactMap(\.self)
     }
 
     /// Returns the hold for a metric that must stay below its limit; `nil` if it does.
     private func high(
         _ reason: ThrottleReason, _ metric: String, _ value: Double?, _ limit: Double?, release: Double = release,
         _ text: (Double) -> String
-    ) -> Hold? {
+    ) -> WaitReason? {
         guard let value, let limit else { return nil }
         let wasHeld = held.contains(reason)
         guard value >= (wasHeld ? limit * release : limit) else { return nil }
         let isReleasing = value < limit
-        return Hold(
+        return WaitReason(
             reason, metric: metric, value: text(value),
             limit: isReleasing ? "\(text(limit)), continues below \(text(limit * release))" : text(limit))
     }
@@ -98,21 +99,21 @@ struct ThrottleRules: Sendable {
     ///
     /// Also `nil` if the oplog is not full, because it then loses no entries, and if the job has written less than a
     /// hundredth of the oplog, because it then has not noticeably shortened the window.
-    private func oplog(_ reading: ServerMetrics, _ limits: ThrottleLimits) -> Hold? {
+    private func oplog(_ reading: ServerMetrics, _ limits: ThrottleLimits) -> WaitReason? {
         guard let limit = limits.oplog?.seconds, let window = reading.oplogWindow else { return nil }
         guard (reading.oplogFill ?? 1) >= Self.fullOplog else { return nil }
         if let written, let size = reading.oplogSize, written < size / 100 { return nil }
         let wasHeld = held.contains(.oplog)
         guard window <= (wasHeld ? limit / Self.release : limit) else { return nil }
         let text = "at least \(Self.text(seconds: limit))"
-        return Hold(
+        return WaitReason(
             .oplog, metric: "oplog window", value: Self.text(seconds: window),
             limit: window > limit ? "\(text), continues above \(Self.text(seconds: limit / Self.release))" : text)
     }
 
-    private func pause(_ window: PauseWindow, at time: Int?) -> Hold? {
+    private func pause(_ window: PauseWindow, at time: Int?) -> WaitReason? {
         guard let time, window.contains(secondsSince1970: time) else { return nil }
-        return Hold(.pauseWindow, metric: "time", value: window.time(at: time), limit: "outside \(window.text)")
+        return WaitReason(.pauseWindow, metric: "time", value: window.time(at: time), limit: "outside \(window.text)")
     }
 
     /// Returns for how many seconds per second writers waited for flow control since the last reading; `nil` at first.

@@ -21,12 +21,12 @@ package final class Throttler {
     private let name: String
     private let overridden: ([LimitOverride]) throws -> Job.Limits
     private let store: StateStore
-    private let isSettled: Bool
-    private var probe: ServerMetricsReader
-    private var arithmetic = ThrottleRules()
+    private let isFixed: Bool
+    private var metricsReader: ServerMetricsReader
+    private var rules = ThrottleRules()
     private var reading: (values: ServerMetrics, askedAt: ContinuousClock.Instant)?
     private var failure: String?
-    private var lastLook: ContinuousClock.Instant?
+    private var lastReading: ContinuousClock.Instant?
     private var veto: VetoAsker?
 
     private static let interval = Duration.seconds(1)
@@ -45,8 +45,8 @@ package final class Throttler {
         self.veto = veto.map { VetoAsker($0) }
         name = job.name
         overridden = { try job.limits(overriddenBy: $0) }
-        isSettled = missing != nil
-        probe = ServerMetricsReader(missing: missing)
+        isFixed = missing != nil
+        metricsReader = ServerMetricsReader(missing: missing)
         self.store = store
         limits = job.limits
     }
@@ -55,8 +55,8 @@ package final class Throttler {
     init(_ limits: Job.Limits, store: consuming StateStore) {
         name = store.job
         overridden = { _ in limits }
-        isSettled = false
-        probe = ServerMetricsReader(missing: nil)
+        isFixed = false
+        metricsReader = ServerMetricsReader(missing: nil)
         self.store = store
         self.limits = limits
     }
@@ -65,50 +65,50 @@ package final class Throttler {
     /// - Parameter size: the average document's size in bytes; `nil` if the server does not report it.
     package func note(changed documents: Int, size: Int?) {
         // The oplog gets the change and, if there is a journal, the old values: together at most twice the document.
-        arithmetic.written = size.map { documents * (2 * $0 + Self.entryOverhead) }
+        rules.written = size.map { documents * (2 * $0 + Self.entryOverhead) }
     }
 
     /// The size in bytes of the oplog entries for one changed document and for its journal, without the values.
     private static let entryOverhead = 500
 
     /// A note for each group of metrics that the readings so far found unreadable, for the plan.
-    package var missingGuarantees: [String] { probe.notes }
+    package var missingGuarantees: [String] { metricsReader.notes }
     /// The groups of metrics that the readings so far found unreadable, for the throttle of the run.
-    package var missing: Set<ServerMetricsReader.Missing> { probe.missing }
+    package var missing: Set<ServerMetricsReader.Missing> { metricsReader.missing }
 
     /// Returns the reasons to wait now; empty if there are none.
     ///
     /// The requests of operators are read each time, which costs the read of one document.
-    package func holds() -> [Hold] {
-        var overload: Hold?
+    package func waitReasons() -> [WaitReason] {
+        var overload: WaitReason?
         do {
             // An overloaded server may refuse these commands. They then fail at once, because the run itself waits and
             // keeps its lease.
             try Overload.within(.atOnce) {
                 try readControl()
                 guard isDue else { return }
-                lastLook = .now
+                lastReading = .now
                 let askedAt = ContinuousClock.now
-                reading = (try probe.read(limits.throttle, on: store.client.client), askedAt)
+                reading = (try metricsReader.read(limits.throttle, on: store.client.client), askedAt)
             }
             failure = nil
         } catch let error as MongoError where error.isOverload {
-            (failure, overload) = ("\(error)", Hold(overload: error))
+            (failure, overload) = ("\(error)", WaitReason(overload: error))
         } catch {
             failure = "\(error)"
         }
-        let operatorHold = control.paused.map {
-            Hold(
+        let operatorReason = control.paused.map {
+            WaitReason(
                 .operatorPause, metric: "operator", value: "paused by \($0.by)",
                 limit: "shipshape resume \(name)")
         }
-        if let overload { return [operatorHold, veto?.hold, overload].compactMap(\.self) }
-        return [operatorHold, veto?.hold].compactMap(\.self)
-            + arithmetic.holds(reading, failure: failure, limits: limits.throttle, now: .now)
+        if let overload { return [operatorReason, veto?.waitReason, overload].compactMap(\.self) }
+        return [operatorReason, veto?.waitReason].compactMap(\.self)
+            + rules.waitReasons(reading, failure: failure, limits: limits.throttle, now: .now)
     }
 
     private var isDue: Bool {
-        failure != nil || lastLook.map { $0.duration(to: .now) >= Self.interval } ?? true
+        failure != nil || lastReading.map { $0.duration(to: .now) >= Self.interval } ?? true
     }
 
     /// Reads the requests of operators.
@@ -119,7 +119,7 @@ package final class Throttler {
             let asked = try store.jobs.control()
             if asked.limits != control.limits { limits = try overridden(asked.limits) }
             control = asked
-        } catch let error as MongoError where error.isAuthorization && !isSettled {}
+        } catch let error as MongoError where error.isAuthorization && !isFixed {}
     }
 
     /// Waits until no throttle reason is left.
@@ -127,45 +127,59 @@ package final class Throttler {
     /// - Returns: why the run has to stop; `nil` if it can continue.
     func wait(
         stop: StopSignal, deadline: ContinuousClock.Instant?,
-        events: (RunEvent) -> Void, keep: ([Hold]) throws -> Void
+        events: (RunEvent) -> Void, keep: ([WaitReason]) throws -> Void
     ) throws -> RunStop? {
         let started = ContinuousClock.now
         var said: (reasons: [ThrottleReason], at: ContinuousClock.Instant)?
-        var holds: [Hold] = []
+        var waitReasons: [WaitReason] = []
         while true {
             let before = ContinuousClock.now
-            do { try veto?.ask(stop: stop) { try keep(holds) } } catch is StopAsked {}
-            holds = self.holds()
+            do { try veto?.ask(stop: stop) { try keep(waitReasons) } } catch is StopAsked {}
+            waitReasons = self.waitReasons()
             let ended: RunStop? =
                 stop.isRaised ? .signal : deadline.map { .now >= $0 } == true ? .timeBudget : nil
-            guard !holds.isEmpty, ended == nil else {
+            guard !waitReasons.isEmpty, ended == nil else {
                 if said != nil {
                     // A run that is asked to stop does so even if its lease was lost during the wait.
                     if ended == nil { try keep([]) } else { try? keep([]) }
-                    events(.goingOn(seconds: started.duration(to: .now).seconds))
+                    events(.continuing(seconds: started.duration(to: .now).seconds))
                 }
                 return ended
             }
-            let reasons = holds.map(\.reason)
+            let reasons = waitReasons.map(\.reason)
             if said.map({ $0.reasons != reasons || $0.at.duration(to: .now) > Self.reminder }) ?? true {
                 said = (reasons, .now)
-                events(.waiting(holds))
+                events(.waiting(waitReasons))
             }
-            try keep(holds)
+            try keep(waitReasons)
             PosixThread.sleep(Self.tick)
-            count(holds, before.duration(to: .now))
+            count(waitReasons, before.duration(to: .now))
         }
     }
 
     /// Adds `time` to the time that the run waited for each of the reasons.
-    func count(_ holds: [Hold], _ time: Duration) {
-        for hold in holds {
-            if let index = waits.firstIndex(where: { $0.hold.reason == hold.reason }) {
-                waits[index].hold = hold
+    func count(_ waitReasons: [WaitReason], _ time: Duration) {
+        for waitReason in waitReasons {
+            if let index = waits.firstIndex(where: { $0.waitReason.reason == waitReason.reason }) {
+                waits[index].waitReason = waitReason
                 waits[index].seconds += time.seconds
             } else {
-                waits.append(ThrottleWait(hold: hold, seconds: time.seconds))
+                waits.append(ThrottleWait(waitReason: waitReason, seconds: time.seconds))
             }
         }
+    }
+}
+
+/// How long one throttle reason made the run wait.
+package struct ThrottleWait: Hashable, Sendable {
+    /// The last wait reason of this kind, with its metric, value and limit.
+    package var waitReason: WaitReason
+    /// How long the run waited for this reason, in seconds; several reasons may apply at the same time.
+    package var seconds: Double
+
+    /// Creates a wait from a reason and a time.
+    package init(waitReason: WaitReason, seconds: Double) {
+        self.waitReason = waitReason
+        self.seconds = seconds
     }
 }

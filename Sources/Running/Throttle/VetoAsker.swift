@@ -9,20 +9,20 @@ struct VetoAsker {
     private let veto: Veto
     private var lastAsked: ContinuousClock.Instant?
     /// The hold for which the last answer makes the run wait; `nil` if it does not.
-    private(set) var hold: Hold?
+    private(set) var waitReason: WaitReason?
 
     private static let interval = Duration.seconds(1)
 
     init(_ veto: Veto) { self.veto = veto }
 
     /// Asks the program or server, unless its last answer is less than a second old.
-    /// - Parameter meanwhile: called at intervals during the wait for the answer, to keep the lease.
-    /// - Throws: ``StopAsked`` at a signal; what `meanwhile` throws.
-    mutating func ask(stop: StopSignal, meanwhile: () throws -> Void) throws {
+    /// - Parameter whileWaiting: called at intervals during the wait for the answer, to keep the lease.
+    /// - Throws: ``StopAsked`` at a signal; what `whileWaiting` throws.
+    mutating func ask(stop: StopSignal, whileWaiting: () throws -> Void) throws {
         guard lastAsked.map({ $0.duration(to: .now) >= Self.interval }) ?? true else { return }
         let veto = veto
-        let task = BackgroundTask(running: { await veto.hold() })
-        do { hold = try task.wait(stop: stop, meanwhile: meanwhile) } catch {
+        let task = BackgroundTask(running: { await veto.waitReason() })
+        do { waitReason = try task.wait(stop: stop, whileWaiting: whileWaiting) } catch {
             // The veto command must not outlive the run.
             task.cancel()
             throw error
@@ -33,15 +33,16 @@ struct VetoAsker {
 
 extension Veto {
     /// Asks the program or server, and returns why a run must wait now; `nil` if it may continue.
-    func hold() async -> Hold? {
+    func waitReason() async -> WaitReason? {
         switch asked {
         case .command(let command):
             let outcome = await OutsideCommand(shell: command).runSilently(timeLimit: timeLimit)
             return outcome.isSuccess
-                ? nil : Hold(.veto, metric: "veto by the job's command", value: "\(outcome)", limit: "exit code 0")
+                ? nil
+                : WaitReason(.veto, metric: "veto by the job's command", value: "\(outcome)", limit: "exit code 0")
         case .http(let url):
             guard let problem = await problem(of: url) else { return nil }
-            return Hold(.veto, metric: "veto by \(url.host ?? "")", value: problem, limit: "200")
+            return WaitReason(.veto, metric: "veto by \(url.host ?? "")", value: problem, limit: "200")
         }
     }
 

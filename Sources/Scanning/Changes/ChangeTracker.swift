@@ -24,7 +24,7 @@ final class ChangeTracker: Sendable {
     private let pool: ClientPool
     private let isStopped: @Sendable () -> Bool
     private let state = Mutex(State())
-    private let news = Semaphore()
+    private let changesArrived = Semaphore()
 
     init(
         _ namespace: Namespace, from start: ClusterTime, on pool: ClientPool, isStopped: @escaping @Sendable () -> Bool
@@ -60,7 +60,7 @@ final class ChangeTracker: Sendable {
             let (reached, failure) = state.withLock { (isReached($0), $0.failure) }
             if let failure { throw ChangesUnknown(reason: failure) }
             if reached { return }
-            news.wait()
+            changesArrived.wait()
         }
     }
 }
@@ -75,11 +75,11 @@ struct ChangesUnknown: Error {
 
 extension ChangeTracker {
     /// The time for which a lost change stream is opened again, or may make no progress while a thread waits.
-    private static var patience: Duration { .seconds(60) }
+    private static var retryLimit: Duration { .seconds(60) }
 
     private func run() {
         var token: ResumeToken?
-        var retries = Retries(limit: Self.patience)
+        var retries = Retries(limit: Self.retryLimit)
         while true {
             do {
                 try follow(&token) { retries.succeeded() }
@@ -102,7 +102,7 @@ extension ChangeTracker {
         var stream = client.collection(namespace).watch(Self.pipeline, options: options(after: token))
         // The reply that opens the stream already has a resume token; the first change may come much later.
         if let opened = stream.resumeToken?.time { _ = advance(to: opened) }
-        var stoodStillAt = ContinuousClock.now
+        var lastProgressAt = ContinuousClock.now
         while !state.withLock({ $0.isClosed }) {
             if isStopped() { throw ChangesUnknown(reason: "the scan was stopped") }
             let time = try read(&stream)
@@ -112,8 +112,8 @@ extension ChangeTracker {
                 throw ChangesUnknown(reason: "the server's resume tokens have an unknown form")
             }
             let (moved, isAwaited) = advance(to: time)
-            if moved || !isAwaited { stoodStillAt = .now }
-            guard stoodStillAt.duration(to: .now) < Self.patience else {
+            if moved || !isAwaited { lastProgressAt = .now }
+            guard lastProgressAt.duration(to: .now) < Self.retryLimit else {
                 throw ChangesUnknown(reason: "the change stream does not advance")
             }
         }
@@ -145,13 +145,13 @@ extension ChangeTracker {
             state.isOpen = true
             return (moved, state.goal.map { state.time < $0 } ?? false)
         }
-        if moved { news.signal() }
+        if moved { changesArrived.signal() }
         return (moved, isAwaited)
     }
 
     private func fail(_ reason: String) {
         state.withLock { $0.failure = reason }
-        news.signal()
+        changesArrived.signal()
     }
 
     /// The stage that keeps only the needed fields of an event, so that the documents themselves are not sent.

@@ -51,7 +51,7 @@ final class ScanPart: @unchecked Sendable {
     }
 
     /// Subtracts the contributions of changed documents from the counts.
-    func takeBack(_ additions: [Addition]) {
+    func subtract(_ additions: [Addition]) {
         for addition in additions { tally.take(back: addition.contribution, of: addition.id) }
     }
 

@@ -46,12 +46,12 @@ package struct LedgerExplainer {
                 else { continue }
                 works[schema.namespace, default: Work(schema, options)].pending.append(id)
                 if works[schema.namespace]?.pending.count == Self.batchSize {
-                    try works[schema.namespace]?.look(on: client)
+                    try works[schema.namespace]?.lookUp(on: client)
                     if isStopped() { throw ScanStopped() }
                 }
             }
         }
-        for namespace in works.keys { try works[namespace]?.look(on: client) }
+        for namespace in works.keys { try works[namespace]?.lookUp(on: client) }
         return works.mapValues { UnsyncedExplanation(counts: $0.counts, groups: $0.tally.violationGroups) }
     }
 
@@ -88,7 +88,7 @@ private struct Work {
     init(_ schema: CompiledSchema, _ options: Tally.Options) { tally = Tally(schema, options: options) }
 
     /// Reads the documents of the pending entries.
-    mutating func look(on client: borrowing Client) throws {
+    mutating func lookUp(on client: borrowing Client) throws {
         guard !pending.isEmpty else { return }
         var verdicts: [LedgerKey: Verdict] = [:]
         let documents = IDReader(

@@ -1,4 +1,5 @@
 package import BSON
+package import Checking
 
 /// The location of the ledger of unsynced documents.
 package enum LedgerLocation: Hashable, Sendable {
@@ -17,6 +18,34 @@ package enum LedgerLocation: Hashable, Sendable {
         case .none: nil
         }
     }
+}
+
+/// The ledger entries that count: where the ledger is, and whose entries.
+package struct LedgerScope: Hashable, Sendable {
+    /// Where the ledger is.
+    package var location: LedgerLocation
+    /// The apps whose entries count.
+    package var apps: LedgerApps
+
+    /// Creates a scope; without arguments, it covers the fullest app in the known collections.
+    package init(_ location: LedgerLocation = .standard, of apps: LedgerApps = .fullest) {
+        (self.location, self.apps) = (location, apps)
+    }
+
+    /// Returns the scope with the apps that the schemas name, unless the operator names an app.
+    package func orOf(_ schemas: [String?]) -> LedgerScope { LedgerScope(location, of: apps.orOf(schemas)) }
+
+    /// Returns notes about the ledger for the operator, each a clause; empty if there are none.
+    /// - Parameters:
+    ///   - count: The number of entries that count; `nil` if there is no ledger.
+    ///   - reader: The reader of the ledger; `nil` if there is none.
+    package func notes(on count: LedgerCount?, by reader: LedgerReader?) -> [String] {
+        let found = count.map { $0.entries > 0 } == true ? reader?.apps ?? [] : []
+        return apps.missing(of: found, ledgerIsThere: reader != nil) + [count?.warning].compactMap(\.self)
+    }
+
+    /// The error that the user must not read the ledger.
+    package var unreadable: LedgerUnreadable { LedgerUnreadable(location.namespace ?? LedgerFinder.standard) }
 }
 
 /// The error that the ledger of unsynced documents exists but the user lacks the privilege to read it.

@@ -17,9 +17,10 @@ package struct LedgerReader {
     /// Opens the ledgers; returns `nil` if there is none.
     /// - Throws: ``MongoError`` if it cannot be determined whether there is one, for example for lack of a privilege.
     package static func open(
-        _ location: LedgerLocation, of apps: LedgerApps, on client: borrowing Client
+        _ scope: LedgerScope, on client: borrowing Client
     ) throws(MongoError) -> LedgerReader? {
-        let ledgers = try LedgerFinder.find(location, apps: apps.ids, on: client)
+        let apps = scope.apps
+        let ledgers = try LedgerFinder.find(scope.location, apps: apps.ids, on: client)
         guard !ledgers.isEmpty else { return nil }
         var collections: [MongoCollection] = []
         for ledger in ledgers { collections.append(client.collection(ledger)) }
@@ -49,7 +50,7 @@ package struct LedgerReader {
         LedgerExpression.ofApps(apps, in: collection.namespace)
     }
 
-    /// Returns the number of entries, which count against the limit, without the number of documents.
+    /// Returns the number of entries, which count against the limit; the documents are not counted.
     /// - Throws: ``MongoError``.
     package func entries() throws(MongoError) -> LedgerCount {
         var count = LedgerCount(entries: 0)
@@ -94,7 +95,7 @@ package struct LedgerReader {
 
     /// Returns which of the documents with the given `_id`s the ledger records; empty if it records none of them.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
-    package func holding(_ ids: [BSONValue], of namespace: Namespace) throws -> [BSONValue] {
+    package func listed(_ ids: [BSONValue], of namespace: Namespace) throws -> [BSONValue] {
         // The ledger may record an ObjectId as its digits, so search for both. The server compares numbers by value.
         let digits = ids.compactMap { id in
             if case .objectID(let id) = id { BSONValue.string(id.description) } else { nil as BSONValue? }

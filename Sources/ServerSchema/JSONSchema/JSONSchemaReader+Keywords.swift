@@ -23,8 +23,7 @@ extension JSONSchemaReader {
             node.hasAdditionalProperties = true
             node.additionalProperties = try flagOrSchema(json, of: .additionalProperties)
         }
-        node.constraints.minProperties = try count(keywords, .minProperties)
-        node.constraints.maxProperties = try count(keywords, .maxProperties)
+        node.constraints.propertyCount = try counts(keywords, .minProperties, .maxProperties)
         if let json = keywords[.dependencies] { try readDependencies(json, into: &node, isWhole: isWhole) }
     }
 
@@ -63,8 +62,7 @@ extension JSONSchemaReader {
 /// Reads the keywords that apply to arrays.
 extension JSONSchemaReader {
     func readArrays(_ keywords: KeywordTable, into node: inout SchemaNode) throws(SchemaError) {
-        node.constraints.minItems = try count(keywords, .minItems)
-        node.constraints.maxItems = try count(keywords, .maxItems)
+        node.constraints.itemCount = try counts(keywords, .minItems, .maxItems)
         if let json = keywords[.uniqueItems] { node.uniqueItems = try flag(json, of: .uniqueItems) }
         if let json = keywords[.items] { node.items = try items(json) }
         guard let json = keywords[.additionalItems] else { return }
@@ -98,34 +96,35 @@ extension JSONSchemaReader {
             if !isWhole { try check(pattern, mode: .characters, at: json.location) }
             node.constraints.pattern = pattern
         }
-        node.constraints.minLength = try count(keywords, .minLength)
-        node.constraints.maxLength = try count(keywords, .maxLength)
+        node.constraints.length = try counts(keywords, .minLength, .maxLength)
         if let json = keywords[.multipleOf] { node.constraints.multipleOf = try divisor(json, isWhole: isWhole) }
-        (node.constraints.minimum, node.constraints.isMinimumExclusive) =
-            try bound(keywords, .minimum, .exclusiveMinimum)
-        (node.constraints.maximum, node.constraints.isMaximumExclusive) =
-            try bound(keywords, .maximum, .exclusiveMaximum)
+        node.constraints.minimum = try bound(keywords, .minimum, .exclusiveMinimum)
+        node.constraints.maximum = try bound(keywords, .maximum, .exclusiveMaximum)
     }
 
-    func count(_ keywords: KeywordTable, _ keyword: Keyword) throws(SchemaError) -> Int64? {
-        guard let json = keywords[keyword] else { return nil }
-        return try count(json, of: keyword)
+    private func counts(
+        _ keywords: KeywordTable, _ minimum: Keyword, _ maximum: Keyword
+    ) throws(SchemaError) -> Constraints.CountRange {
+        var range = Constraints.CountRange()
+        if let json = keywords[minimum] { range.minimum = try count(json, of: minimum) }
+        if let json = keywords[maximum] { range.maximum = try count(json, of: maximum) }
+        return range
     }
 
     func bound(
         _ keywords: KeywordTable, _ keyword: Keyword, _ exclusive: Keyword
-    ) throws(SchemaError) -> (BSONValue?, Bool) {
+    ) throws(SchemaError) -> Constraints.Bound {
         guard let json = keywords[keyword] else {
             if let json = keywords[exclusive] {
                 throw SchemaError(
                     .conflict, at: json.location, "\(exclusive.rawValue) needs \(keyword.rawValue) next to it",
                     remedy: "in this dialect \(exclusive.rawValue) is a boolean, and \(keyword.rawValue) the bound")
             }
-            return (nil, false)
+            return Constraints.Bound()
         }
-        let value = try number(json, of: keyword)
-        guard let exclusiveJSON = keywords[exclusive] else { return (value, false) }
-        return (value, try flag(exclusiveJSON, of: exclusive))
+        var bound = Constraints.Bound(number: try number(json, of: keyword))
+        if let json = keywords[exclusive] { bound.isExclusive = try flag(json, of: exclusive) }
+        return bound
     }
 
     func divisor(_ json: LocatedBSON, isWhole: Bool) throws(SchemaError) -> BSONValue {

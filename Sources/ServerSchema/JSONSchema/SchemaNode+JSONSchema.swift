@@ -45,25 +45,21 @@ extension Constraints {
 
     private var ofScalars: [(String, BSONValue)] {
         var result: [(String, BSONValue)] = []
-        if let minimum { result.append(("minimum", minimum)) }
-        if isMinimumExclusive { result.append(("exclusiveMinimum", true)) }
-        if let maximum { result.append(("maximum", maximum)) }
-        if isMaximumExclusive { result.append(("exclusiveMaximum", true)) }
+        if let number = minimum.number { result.append(("minimum", number)) }
+        if minimum.isExclusive { result.append(("exclusiveMinimum", true)) }
+        if let number = maximum.number { result.append(("maximum", number)) }
+        if maximum.isExclusive { result.append(("exclusiveMaximum", true)) }
         if let multipleOf { result.append(("multipleOf", multipleOf)) }
-        if let minLength { result.append(("minLength", .long(minLength))) }
-        if let maxLength { result.append(("maxLength", .long(maxLength))) }
+        result += length.keywords("minLength", "maxLength")
         if let pattern { result.append(("pattern", .string(pattern))) }
         if let allowedValues { result.append(("enum", .array(of: allowedValues))) }
         return result
     }
 
     private var ofCollections: [(String, BSONValue)] {
-        var result: [(String, BSONValue)] = []
-        if let minItems { result.append(("minItems", .long(minItems))) }
-        if let maxItems { result.append(("maxItems", .long(maxItems))) }
+        var result = itemCount.keywords("minItems", "maxItems")
         if let additionalItems { result.append(("additionalItems", additionalItems.asValue)) }
-        if let minProperties { result.append(("minProperties", .long(minProperties))) }
-        if let maxProperties { result.append(("maxProperties", .long(maxProperties))) }
+        result += propertyCount.keywords("minProperties", "maxProperties")
         if !patternProperties.isEmpty {
             let members = patternProperties.map { ($0.pattern, $0.node.asValue) }
             result.append(("patternProperties", .object(BSONDocument(members))))
@@ -85,6 +81,13 @@ extension Constraints {
             result.append(("encrypt", types.map { ["bsonType": .array(of: $0)] } ?? [:]))
         }
         return result
+    }
+}
+
+extension Constraints.CountRange {
+    /// Returns the counts as keywords with these names.
+    fileprivate func keywords(_ least: String, _ most: String) -> [(String, BSONValue)] {
+        [(least, minimum), (most, maximum)].compactMap { name, count in count.map { (name, .long($0)) } }
     }
 }
 

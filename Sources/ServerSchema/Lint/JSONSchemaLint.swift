@@ -10,7 +10,9 @@ extension SchemaLint {
         let collection = CollectionSchema(namespace: namespace, root: root)
         var findings: [LintFinding] = []
         // A regular expression in `patternProperties` may match any name, including `_id`.
-        if case .forbidden = root.additionalProperties, root.property("_id") == nil, root.hasNoPatterns {
+        if case .forbidden = root.additionalProperties, root.property("_id") == nil,
+            root.constraints.patternProperties.isEmpty
+        {
             findings.append(
                 LintFinding(
                     .idForbidden, .error, namespace: namespace, at: root.location,
@@ -18,7 +20,7 @@ extension SchemaLint {
                     remedy: "name _id in properties"))
         }
         let places = LintPlace.all(of: collection)
-        for place in places where place.node.hasNoPatterns {
+        for place in places where place.node.constraints.patternProperties.isEmpty {
             // Every document has an `_id`, whether or not the schema describes it.
             let names = place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }
             findings += names.map { name in
@@ -28,7 +30,7 @@ extension SchemaLint {
             }
         }
         for place in places {
-            findings += place.node.patterns.compactMap { pattern in
+            findings += patterns(of: place.node).compactMap { pattern in
                 guard let refusal = try? Pattern(pattern.text, mode: pattern.mode).refusalByPCRE2 else { return nil }
                 return place.finding(
                     .patternOutdated, .warning,
@@ -39,36 +41,34 @@ extension SchemaLint {
         }
         return findings
     }
-}
-
-extension SchemaNode {
-    fileprivate var hasNoPatterns: Bool { constraints.patternProperties.isEmpty }
 
     /// A regular expression that a schema contains.
-    fileprivate struct Expression {
+    private struct Expression {
         var text: String
         var mode: Pattern.Mode
         var location: SourceLocation
     }
 
-    /// The regular expressions for the value itself and for its fields' names, and all those of the schemas in its
-    /// `patternProperties`, `dependencies`, `additionalItems` and combinations.
-    fileprivate var patterns: [Expression] {
-        var found = constraints.pattern.map { [Expression(text: $0, mode: .characters, location: location)] } ?? []
+    /// Returns the regular expressions for a value itself and for its fields' names, and all those of the schemas in
+    /// its `patternProperties`, `dependencies`, `additionalItems` and combinations.
+    private static func patterns(of node: SchemaNode) -> [Expression] {
+        let constraints = node.constraints
+        var found =
+            constraints.pattern.map { [Expression(text: $0, mode: .characters, location: node.location)] } ?? []
         for property in constraints.patternProperties {
-            found.append(Expression(text: property.pattern, mode: .bytes, location: location))
-            found += property.node.everyPattern
+            found.append(Expression(text: property.pattern, mode: .bytes, location: node.location))
+            found += everyPattern(in: property.node)
         }
         for dependency in constraints.dependencies {
-            if case .schema(let node) = dependency.demand { found += node.everyPattern }
+            if case .schema(let node) = dependency.demand { found += everyPattern(in: node) }
         }
-        if case .schema(let node) = constraints.additionalItems { found += node.everyPattern }
-        return found + constraints.combinations.flatMap(\.nodes).flatMap(\.everyPattern)
+        if case .schema(let node) = constraints.additionalItems { found += everyPattern(in: node) }
+        return found + constraints.combinations.flatMap(\.nodes).flatMap(everyPattern)
     }
 
-    /// All regular expressions of a schema that has no ``LintPlace``, and of the schemas inside it.
-    private var everyPattern: [Expression] {
-        LintPlace.all(of: CollectionSchema(namespace: Namespace(database: "", collection: ""), root: self))
-            .flatMap(\.node.patterns)
+    /// Returns all regular expressions of a schema that has no ``LintPlace``, and of the schemas inside it.
+    private static func everyPattern(in node: SchemaNode) -> [Expression] {
+        LintPlace.all(of: CollectionSchema(namespace: Namespace(database: "", collection: ""), root: node))
+            .flatMap { patterns(of: $0.node) }
     }
 }

@@ -1,7 +1,7 @@
 /// Lint rules for keywords that mean nothing to clients: `keyword-not-mapped`, `keyword-undocumented`.
 enum KeywordLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
-        place.node.serverKeywords.map { name, location in
+        serverKeywords(of: place.node).map { name, location in
             if Keyword(rawValue: name)?.isForeign ?? false {
                 return place.finding(
                     .keywordUndocumented, .warning, "App Services does not document the keyword \"\(name)\"",
@@ -12,12 +12,10 @@ enum KeywordLint {
                 "only the server checks \"\(name)\": clients can write documents that break it", at: location)
         }
     }
-}
 
-extension SchemaNode {
-    /// The keywords that restrict values only on the server, with their positions in the file.
-    fileprivate var serverKeywords: [(String, SourceLocation)] {
-        unevaluated.map { ($0.keyword, $0.location) } + constraints.keywords.map { ($0, location) }
+    /// Returns the keywords that restrict values only on the server, with their positions in the file.
+    private static func serverKeywords(of node: SchemaNode) -> [(String, SourceLocation)] {
+        node.unevaluated.map { ($0.keyword, $0.location) } + node.constraints.keywords.map { ($0, node.location) }
     }
 }
 
@@ -37,11 +35,12 @@ extension Constraints {
     /// The names of the keywords that restrict values.
     package var keywords: [String] {
         let single: [(String, Bool)] = [
-            ("minimum", minimum != nil), ("maximum", maximum != nil), ("multipleOf", multipleOf != nil),
-            ("minLength", minLength != nil), ("maxLength", maxLength != nil), ("pattern", pattern != nil),
-            ("enum", allowedValues != nil), ("minItems", minItems != nil), ("maxItems", maxItems != nil),
-            ("additionalItems", additionalItems != nil), ("minProperties", minProperties != nil),
-            ("maxProperties", maxProperties != nil), ("patternProperties", !patternProperties.isEmpty),
+            ("minimum", minimum.number != nil), ("maximum", maximum.number != nil), ("multipleOf", multipleOf != nil),
+            ("minLength", length.minimum != nil), ("maxLength", length.maximum != nil), ("pattern", pattern != nil),
+            ("enum", allowedValues != nil), ("minItems", itemCount.minimum != nil),
+            ("maxItems", itemCount.maximum != nil), ("additionalItems", additionalItems != nil),
+            ("minProperties", propertyCount.minimum != nil), ("maxProperties", propertyCount.maximum != nil),
+            ("patternProperties", !patternProperties.isEmpty),
             ("dependencies", !dependencies.isEmpty), ("encrypt", encryption != nil),
         ]
         return single.filter(\.1).map(\.0) + combinations.map(\.kind.rawValue)

@@ -84,13 +84,13 @@ struct LinkLint {
                     remedy: "write is_list \(isCollection)")
             ]
         }
-        let key = isCollection ? node.held : node
+        let key = isCollection ? Self.held(by: node) : node
         guard let foreign = target.root.property(link.foreignKey) else {
             // Another rule reports an undefined primary key.
             guard link.foreignKey != "_id" else { return [] }
             return [finding(.linkRefUnresolved, "\(link.target) has no property \(link.foreignKey)")]
         }
-        guard let own = key?.keyType, let other = foreign.keyType, own != other else { return [] }
+        guard let own = key.flatMap(Self.keyType), let other = Self.keyType(foreign), own != other else { return [] }
         return [
             finding(
                 .linkType,
@@ -100,27 +100,25 @@ struct LinkLint {
         ]
     }
 
+    /// Returns the schema of an array's elements or of a dictionary's values; `nil` if there is none.
+    private static func held(by node: SchemaNode) -> SchemaNode? {
+        if case .each(let element) = node.items { return element }
+        return node.dictionaryValue
+    }
+
+    /// Returns the only type of a key that fits a schema, apart from null; `nil` if there are several types or none.
+    ///
+    /// It is long for int, because clients do not distinguish the two.
+    private static func keyType(_ node: SchemaNode) -> SchemaType? {
+        let types = node.types.filter { $0 != .null }
+        guard types.count == 1 else { return nil }
+        return types[0] == .int ? .long : types[0]
+    }
+
     private func finding(
         _ code: LintFinding.Code, level: LintFinding.Level = .error, _ message: String, remedy: String? = nil
     ) -> LintFinding {
         LintFinding(
             code, level, namespace: source.namespace, path: link.source, at: link.location, message, remedy: remedy)
-    }
-}
-
-extension SchemaNode {
-    /// The schema of an array's elements or of a dictionary's values; `nil` if there is none.
-    fileprivate var held: SchemaNode? {
-        if case .each(let element) = items { return element }
-        return dictionaryValue
-    }
-
-    /// The only type of a key that fits this schema, apart from null; `nil` if there are several types or none.
-    ///
-    /// It is long for int, because clients do not distinguish the two.
-    fileprivate var keyType: SchemaType? {
-        let types = types.filter { $0 != .null }
-        guard types.count == 1 else { return nil }
-        return types[0] == .int ? .long : types[0]
     }
 }

@@ -59,3 +59,17 @@ extension LintFinding.Code {
     /// A regular expression that MongoDB refuses from 6.1 on.
     public static let patternOutdated: Self = "pattern-outdated"
 }
+
+/// Lint rules for Prisma schemas.
+extension LintFinding.Code {
+    /// An `@id` that is not mapped to `_id`.
+    public static let idUnmapped: Self = "id-unmapped"
+    /// A default of `auto()` on a field that is no `ObjectId`, or not the `@id`.
+    public static let autoDefault: Self = "auto-default"
+    /// A native type that does not belong to the field's scalar type.
+    public static let nativeType: Self = "native-type"
+    /// A native type with values that the field's scalar type cannot hold exactly.
+    public static let nativeTypeLossy: Self = "native-type-lossy"
+    /// A key of a relation whose type differs from the type of the field that it is compared with.
+    public static let relationType: Self = "relation-type"
+}

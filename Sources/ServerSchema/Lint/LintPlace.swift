@@ -66,17 +66,3 @@ struct LintPlace {
             titlesAround: titlesAround + (own.map { [$0] } ?? []))
     }
 }
-
-extension SchemaNode {
-    /// Returns the schema at a path that begins at this node; `nil` when no schema describes that path.
-    package func node(at path: SchemaPath) -> SchemaNode? {
-        node(
-            at: path.steps.map { step in
-                switch step {
-                case .field(let name): name
-                case .elements: "[]"
-                case .values: "{}"
-                }
-            })
-    }
-}

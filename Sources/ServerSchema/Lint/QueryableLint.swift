@@ -64,11 +64,18 @@ struct QueryableLint {
     }
 
     private func type(of field: String, in collection: CollectionSchema) -> LintFinding? {
-        guard let node = collection.root.property(field), !node.isQueryable else { return nil }
+        guard let node = collection.root.property(field), !Self.isQueryable(node) else { return nil }
         return LintFinding(
             .queryableType, .error, namespace: collection.namespace, path: SchemaPath([.field(field)]),
             at: node.location, "a queryable field must be a scalar or an array of scalars",
             remedy: "leave it out of the queryable fields")
+    }
+
+    /// Whether queries can compare values of a schema.
+    private static func isQueryable(_ node: SchemaNode) -> Bool {
+        guard node.types == [.array] else { return !node.types.contains(.object) && !node.types.contains(.array) }
+        guard case .each(let element) = node.items else { return false }
+        return !element.types.contains(.object) && !element.types.contains(.array)
     }
 
     private func collection(_ name: String) -> [LintFinding] {
@@ -111,15 +118,6 @@ extension SyncConfiguration {
     func queryableFields(of collection: CollectionSchema) -> [String] {
         let own = collectionQueryableFields.filter { collection.isNamed($0.key) }.flatMap(\.value)
         return ["_id"] + queryableFields + own
-    }
-}
-
-extension SchemaNode {
-    /// Whether queries can compare values of this schema.
-    fileprivate var isQueryable: Bool {
-        guard types == [.array] else { return !types.contains(.object) && !types.contains(.array) }
-        guard case .each(let element) = items else { return false }
-        return !element.types.contains(.object) && !element.types.contains(.array)
     }
 }
 

@@ -10,8 +10,3 @@ enum RequiredLint {
         }
     }
 }
-
-extension SchemaNode {
-    /// The names in `required` that `properties` does not have.
-    var undefinedRequired: [String] { required.filter { property($0) == nil } }
-}

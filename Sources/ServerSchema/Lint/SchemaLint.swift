@@ -1,6 +1,7 @@
 internal import BSON
 
-/// Checks whether a schema can sync or, in MongoDB's dialect, whether it has mistakes that the server would accept.
+/// Checks whether a schema can sync, and in the other dialects whether it has mistakes that the server or Prisma's
+/// client would accept or refuse.
 ///
 /// Source of the rules and their levels: `semantics.md` section 4 of the project's reference.
 public enum SchemaLint {
@@ -11,6 +12,7 @@ public enum SchemaLint {
             switch schema.dialect {
             case .appServices: appServices(schema, deployment)
             case .jsonSchema: schema.collections.flatMap { jsonSchema($0.root, namespace: $0.namespace) }
+            case .prisma: schema.prisma.map { PrismaLint.findings(in: $0, of: schema) } ?? []
             }
         let invalid = Set(schema.notes.filter { $0.code == .invalid }.map { Place($0.namespace, $0.path) })
         let findings = found.filter { !isConsequence($0, of: invalid, schema.dialect) }

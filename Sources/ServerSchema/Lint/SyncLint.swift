@@ -30,10 +30,3 @@ enum SyncLint {
         return findings
     }
 }
-
-extension CollectionSchema {
-    /// Whether a name in a sync configuration means this collection.
-    ///
-    /// Some files name collections, others name types.
-    func isNamed(_ name: String) -> Bool { namespace.collection == name || root.title == name }
-}

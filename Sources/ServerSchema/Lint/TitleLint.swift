@@ -12,7 +12,7 @@ enum TitleLint {
 
     private static func title(of place: LintPlace) -> [LintFinding] {
         guard place.holder == nil || place.isEmbedded else { return [] }
-        guard let title = place.node.typeName else {
+        guard let title = typeName(of: place.node) else {
             return [
                 place.holder == nil
                     ? place.finding(
@@ -40,6 +40,24 @@ enum TitleLint {
         return findings
     }
 
+    /// Returns the title of a schema, unless it is empty.
+    private static func typeName(of node: SchemaNode) -> String? { node.title.flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// Returns a text that is equal for two schemas when they describe the same client type.
+    private static func shape(of node: SchemaNode) -> String {
+        var text = node.types.map(\.rawValue).sorted().joined(separator: "|") + (node.uniqueItems ? "!" : "")
+        let fields = node.properties.sorted { $0.name < $1.name }
+        text += fields.map { "\($0.name)\(node.requires($0.name) ? "" : "?"):\(shape(of: $0.node))" }
+            .joined(separator: ",")
+        switch node.items {
+        case .each(let element): text += "[\(shape(of: element))]"
+        case .tuple(let elements): text += "[\(elements.map(shape).joined(separator: ","))]"
+        case nil: break
+        }
+        if case .schema(let value) = node.additionalProperties { text += "{\(shape(of: value))}" }
+        return "(\(text))"
+    }
+
     private static func isIdentifier(_ title: String) -> Bool {
         guard let first = title.first, first.isASCII, first.isLetter else { return false }
         return title.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
@@ -48,7 +66,7 @@ enum TitleLint {
     private static func duplicates(in context: LintContext) -> [LintFinding] {
         var owners: [TitleOwner: Namespace] = [:]
         return context.synced.compactMap { collection in
-            guard let title = collection.root.typeName else { return nil }
+            guard let title = typeName(of: collection.root) else { return nil }
             let owner = TitleOwner(title: title, service: collection.service)
             guard let first = owners[owner] else {
                 owners[owner] = collection.namespace
@@ -64,12 +82,13 @@ enum TitleLint {
     /// Finds titles that two different embedded objects share, or an embedded object and a collection.
     private static func conflicts(in context: LintContext) -> [LintFinding] {
         let roots = Dictionary(
-            context.synced.compactMap { collection in collection.root.typeName.map { ($0, collection.namespace) } },
+            context.synced.compactMap { collection in typeName(of: collection.root).map { ($0, collection.namespace) }
+            },
             uniquingKeysWith: { first, _ in first })
         var shapes: [String: (shape: String, first: LintPlace)] = [:]
         return context.places.compactMap { place in
             // Another rule reports an embedded type that contains itself.
-            guard place.isEmbedded, let title = place.node.typeName, !place.titlesAround.contains(title) else {
+            guard place.isEmbedded, let title = typeName(of: place.node), !place.titlesAround.contains(title) else {
                 return nil
             }
             if let root = roots[title] {
@@ -77,7 +96,7 @@ enum TitleLint {
                     .titleConflictEmbedded, .warning, "the embedded type \(title) has the title of \(root)",
                     remedy: "rename it")
             }
-            let shape = place.node.shapeText
+            let shape = shape(of: place.node)
             guard let known = shapes[title] else {
                 shapes[title] = (shape, place)
                 return nil
@@ -95,23 +114,4 @@ enum TitleLint {
 private struct TitleOwner: Hashable {
     let title: String
     let service: String?
-}
-
-extension SchemaNode {
-    /// The title, unless it is empty.
-    fileprivate var typeName: String? { title.flatMap { $0.isEmpty ? nil : $0 } }
-
-    /// A text that is equal for two schemas when they describe the same client type.
-    fileprivate var shapeText: String {
-        var text = types.map(\.rawValue).sorted().joined(separator: "|") + (uniqueItems ? "!" : "")
-        let fields = properties.sorted { $0.name < $1.name }
-        text += fields.map { "\($0.name)\(requires($0.name) ? "" : "?"):\($0.node.shapeText)" }.joined(separator: ",")
-        switch items {
-        case .each(let element): text += "[\(element.shapeText)]"
-        case .tuple(let elements): text += "[\(elements.map(\.shapeText).joined(separator: ","))]"
-        case nil: break
-        }
-        if case .schema(let value) = additionalProperties { text += "{\(value.shapeText)}" }
-        return "(\(text))"
-    }
 }

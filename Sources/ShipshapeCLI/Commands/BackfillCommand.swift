@@ -10,6 +10,7 @@ internal import Reporting
 internal import Running
 internal import Scanning
 internal import SchemaChange
+internal import ServerSchema
 internal import Steps
 internal import SystemPackage
 
@@ -51,29 +52,7 @@ struct BackfillCommand: AsyncParsableCommand {
     @Flag(help: "Keep no journal: the job costs less, but cannot be undone.")
     var noJournal = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Run only on listed documents: one _id per line as extended JSON, or a file of check --failures.",
-            valueName: "file"), completion: .file())
-    var ids: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Run one part of the job, such as 2/4, while other runners run the other parts.",
-            discussion:
-                "Each part is a job of its own: steer, show and undo it by its name, JOB.part-2-of-4.",
-            valueName: "number/parts"),
-        transform: ScanFlags.part(parsing:))
-    var part: CheckPart?
-
-    @Option(
-        help: ArgumentHelp(
-            "Run in every database whose name matches, such as 'tenant_*', one after the other.",
-            discussion:
-                "All collections of the job are taken from that database. Each database has a job of its own: steer, "
-                + "show and undo it by its name, JOB.in-DATABASE.",
-            valueName: "pattern"))
-    var databases: String?
+    @OptionGroup var selection: SelectionFlags
 
     @Flag(help: "Show the values of a few documents before and after; only in a dry run.")
     var showValues = false
@@ -93,24 +72,14 @@ struct BackfillCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
-        if dryRun, ids != nil {
-            throw ValidationError("--ids does not go with --dry-run, which reads the whole collection")
-        }
-        if part != nil, dryRun || ids != nil {
-            throw ValidationError(
-                "--part does not go with \(dryRun ? "--dry-run, which reads the whole collection" : "--ids")")
-        }
-        let apart = [("--ids", ids != nil), ("--part", part != nil), ("--failures", failures != nil)]
-        if databases != nil, let (flag, _) = apart.first(where: \.1) {
-            throw ValidationError("\(flag) does not go with --databases: it applies to one database")
-        }
+        try selection.check(isDryRun: dryRun, hasFailures: failures != nil)
         guard dryRun || connection.readPreference == nil else {
             throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
         }
     }
 
     func run() async throws {
-        try output.prepare(reading: [job, ids] + connection.files, writing: [failures, monitoring.metrics])
+        try output.prepare(reading: [job, selection.ids] + connection.files, writing: [failures, monitoring.metrics])
         try JobArgument.refuseFolder(job)
         let file = try JobFile.read(at: job)
         let schemas = [file.activeSchema, file.nextSchema].map { $0.map(file.resolved) }
@@ -120,10 +89,12 @@ struct BackfillCommand: AsyncParsableCommand {
                 "--deployed: job \"\(file.name)\" names no next schema, so none can be the active one")
         }
         if !dryRun { try review.confirm([file]) }
-        let name = part?.name(of: file.name) ?? file.name
+        let name = selection.part?.name(of: file.name) ?? file.name
         let monitor = RunMonitor(dryRun ? nil : monitoring, of: "backfill", name, throttles: true)
         try await monitor.following {
-            if let databases { return try await DatabasesBackfill(self, of: file, in: databases).run(monitor) }
+            if let databases = selection.databases {
+                return try await DatabasesBackfill(self, of: file, in: databases).run(monitor)
+            }
             try await run(file, monitor)
         }
     }
@@ -141,14 +112,14 @@ struct BackfillCommand: AsyncParsableCommand {
 
     private func run(_ file: Job, _ monitor: RunMonitor) async throws {
         var compiled = try CompiledJob(reading: file, assuming: app.assumptions)
-        if part != nil, !compiled.canBeShared {
+        if selection.part != nil, !compiled.canBeShared {
             throw UsageError(
                 "--part: the `once` steps of job \"\(file.name)\" mark finished documents for the whole job, so it "
                     + "cannot run in parts")
         }
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         var options = options
-        options.only = try ids.map { try IDList.read(at: $0, for: file.namespace) }
+        options.only = try selection.ids.map { try IDList.read(at: $0, for: file.namespace) }
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
@@ -157,7 +128,7 @@ struct BackfillCommand: AsyncParsableCommand {
             on: WorkPlaces(
                 compiled.reach, state: state.stateDatabase, ledger: ledger.location, apps: ledger.apps(of: []).ids))
 
-        if let part {
+        if let part = selection.part {
             let whole = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
             compiled = try await onOwnedThread(name: "part") { () throws in try whole.job(part, on: pool) }
         }
@@ -166,9 +137,12 @@ struct BackfillCommand: AsyncParsableCommand {
             isQuiet: output.quiet)
         var plan = try await work.plan(on: pool, isAsked: !yes || output.isKept)
         if plan.deploy == .awaited, !dryRun, !yes, Console.canAsk {
+            let question =
+                compiled.next?.dialect == .prisma
+                ? "Do all clients use that schema now, or does none run?"
+                : "Do clients sync under that schema now, or is sync terminated?"
             try Console.confirm(
-                "Job \(plan.job) waits for the deploy of its next schema. Do clients sync under that schema now, or is "
-                    + "sync terminated?",
+                "Job \(plan.job) waits for the deploy of its next schema. \(question)",
                 orElse: "nothing was written", offTerminal: "backfill needs --deployed")
             // The plan is made again, because the active schema, which decides which documents stop syncing, is now the
             // next one.
@@ -198,18 +172,20 @@ struct BackfillCommand: AsyncParsableCommand {
         if let failed = ExitStatus(of: report) { throw failed }
     }
 
-    /// Returns the commands that check the result of a finished run and undo the job; `nil` if neither is possible.
-    private func nextCommands(after job: Job) -> String? {
+    /// Returns a line for each command that checks the result of a finished run or undoes the job; none if neither is
+    /// possible.
+    private func nextCommands(after job: Job) -> [String] {
         var commands: [String] = []
         if let next = job.nextSchema {
-            let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string.shellWord }
-            let active = job.activeSchema.map { " --active \(path($0))" } ?? ""
-            let renames = active.isEmpty ? "" : job.renames.map { " --rename \($0.description.shellWord)" }.joined()
-            let collection = job.namespace.description.shellWord
-            commands.append("shipshape check \(path(next))\(active)\(renames) --collection \(collection)")
+            let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string }
+            // With one schema for both, every document that does not sync counts, and not only newly failing ones.
+            let active = job.activeSchema.map(path).flatMap { $0 == path(next) ? nil : $0 }
+            let renames = active == nil ? [] : job.renames.map { (name: "--rename", value: $0.description) }
+            let flags = (active.map { [(name: "--active", value: $0)] } ?? []) + renames + [("--collection", "\(job.namespace)")]
+            commands.append("next: \(NextCommand("check", [path(next)], flags))")
         }
-        if !noJournal, job.keepsJournal { commands.append("to undo the job: shipshape undo \(job.name.shellWord)") }
-        return commands.isEmpty ? nil : commands.joined(separator: "; ")
+        if !noJournal, job.keepsJournal { commands.append("to undo the job: \(NextCommand("undo", [job.name]))") }
+        return commands
     }
 
     /// Shows the plan, unless there is nothing to do, and asks for confirmation without `--yes`; throws if the run must
@@ -222,5 +198,47 @@ struct BackfillCommand: AsyncParsableCommand {
         try Console.confirm(
             "Write to \(plan.namespace)?", orElse: "nothing was written",
             offTerminal: "backfill needs --yes")
+    }
+}
+
+/// The flags for the documents that a backfill runs on, if not on all documents of the job's collection.
+struct SelectionFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Run only on listed documents: one _id per line as extended JSON, or a file of check --failures.",
+            valueName: "file"), completion: .file())
+    var ids: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run one part of the job, such as 2/4, while other runners run the other parts.",
+            discussion:
+                "Each part is a job of its own: steer, show and undo it by its name, JOB.part-2-of-4.",
+            valueName: "number/parts"),
+        transform: ScanFlags.part(parsing:))
+    var part: CheckPart?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run in every database whose name matches, such as 'tenant_*', one after the other.",
+            discussion:
+                "All collections of the job are taken from that database. Each database has a job of its own: steer, "
+                + "show and undo it by its name, JOB.in-DATABASE.",
+            valueName: "pattern"))
+    var databases: String?
+
+    /// Checks that the flags go together, and with the other flags of the command.
+    func check(isDryRun: Bool, hasFailures: Bool) throws(ValidationError) {
+        if isDryRun, ids != nil {
+            throw ValidationError("--ids does not go with --dry-run, which reads the whole collection")
+        }
+        if part != nil, isDryRun || ids != nil {
+            throw ValidationError(
+                "--part does not go with \(isDryRun ? "--dry-run, which reads the whole collection" : "--ids")")
+        }
+        let apart = [("--ids", ids != nil), ("--part", part != nil), ("--failures", hasFailures)]
+        if databases != nil, let (flag, _) = apart.first(where: \.1) {
+            throw ValidationError("\(flag) does not go with --databases: it applies to one database")
+        }
     }
 }

@@ -5,7 +5,6 @@ internal import Concurrency
 internal import Mongo
 internal import Reporting
 internal import Scanning
-internal import SchemaChange
 internal import ServerSchema
 
 /// `shipshape check SCHEMA`.
@@ -42,34 +41,8 @@ struct CheckCommand: AsyncParsableCommand {
     @Argument(help: .hidden)
     var others: [SchemaArgument] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "The collection that a single schema.json describes; with an app folder, the only one to check.",
-            valueName: "db.collection"),
-        completion: .collections)
-    var collection: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Read documents from a dump or an export instead: a folder, a file, or - for standard input.",
-            valueName: "path"), completion: .file())
-    var source: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Check every database whose name matches, such as 'tenant_*'; SCHEMA must describe a single database.",
-            discussion: "* matches any characters, ? one character. Each database has its own verdict.",
-            valueName: "pattern"))
-    var databases: String?
-
-    @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
-    var limit = DeployVerdict.defaultLimit
-
-    @Flag(help: "Documents that might stop syncing fail the check, too.")
-    var strict = false
-
-    @Flag(help: "Also report mere information, such as fields that the schema does not declare; slower.")
-    var info = false
+    @OptionGroup var subject: CheckSubjectFlags
+    @OptionGroup var severity: SeverityFlags
 
     @Option(
         help: ArgumentHelp(
@@ -81,6 +54,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     @OptionGroup var failing: FailingFlags
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
+    @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "The App") var dialect: DialectFlags
     @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
     @OptionGroup(title: "Evidence") var evidence: EvidenceFlags
@@ -99,17 +73,16 @@ struct CheckCommand: AsyncParsableCommand {
                     + "shipshape check \(schema.name.shellWord) --active \(other.name.shellWord) "
                     + "(diff and plan take OLD NEW)")
         }
-        if info, scan.prefilter {
+        if severity.info, scan.prefilter {
             throw ValidationError("--prefilter does not go with --info, which reports on documents that fit, too")
         }
         if dialect.followLinks, scan.prefilter {
             throw ValidationError("--prefilter does not go with --follow-links, which reads every document with a link")
         }
-        guard source == nil || !dialect.followLinks else {
+        guard subject.source == nil || !dialect.followLinks else {
             throw ValidationError("--follow-links needs a live deployment: a dump has no index for linked documents")
         }
-        guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
-        if evidence.prove, source != nil {
+        if evidence.prove, subject.source != nil {
             throw ValidationError("--prove does not go with --source: it needs a server that counts documents")
         }
         if evidence.prove, scan.sample != nil {
@@ -125,21 +98,18 @@ struct CheckCommand: AsyncParsableCommand {
             throw ValidationError("--failures and --report name the same file: \(failures)")
         }
         let apart = [
-            ("--source", source != nil), ("--part", scan.part != nil), ("--map", !scan.map.isEmpty),
+            ("--source", subject.source != nil), ("--part", scan.part != nil), ("--map", !scan.map.isEmpty),
             ("--failures", evidence.failures != nil), ("--history", history != nil),
         ]
-        if databases != nil, let (flag, _) = apart.first(where: \.1) {
+        if subject.databases != nil, let (flag, _) = apart.first(where: \.1) {
             throw ValidationError("\(flag) does not go with --databases: it applies to one database")
-        }
-        if let collection, Namespace(collection) == nil {
-            throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
         }
     }
 
     func run() async throws {
         try schema.checkNamed(for: "check")
         try output.prepare(
-            reading: [schema.name, comparison.active?.name, source, exceptions.path]
+            reading: [schema.name, comparison.active?.name, subject.source, exceptions.path]
                 + connection.files,
             writing: [evidence.failures, monitoring.metrics])
         let monitor = RunMonitor(monitoring, of: "check", schema.name, throttles: false)
@@ -149,9 +119,9 @@ struct CheckCommand: AsyncParsableCommand {
     private func run(_ monitor: RunMonitor) async throws {
         let folder = try historyFolder()
         let serverSchema = try await schema.read(
-            namespace: collection.flatMap { Namespace($0) }, connection: connection)
-        let activeSchema = try await comparison.read(
-            for: serverSchema, collection: collection.flatMap { Namespace($0) }, connection: connection)
+            namespace: subject.namespace, in: database, connection: connection)
+        let baseline = try await comparison.baseline(
+            of: schema, serverSchema, collection: subject.collection, database: database, connection: connection)
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
@@ -159,37 +129,34 @@ struct CheckCommand: AsyncParsableCommand {
             schema: serverSchema, limit: limit(of: serverSchema), scan: scan,
             map: try NamespaceMap(scan.map, for: serverSchema.collections.map(\.namespace)),
             showsProgress: output.showsProgress, stop: stop)
-        run.location = location(for: serverSchema)
+        run.ledger = LedgerScope(
+            location(for: serverSchema), of: ledger.apps(of: [serverSchema, baseline?.schema]))
         run.stateDatabase = state.stateDatabase
-        run.apps = ledger.apps(of: [serverSchema, activeSchema])
         run.notes = notes(for: serverSchema)
-        run.includesInfo = info
-        run.assumptions = dialect.assumptions
-        run.followsLinks = dialect.followLinks
-        run.active = activeSchema
-        run.change = try await comparison.change(
-            to: schema, serverSchema, collection: collection, connection: connection)
-        run.activePath = comparison.active?.name
-        run.keepsValues = privacy.showValues
+        run.rules.assumptions = dialect.assumptions
+        run.rules.followsLinks = dialect.followLinks
+        run.rules.tally.includesInfo = severity.info
+        run.rules.tally.keepsValues = privacy.showValues
+        run.baseline = baseline
         run.proves = evidence.prove
-        run.exceptions = try exceptions.read(
-            for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: collection != nil)
-        if let databases {
+        run.rules.exceptions = try exceptions.read(
+            for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: subject.collection != nil)
+        if let databases = subject.databases {
             return try await check(DatabasesCheck(run, matching: databases, of: serverSchema), interruption, monitor)
         }
-        let pool = source == nil ? try await connected(for: run) : nil
+        let pool = subject.source == nil ? try await connected(for: run) : nil
         let kept: (any HistoryStore)? = if let folder { folder } else { try await historyDatabase(pool) }
         if let pool { run.cuts = try await run.cutIntoParts(on: pool) }
         interruption.beginWork()
         monitor.begin()
         let ids = privacy.display
-        run.failures = try evidence.openFailures(ids)
+        run.failures = try evidence.openFailures(ids, in: serverSchema.dialect)
         var report: CheckReport
         do {
             report = try await check(run, on: pool)
-            settle(&report, serverSchema)
+            applyOptions(&report, serverSchema)
             report.part = scan.part.map {
-                PartOfCheck($0, digest: run.digest, policy: comparison.policy(isStrict: strict))
+                PartOfCheck($0, digest: run.digest, policy: comparison.policy(isStrict: severity.strict))
             }
             if let (file, lines) = run.failures { try file.finish(lines.result(report)) }
         } catch {
@@ -204,7 +171,7 @@ struct CheckCommand: AsyncParsableCommand {
     /// Throws if the folder cannot be written, so that the check fails before the work and not after it.
     private func historyFolder() throws -> HistoryFolder? {
         guard case .folder(let name)? = history else { return nil }
-        return try HistoryFolder.forWriting(name, reading: [schema.name, comparison.active?.name, source])
+        return try HistoryFolder.forWriting(name, reading: [schema.name, comparison.active?.name, subject.source])
     }
 
     /// Returns the database for the counts of this run; `nil` if `--history` names none.
@@ -219,14 +186,14 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// Which findings fail the check; of a part, every failing document does, because `merge` applies the limits.
     private var policy: FailurePolicy {
-        let policy = comparison.policy(isStrict: strict)
+        let policy = comparison.policy(isStrict: severity.strict)
         return scan.part == nil ? failing.added(to: policy) : policy
     }
 
     /// Sets the dialect of a report, and whether documents that might stop syncing count as failing.
-    private func settle(_ report: inout CheckReport, _ schema: ServerSchema) {
+    private func applyOptions(_ report: inout CheckReport, _ schema: ServerSchema) {
         report.dialect = schema.dialect
-        if comparison.policy(isStrict: strict).includesPossible { report.countPossible() }
+        if comparison.policy(isStrict: severity.strict).includesPossible { report.countPossible() }
     }
 
     private func check(
@@ -245,7 +212,7 @@ struct CheckCommand: AsyncParsableCommand {
                 entries.append(CheckMatrix.Entry(database: name, report: nil, policy: policy))
                 continue
             }
-            settle(&report, check.schema)
+            applyOptions(&report, check.schema)
             if policy.hasLimits { report.limits = policy.uses(in: report) }
             entries.append(CheckMatrix.Entry(database: name, report: report, policy: policy))
         }
@@ -268,7 +235,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     private func check(_ run: CheckRun, on pool: ClientPool?) async throws -> CheckReport {
         if let pool { return try await run.check(live: pool) }
-        guard let source else { preconditionFailure("without a source there is a deployment") }
+        guard let source = subject.source else { preconditionFailure("without a source there is a deployment") }
         return try await run.check(source: source, connection: try ledgerPool())
     }
 
@@ -286,7 +253,7 @@ struct CheckCommand: AsyncParsableCommand {
         let policy = policy
         var (report, history) = (found, CheckHistory([]))
         if policy.hasLimits { report.limits = policy.uses(in: report) }
-        report.notes += failing.notes(for: report, isPart: collection != nil)
+        report.notes += failing.notes(for: report, isPart: subject.collection != nil)
         var failure: (any Error)?
         if store != nil, report.isPartial {
             report.notes.append("this check is not kept in the history: not every document was read")
@@ -311,74 +278,95 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// Returns the command that plans jobs for the documents that stop syncing; `nil` if there are none.
     ///
-    /// Also returns `nil` without an active schema, or if not every document was read.
+    /// Also returns `nil` without an active schema, if the schemas do not differ, or if not every document was read.
     private func next(after report: CheckReport) -> String? {
-        guard let active = comparison.active, !report.isPartial,
+        guard let active = comparison.active, !report.isPartial, report.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
         else { return nil }
-        let only = collection.map { ["--collection", $0] } ?? []
-        let renames = comparison.renames.rename.flatMap { ["--rename", $0] }
-        let words = ["shipshape", "plan", active.name, schema.name] + only + renames + ["--out", "jobs"]
-        return words.map(\.shellWord).joined(separator: " ")
+        let place = [("--collection", subject.collection), ("--database", database.database)].compactMap { name, value in
+            value.map { (name: name, value: $0) }
+        }
+        let renames = comparison.renames.rename.map { (name: "--rename", value: $0) }
+        return "\(NextCommand("plan", [active.name, schema.name], place + renames + [("--out", "jobs")]))"
     }
 }
 
-/// The effect of a MongoDB validator as the schema: it has no limit, no ledger, no app and no links.
+/// The effect of a schema without sync: a validator and a Prisma schema have no limit, no ledger, no app and no links.
 extension CheckCommand {
-    /// Returns the number of unsynced documents at which sync stops; a validator has no such limit, because it stops
-    /// nothing.
-    func limit(of schema: ServerSchema) -> Int { schema.dialect == .jsonSchema ? .max : limit }
+    /// Returns the number of unsynced documents at which sync stops; without sync there is no such limit.
+    func limit(of schema: ServerSchema) -> Int { schema.dialect.isOfSync ? severity.limit : .max }
 
-    /// Returns notes on the given flags that have no effect on the check of a validator; none for an App Services
-    /// schema.
+    /// Returns notes on the given flags that have no effect on the check of a schema.
     func notes(for schema: ServerSchema) -> [String] {
-        guard schema.dialect == .jsonSchema else { return [] }
+        let ofPrisma = [database.note(on: schema)].compactMap(\.self)
+        guard !schema.dialect.isOfSync else { return ofPrisma }
         let asked = [
-            ("--limit", limit != DeployVerdict.defaultLimit), ("--info", info),
+            ("--limit", severity.limit != DeployVerdict.defaultLimit),
+            ("--info", severity.info && schema.dialect == .jsonSchema),
+            ("--ledger", ledger.ledger != nil && schema.dialect == .prisma),
             ("--mixed-collections", dialect.app.mixedCollections == .off), ("--null-types", dialect.nullTypes != nil),
             ("--include-asymmetric", dialect.includeAsymmetric), ("--follow-links", dialect.followLinks),
         ]
         let names = asked.filter(\.1).map(\.0)
-        guard !names.isEmpty else { return [] }
+        guard !names.isEmpty else { return ofPrisma }
         let effect = names.count == 1 ? "has no effect" : "have no effect"
-        return ["\(names.joined(separator: ", ")) \(effect): the schema is a MongoDB validator"]
+        let kind = ComparisonFlags.name(of: schema.dialect)
+        return ["\(names.joined(separator: ", ")) \(effect): the schema is \(kind)"] + ofPrisma
     }
 
-    /// Returns where the ledger is; a validator has none, unless the operator names one.
+    /// Returns where the ledger is; a validator has none, unless the operator names one, and Prisma never has one.
     func location(for schema: ServerSchema) -> LedgerLocation {
-        schema.dialect == .jsonSchema && ledger.ledger == nil ? .none : ledger.location
-    }
-}
-
-/// Counts the documents that each schema change affects, as they are before the deploy.
-///
-/// Each collection is read once.
-struct ChangeCensus {
-    private let changes: [SchemaChange]
-
-    init(_ changes: [SchemaChange]) { self.changes = changes }
-
-    /// Returns the counts in the order of the changes; `nil` for a change without an older collection, such as an added
-    /// one.
-    /// - Throws: ``MongoError``.
-    func weights(on client: borrowing Client) throws(MongoError) -> [ChangeWeight?] {
-        var weights = [ChangeWeight?](repeating: nil, count: changes.count)
-        for namespace in Set(changes.compactMap(\.oldNamespace)).sorted() {
-            let indices = changes.indices.filter { changes[$0].oldNamespace == namespace }
-            let paths = Array(Set(indices.map { changes[$0].oldPath }))
-            let counts = try PathCensus(of: paths).counts(in: namespace, on: client)
-            let byPath = Dictionary(zip(paths, counts)) { first, _ in first }
-            for index in indices { weights[index] = byPath[changes[index].oldPath].map(ChangeWeight.init) }
+        switch schema.dialect {
+        case .appServices: ledger.location
+        case .jsonSchema: ledger.ledger == nil ? .none : ledger.location
+        case .prisma: .none
         }
-        return weights
     }
 }
 
-extension ChangeWeight {
-    fileprivate init(_ count: PathCensus.Count) {
-        let types = count.types.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        self.init(
-            documents: count.documents, holding: count.holding, lacking: count.lacking,
-            types: types.map { TypeCount(type: $0.key, documents: $0.value) })
+/// The flags for the documents that a check reads: in which database or file, and of which collection.
+struct CheckSubjectFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The collection that a single schema.json describes; with an app folder, the only one to check.",
+            valueName: "db.collection"), completion: .collections)
+    var collection: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read documents from a dump or an export instead: a folder, a file, or - for standard input.",
+            valueName: "path"), completion: .file())
+    var source: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Check every database whose name matches, such as 'tenant_*'; SCHEMA must describe a single database.",
+            discussion: "* matches any characters, ? one character. Each database has its own verdict.",
+            valueName: "pattern"))
+    var databases: String?
+
+    func validate() throws {
+        if let collection, namespace == nil {
+            throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
+        }
+    }
+
+    /// The only collection to check; `nil` for all.
+    var namespace: Namespace? { collection.flatMap { Namespace($0) } }
+}
+
+/// The flags for how severe findings are: for a document, for the check, and for sync as a whole.
+struct SeverityFlags: ParsableArguments {
+    @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
+    var limit = DeployVerdict.defaultLimit
+
+    @Flag(help: "Documents that might stop syncing fail the check, too.")
+    var strict = false
+
+    @Flag(help: "Also report mere information, such as fields that the schema does not declare; slower.")
+    var info = false
+
+    func validate() throws {
+        guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
     }
 }

@@ -12,7 +12,7 @@ extension CheckRun {
     /// Checks the documents of a live deployment.
     func check(live pool: ClientPool) async throws -> CheckReport {
         let started = ContinuousClock.now
-        let ledger = try await ledger(on: pool)
+        let ledger = try await ledger.read(on: pool)
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }
         let targets = try await find(namespaces, on: pool)
         guard targets.contains(where: \.exists) else {
@@ -27,7 +27,9 @@ extension CheckRun {
             "check", total: targets.reduce(0) { $0 + ($1.estimatedCount ?? 0) }, isShown: showsProgress)
         defer { progress.finish() }
         var notes = schemaNotes + ledger.notes
-        let change = try await changeWithPartners(on: pool)
+        let change = try await baseline?.changeWithPartners(in: stateDatabase, on: pool) { [map] in
+            map.target(of: $0)
+        }
         var absent: [Namespace] = []
         var jobs: [JobTrace] = []
         var collections: [CheckReport.Collection] = []
@@ -42,7 +44,7 @@ extension CheckRun {
             options.isView = target.kind != .collection
             if let note = try await choose(into: &options, for: compiled, on: pool) { notes.append(note) }
             let failing = FailingAlready()
-            if active != nil { options.listeners.onAlreadyFailing = { failing.add($0) } }
+            if baseline != nil { options.listeners.onAlreadyFailing = { failing.add($0) } }
             let scan = CollectionScan(compiled, of: namespace, on: pool, options: options)
             var result = try await stopping(progress) { try await scan.run() }
             try await target.checkUnchanged(namespace, on: pool)
@@ -59,40 +61,18 @@ extension CheckRun {
             RemovedCollection(namespace: namespace, documentCount: target.exists ? target.estimatedCount : 0)
         }
         var report = CheckReport(
-            source: pool.redactedURI, active: activePath, collections: collections, removed: removed, absent: absent,
+            source: pool.redactedURI, active: baseline?.path, collections: collections, removed: removed,
+            absent: absent,
             change: change, sync: circumstances, ledger: ledger.index?.total, limit: limit,
-            exceptions: exceptions?.use(in: collections), notes: notes,
+            exceptions: rules.exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
         report.jobs = jobs
-        report.notes += (change?.notes ?? []).dropFirst(self.change?.notes.count ?? 0)
+        report.notes += (change?.notes ?? []).dropFirst(baseline?.change.notes.count ?? 0)
         // Links are counted over whole collections, so of a check in parts only the first part counts them.
-        if scan.part.map({ $0.number == 1 }) ?? true { report.backlinks = try await backlinks(on: pool) }
+        if scan.part.map({ $0.number == 1 }) ?? true {
+            report.backlinks = try await baseline?.backlinks(on: pool) { [map] in map.target(of: $0) } ?? []
+        }
         return report
-    }
-
-    /// Returns the schema changes, with the partners that serve them; `nil` without an active schema.
-    private func changeWithPartners(on pool: ClientPool) async throws -> DiffReport? {
-        guard var change else { return nil }
-        change.serve(by: try await change.partners(in: stateDatabase, on: pool) { [map] in map.target(of: $0) })
-        return change
-    }
-
-    /// Counts the links to documents whose type becomes an embedded type, from all fields that link in the active
-    /// schema.
-    ///
-    /// Returns an empty list if no type becomes embedded, or without an active schema.
-    private func backlinks(on pool: ClientPool) async throws -> [Backlinks] {
-        guard let active, let targets = change?.changes.embeddedTargets, !targets.isEmpty else { return [] }
-        let censuses = targets.map { target in
-            (
-                map.target(of: target),
-                BacklinkCensus(of: target, from: active.links(to: target)) { [map] in map.target(of: $0) }
-            )
-        }
-        return try await onOwnedThread(name: "backlinks") { () throws in
-            let client = try pool.client()
-            return try censuses.map { target, census in try census.count(in: client.collection(target)) }
-        }
     }
 
     func find(_ namespaces: [Namespace], on pool: ClientPool) async throws -> [LiveTarget] {
@@ -106,14 +86,14 @@ extension CheckRun {
 /// Collects the documents that fail under the active and the new schema, because jobs may have made them fail.
 final class FailingAlready: Sendable {
     /// The maximum number of `_id`s that are kept.
-    private static let most = 100_000
+    private static let maximum = 100_000
 
     private let state = Mutex<(ids: Set<IDKey>, isFull: Bool)>(([], false))
 
     /// Adds the `_id` of a document; every thread of a scan calls this.
     func add(_ id: BSONValue) {
         state.withLock { state in
-            guard state.ids.count < Self.most else { return state.isFull = true }
+            guard state.ids.count < Self.maximum else { return state.isFull = true }
             state.ids.insert(IDKey(id))
         }
     }
@@ -132,7 +112,7 @@ extension CheckRun {
     ///   - failing: the documents that fail under both schemas.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     func trace(_ tally: inout Tally, _ failing: FailingAlready, on pool: ClientPool) async throws -> JobTrace? {
-        guard active != nil else { return nil }
+        guard baseline != nil else { return nil }
         let (ids, isFull) = failing.all
         let namespace = map.target(of: tally.schema.namespace)
         let counted = tally
@@ -179,16 +159,16 @@ extension CheckRun {
         guard !history.jobs.isEmpty else { return 0 }
         let changes = try history.changes(of: ids)
         let reserved = try history.reserved(ids)
-        let concerned = Set(changes.keys).union(reserved)
-        guard !concerned.isEmpty else { return 0 }
+        let affected = Set(changes.keys).union(reserved)
+        guard !affected.isEmpty else { return 0 }
         let client = try pool.client()
         let reader = IDReader(
             collection: client.collection(namespace),
             options: ["readConcern": ["level": "majority"], "comment": "shipshape check jobs"])
         var count = 0
-        try reader.read(concerned.map(\.value)) { view in
+        try reader.read(affected.map(\.value)) { view in
             let document = BSONDocument(copying: view)
-            guard let id = document["_id"].map(IDKey.init), concerned.contains(id) else { return }
+            guard let id = document["_id"].map(IDKey.init), affected.contains(id) else { return }
             // A reservation may be for a document that stayed syncable, so it decides only if the journal does not have
             // the document.
             let wasSynced =
@@ -227,24 +207,21 @@ struct CheckedLedger {
     var notes: [String] = []
 }
 
-extension CheckRun {
+extension LedgerScope {
     /// Reads the ledger.
     /// - Throws: ``LedgerUnreadable`` if the user is not allowed to read it; ``MongoError``.
-    func ledger(on pool: ClientPool) async throws -> CheckedLedger {
+    func read(on pool: ClientPool) async throws -> CheckedLedger {
         do {
-            return try await onOwnedThread(name: "ledger") { [location, apps] () throws in
-                guard let reader = try LedgerReader.open(location, of: apps, on: try pool.client()) else {
+            return try await onOwnedThread(name: "ledger") { () throws in
+                guard let reader = try LedgerReader.open(self, on: try pool.client()) else {
                     if let error = LedgerFlags.missing(location) { throw error }
                     return CheckedLedger()
                 }
                 let index = try reader.index()
-                let found = index.total.entries > 0 ? reader.apps : []
-                return CheckedLedger(
-                    index: index,
-                    notes: apps.missing(of: found, ledgerIsThere: true) + [index.total.warning].compactMap(\.self))
+                return CheckedLedger(index: index, notes: notes(on: index.total, by: reader))
             }
         } catch let error as MongoError where error.isAuthorization {
-            throw LedgerUnreadable(location.namespace ?? LedgerFinder.standard)
+            throw unreadable
         }
     }
 }

@@ -13,32 +13,17 @@ internal import ServerSchema
 /// One run of `check`: reads each collection of the schema and puts the report together.
 struct CheckRun {
     private(set) var schema: ServerSchema
-    /// The schema that is live now, to compare with.
-    var active: ServerSchema?
-    /// The changes from the active schema to the new one.
-    var change: DiffReport?
-    /// The source of the active schema, as the operator named it.
-    var activePath: String?
+    /// The schema that is live now; `nil` if the operator names none.
+    var baseline: Baseline?
     let limit: Int
-    /// Where the ledger of unsynced documents is.
-    var location = LedgerLocation.standard
-    /// The apps whose entries in the ledger count.
-    var apps = LedgerApps.fullest
+    var ledger = LedgerScope()
     let scan: ScanFlags
     private(set) var map: NamespaceMap
     let showsProgress: Bool
     let stop: StopSignal
-    var includesInfo = false
+    var rules = CheckRules()
     /// The database that holds the state of jobs.
     var stateDatabase = "shipshape"
-    /// The assumptions about properties of the app that no export states.
-    var assumptions = CheckOptions()
-    /// Whether linked documents are looked up, to find links to documents that do not exist or do not sync.
-    var followsLinks = false
-    /// Whether the report shows values of documents.
-    var keepsValues = false
-    /// The operator's exceptions, including those that have expired; `nil` without a file.
-    var exceptions: ExceptionList?
     /// The file that every failing document is written to, and the format of its lines.
     var failures: (file: FailuresFile, lines: FailureLines)?
     /// Notes on the flags, for the reader of the report.
@@ -49,18 +34,14 @@ struct CheckRun {
     var proves = false
 
     /// Returns the schema of a collection, compiled for checking documents.
-    func compile(_ collection: CollectionSchema) -> CompiledSchema { compile(collection, of: schema) }
-
-    private func compile(_ collection: CollectionSchema, of app: ServerSchema) -> CompiledSchema {
-        CompiledSchema(collection, of: app, options: assumptions)
-    }
+    func compile(_ collection: CollectionSchema) -> CompiledSchema { rules.compile(collection, of: schema) }
 
     /// Returns the same check for another database, which has the same collections as the one that the schema names.
     func moved(from own: String, to database: String) throws -> CheckRun {
         var run = self
         run.schema = schema.moved(from: own, to: database)
-        run.active = active?.moved(from: own, to: database)
-        run.exceptions = exceptions?.moved(from: own, to: database)
+        run.baseline = baseline?.moved(from: own, to: database)
+        run.rules.exceptions = rules.exceptions?.moved(from: own, to: database)
         // The schema changes still name the schema's own database, so the map leads from there to the other database.
         run.map = try NamespaceMap(
             [NamespaceMapping(database: own, in: database)], for: schema.collections.map(\.namespace))
@@ -69,31 +50,31 @@ struct CheckRun {
 
     /// Returns the active schema of a collection, or that it does not cover the collection, or that there is none.
     func active(for namespace: Namespace) -> ActiveSchema {
-        guard let active else { return .notAsked }
-        return active[namespace].map { .covered(compile($0, of: active)) } ?? .notCovered
+        guard let active = baseline?.schema else { return .notAsked }
+        return active[namespace].map { .covered(rules.compile($0, of: active)) } ?? .notCovered
     }
 
     /// Returns the schemas of the collections that a collection's links lead to; `nil` if links are not followed.
     private func linkTargets(of namespace: Namespace) -> [Namespace: CompiledSchema]? {
-        guard followsLinks else { return nil }
+        guard rules.followsLinks else { return nil }
         let targets = Set(schema[namespace]?.relationships.map(\.target) ?? [])
         let collections = (schema.collections + schema.neighbours).filter { targets.contains($0.namespace) }
         return Dictionary(collections.map { ($0.namespace, compile($0)) }) { first, _ in first }
     }
 
     /// The settings of sync in the exports of the app that affect the deploy.
-    var circumstances: SyncCircumstances { SyncCircumstances(active: active?.sync, new: schema.sync) }
+    var circumstances: SyncCircumstances { SyncCircumstances(active: baseline?.schema.sync, new: schema.sync) }
 
     /// The collections that only the active schema covers, so that they lose their schema.
     var removedNamespaces: [Namespace] {
-        active?.collections.map(\.namespace).filter { schema[$0] == nil } ?? []
+        baseline?.schema.collections.map(\.namespace).filter { schema[$0] == nil } ?? []
     }
 
     /// The collections and databases that a check of a live deployment reads, for the check of the user's privileges.
     var places: WorkPlaces {
         WorkPlaces(
-            reading: schema.collections.map { map.target(of: $0.namespace) }, state: stateDatabase, ledger: location,
-            apps: apps.ids)
+            reading: schema.collections.map { map.target(of: $0.namespace) }, state: stateDatabase,
+            ledger: ledger.location, apps: ledger.apps.ids)
     }
 
     /// Returns the options for the scan of a collection.
@@ -101,10 +82,9 @@ struct CheckRun {
         var options = ScanOptions()
         options.judging.active = active(for: namespace)
         options.threads = scan.threads
-        options.judging.tally.includesInfo = includesInfo
+        options.judging.tally = rules.tally
         options.judging.linkTargets = linkTargets(of: namespace)
-        options.judging.tally.keepsValues = keepsValues
-        options.judging.exceptions = exceptions?.holding ?? []
+        options.judging.exceptions = rules.exceptions?.active ?? []
         if let (file, lines) = failures {
             options.listeners.onFailure = { file.add(lines.line($0)) }
             options.listeners.onRetraction = { namespace, id in lines.retraction(namespace, id).map(file.add) }
@@ -123,9 +103,10 @@ struct CheckRun {
     ///
     /// The reports of all parts of one check have the same digest, by which `merge` recognizes them.
     var digest: String {
-        let sources = [schema, active].map { ($0?.sources ?? []).flatMap { [$0.path, $0.text] } }
+        let sources = [schema, baseline?.schema].map { ($0?.sources ?? []).flatMap { [$0.path, $0.text] } }
         let flags =
-            "\(limit) \(includesInfo) \(followsLinks) \(assumptions) \(apps) \(scan.map) \(exceptions?.holding ?? [])"
+            "\(limit) \(rules.tally.includesInfo) \(rules.followsLinks) \(rules.assumptions) \(ledger.apps) "
+            + "\(scan.map) \(rules.exceptions?.active ?? [])"
         let bounds = BSONDocument(
             cuts.sorted { $0.key < $1.key }.map { ("\($0.key)", BSONValue.array(of: $0.value)) })
         return SHA256.text(
@@ -133,7 +114,7 @@ struct CheckRun {
     }
 
     /// Notes on the flags, the schema and the exceptions, for the reader of the report.
-    var schemaNotes: [String] { notes + schema.notes.map(\.description) + (exceptions?.notes ?? []) }
+    var schemaNotes: [String] { notes + schema.notes.map(\.description) + (rules.exceptions?.notes ?? []) }
 
     /// Returns the result for a collection that does not exist, so that there are no documents to check.
     func emptyCollection(_ schema: CompiledSchema) -> CheckReport.Collection {
@@ -158,37 +139,38 @@ extension CheckRun {
     func check(source path: String, connection: ClientPool?) async throws -> CheckReport {
         try self.scan.requireNothingLive()
         let started = ContinuousClock.now
-        var ledger = CheckedLedger()
-        if let connection { ledger = try await self.ledger(on: connection) }
+        var found = CheckedLedger()
+        if let connection { found = try await ledger.read(on: connection) }
         let progress = ProgressLine("check", total: nil, isShown: showsProgress)
         defer { progress.finish() }
         let parts = schema.collections.map { collection in
-            var options = options(collection.namespace, ledger.index, progress)
+            var options = options(collection.namespace, found.index, progress)
             options.judging.place = { [map] in map.target(of: $0) }
             return SourceScan.Part(compile(collection), options)
         }
         let scan = SourceScan(parts, source: path, others: removedNamespaces.map { map.target(of: $0) })
-        let found = try await stopping(progress) {
+        let scanned = try await stopping(progress) {
             try await onOwnedThread(name: "source") { () throws in try scan.run() }
         }
-        var notes = schemaNotes + ledger.notes + found.facts.notes
-        if change?.changes.embeddedTargets.isEmpty == false {
+        var notes = schemaNotes + found.notes + scanned.facts.notes
+        if baseline?.change.changes.embeddedTargets.isEmpty == false {
             notes.append("links to objects that become embedded are not counted in a dump")
         }
-        if connection == nil, location != .none {
+        if connection == nil, ledger.location != .none {
             notes.append("no ledger was read: give --uri to count the documents that are unsynced already")
         }
         let removed = removedNamespaces.map { namespace in
             RemovedCollection(
-                namespace: namespace, documentCount: found.facts.absent.contains(map.target(of: namespace)) ? 0 : nil)
+                namespace: namespace, documentCount: scanned.facts.absent.contains(map.target(of: namespace)) ? 0 : nil)
         }
-        let collections = found.tallies.map(collection)
+        let collections = scanned.tallies.map(collection)
         var report = CheckReport(
-            source: scan.name, active: activePath, collections: collections, removed: removed, change: change,
-            sync: circumstances, ledger: ledger.index?.total, limit: limit,
-            exceptions: exceptions?.use(in: collections), notes: notes,
+            source: scan.name, active: baseline?.path, collections: collections, removed: removed,
+            change: baseline?.change,
+            sync: circumstances, ledger: found.index?.total, limit: limit,
+            exceptions: rules.exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
-        report.isLedgerUnread = connection == nil && location != .none
+        report.verdict.isLedgerUnread = connection == nil && ledger.location != .none
         return report
     }
 
@@ -312,5 +294,62 @@ extension CheckRun {
             }
             return cuts
         }
+    }
+}
+
+/// The schema that is live now, with which a check compares.
+struct Baseline {
+    let schema: ServerSchema
+    /// The source of the schema, as the operator named it.
+    let path: String
+    /// The changes from this schema to the new one.
+    let change: DiffReport
+
+    /// Returns the same schema for another database; the changes still name the schema's own database.
+    func moved(from own: String, to database: String) -> Baseline {
+        Baseline(schema: schema.moved(from: own, to: database), path: path, change: change)
+    }
+
+    /// Returns the changes with the partners that serve them.
+    /// - Parameter place: returns the collection that holds the documents of a collection of the schemas.
+    func changeWithPartners(
+        in stateDatabase: String, on pool: ClientPool, place: (Namespace) -> Namespace
+    ) async throws -> DiffReport {
+        var change = change
+        change.serve(by: try await change.partners(in: stateDatabase, on: pool, place: place))
+        return change
+    }
+
+    /// Counts the links to documents whose type becomes an embedded type, from all fields that link in this schema.
+    ///
+    /// Returns an empty list if no type becomes embedded.
+    /// - Parameter place: returns the collection that holds the documents of a collection of the schemas.
+    func backlinks(
+        on pool: ClientPool, place: @escaping @Sendable (Namespace) -> Namespace
+    ) async throws -> [Backlinks] {
+        let censuses = change.changes.embeddedTargets.map { target in
+            (place(target), BacklinkCensus(of: target, from: schema.links(to: target), place: place))
+        }
+        guard !censuses.isEmpty else { return [] }
+        return try await onOwnedThread(name: "backlinks") { () throws in
+            let client = try pool.client()
+            return try censuses.map { target, census in try census.count(in: client.collection(target)) }
+        }
+    }
+}
+
+/// The rules by which a check judges documents, and what it keeps of its findings.
+struct CheckRules {
+    /// The assumptions about properties of the app that no export states.
+    var assumptions = CheckOptions()
+    /// The levels that are reported, and whether the report shows values of documents.
+    var tally = Tally.Options()
+    /// Whether linked documents are looked up, to find links to documents that do not exist or do not sync.
+    var followsLinks = false
+    /// The operator's exceptions, including those that have expired; `nil` without a file.
+    var exceptions: ExceptionList?
+
+    func compile(_ collection: CollectionSchema, of app: ServerSchema) -> CompiledSchema {
+        CompiledSchema(collection, of: app, options: assumptions)
     }
 }

@@ -1,3 +1,4 @@
+internal import BSON
 internal import Backfill
 internal import Concurrency
 internal import Jobs
@@ -58,15 +59,15 @@ struct DatabaseWorks {
             let report = try await report(of: job, counting: changed)
             let code = ExitStatus(of: report)
             entries[database] = entry(.reported(report), code?.rawValue ?? 0)
-            tell(name, "\(Self.words(for: report)), changed \(report.work.modified.documents)", code)
+            announce(name, "\(Self.words(for: report)), changed \(report.work.modified.documents)", code)
             if let stop = report.outcome.stop, stop.isOfAll { return end(at: database, .stop(stop), .stopped) }
             if let code { codes.append(code) }
         } catch {
             let (code, message) = (ExitStatus(for: error), ExitStatus.message(for: error))
             // The reasons why this job waited do not apply to the next one.
-            monitor.take(.goingOn(seconds: 0))
+            monitor.take(.continuing(seconds: 0))
             entries[database] = entry(.failed(message, changed: changed.value), code.rawValue)
-            tell(name, message, code)
+            announce(name, message, code)
             if stop.isRaised { return end(at: database, .stop(.signal), .stopped) }
             if Self.isOfAll(error) { return end(at: database, .error(message), code) }
             codes.append(code)
@@ -123,7 +124,7 @@ struct DatabaseWorks {
     }
 
     /// Logs the outcome of a job; a success counts as progress, which `--quiet` hides.
-    private func tell(_ job: String, _ what: String, _ code: ExitStatus?) {
+    private func announce(_ job: String, _ what: String, _ code: ExitStatus?) {
         let level: Logger.Level = code == nil ? .info : code == .findings || code == .stopped ? .notice : .error
         guard !flags.output.quiet || level >= .notice else { return }
         Log.logger(of: job).log(level: level, "\(entries.count.grouped) of \(count.grouped): \(what)")

@@ -137,10 +137,10 @@ struct DatabasesBackfill {
             ("without a collection \(job.job.namespace.collection)", missing.joined(separator: ", ")),
         ]
         if !(flags.yes && flags.output.quiet) {
-            let told = lines.filter { !$0.1.isEmpty }.map { "  \($0): \($1)" }
+            let shown = lines.filter { !$0.1.isEmpty }.map { "  \($0): \($1)" }
             let notes = job.own.notes(keepsJournal: flags.options.keepsJournal && job.job.keepsJournal)
             Console.error(
-                (["job \(job.job.name) in \(places.count.counted("database")) matching \(pattern.text)"] + told
+                (["job \(job.job.name) in \(places.count.counted("database")) matching \(pattern.text)"] + shown
                     + notes.map { "  note: \($0)" }).joined(separator: "\n"))
         }
         guard !flags.yes else { return }

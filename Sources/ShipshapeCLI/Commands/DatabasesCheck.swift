@@ -31,7 +31,8 @@ struct DatabasesCheck {
     func places(of names: [String]) throws -> WorkPlaces {
         let collections = schema.collections.map(\.namespace)
         let all = names.flatMap { name in collections.map { $0.moved(from: own, to: name) } }
-        return WorkPlaces(reading: all, state: run.stateDatabase, ledger: run.location, apps: run.apps.ids)
+        return WorkPlaces(
+            reading: all, state: run.stateDatabase, ledger: run.ledger.location, apps: run.ledger.apps.ids)
     }
 
     /// Returns the report of a database's check; `nil` if the database has no collection of the schema.

@@ -67,6 +67,7 @@ struct DiffCommand: AsyncParsableCommand {
                 + "versioned, not as breaking."))
     var schemaVersioning = false
 
+    @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
@@ -82,9 +83,11 @@ struct DiffCommand: AsyncParsableCommand {
     func run() async throws {
         try output.prepare(reading: [old.name, new.name] + connection.files)
         let stated = try renames.read()
-        let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
+        let schemas = try await ComparedSchemas(
+            old, new, collection: collection, database: database, connection: connection)
         var report = try schemas.diff(renames: stated, isVersioned: schemaVersioning)
         report.failOn = failOn.policy
+        report.notes += [database.note(on: schemas.new)].compactMap(\.self)
         if connection.uri != nil { try await weigh(&report) }
         try output.show(DiffResult(report))
         if !output.quiet, output.output == .text {
@@ -103,5 +106,38 @@ struct DiffCommand: AsyncParsableCommand {
             try ChangeCensus(changes).weights(on: try pool.client())
         }
         report.serve(by: try await report.partners(in: state.stateDatabase, on: pool))
+    }
+}
+
+/// Counts the documents that each schema change affects, as they are before the deploy.
+///
+/// Each collection is read once.
+struct ChangeCensus {
+    private let changes: [SchemaChange]
+
+    init(_ changes: [SchemaChange]) { self.changes = changes }
+
+    /// Returns the counts in the order of the changes; `nil` for a change without an older collection, such as an added
+    /// one.
+    /// - Throws: ``MongoError``.
+    func weights(on client: borrowing Client) throws(MongoError) -> [ChangeWeight?] {
+        var weights = [ChangeWeight?](repeating: nil, count: changes.count)
+        for namespace in Set(changes.compactMap(\.oldNamespace)).sorted() {
+            let indices = changes.indices.filter { changes[$0].oldNamespace == namespace }
+            let paths = Array(Set(indices.map { changes[$0].oldPath }))
+            let counts = try PathCensus(of: paths).counts(in: namespace, on: client)
+            let byPath = Dictionary(zip(paths, counts)) { first, _ in first }
+            for index in indices { weights[index] = byPath[changes[index].oldPath].map(ChangeWeight.init) }
+        }
+        return weights
+    }
+}
+
+extension ChangeWeight {
+    fileprivate init(_ count: PathCensus.Count) {
+        let types = count.types.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        self.init(
+            documents: count.documents, withField: count.withField, withoutField: count.withoutField,
+            types: types.map { TypeCount(type: $0.key, documents: $0.value) })
     }
 }

@@ -34,13 +34,13 @@ struct JobRun {
         let runner = makeRunner()
         try runner.checkDeploy(of: plan)
         try runner.checkPause(of: plan)
-        try runner.checkHarm(of: plan)
+        try runner.checkHeadroom(of: plan)
     }
 
     /// Runs the job as planned.
     /// - Parameter report: called with each event, on any of the runner's threads.
     func run(
-        _ plan: BackfillPlan, on pool: ClientPool, telling report: @escaping @Sendable (RunEvent) -> Void = { _ in }
+        _ plan: BackfillPlan, on pool: ClientPool, reporting report: @escaping @Sendable (RunEvent) -> Void = { _ in }
     ) async throws -> BackfillReport {
         let progress = ProgressLine(
             job.job.name, total: isDryRun ? plan.collection.documents : plan.needing ?? plan.collection.documents,

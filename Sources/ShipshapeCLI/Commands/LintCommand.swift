@@ -35,6 +35,7 @@ struct LintCommand: AsyncParsableCommand {
     @Flag(help: "Warnings give exit code 1, too.")
     var strict = false
 
+    @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: ResultFlags
 
@@ -48,7 +49,8 @@ struct LintCommand: AsyncParsableCommand {
         try schema.checkNamed(for: "lint")
         try output.prepare(reading: [schema.name] + connection.files)
         let only = collection.flatMap { Namespace($0) }
-        let serverSchema = try await schema.readForLint(namespace: only, connection: connection)
+        let serverSchema = try await schema.readForLint(namespace: only, in: database, connection: connection)
+        if let note = database.note(on: serverSchema), !output.quiet { Console.error("Note: \(note)") }
         let facts = connection.uri == nil ? nil : try await facts(of: serverSchema)
         let report = LintReport(
             source: schema.name, schema: serverSchema,

@@ -85,7 +85,7 @@ struct UndoCommand: AsyncParsableCommand {
         let plan = try await onOwnedThread(name: "plan") { () throws in try planner.dryRun(on: pool) }
         if dryRun || plan.outcome == .undoneBefore { return try show(plan, monitor) }
         if case .stopped = plan.outcome { return try show(plan, monitor) }
-        try planner.checkHarm(of: plan)
+        try planner.checkHeadroom(of: plan)
         try confirm(plan)
         interruption.beginWork()
         monitor.begin()

@@ -6,10 +6,10 @@ struct ExceptionList {
     /// The file that states the exceptions.
     let file: String
     /// The exceptions that have not expired.
-    private(set) var holding: [FindingException]
+    private(set) var active: [FindingException]
     /// Notes on exceptions for collections that the schema does not cover.
     let notes: [String]
-    private var concerned: [FindingException]
+    private var affected: [FindingException]
     private let today: String
 
     /// - Parameters:
@@ -20,8 +20,8 @@ struct ExceptionList {
     init(file: String, _ exceptions: [FindingException], for schema: ServerSchema, isPart: Bool, today: String) {
         self.file = file
         self.today = today
-        concerned = exceptions.filter { schema[$0.namespace] != nil }
-        holding = concerned.filter { !$0.isExpired(on: today) }
+        affected = exceptions.filter { schema[$0.namespace] != nil }
+        active = affected.filter { !$0.isExpired(on: today) }
         let names = schema.collections.map { "\($0.namespace)" }
         let others = isPart ? [] : exceptions.filter { schema[$0.namespace] == nil }
         notes = others.map { exception in
@@ -36,13 +36,13 @@ struct ExceptionList {
         func move(_ exception: inout FindingException) {
             exception.namespace = exception.namespace.moved(from: own, to: database)
         }
-        for index in list.holding.indices { move(&list.holding[index]) }
-        for index in list.concerned.indices { move(&list.concerned[index]) }
+        for index in list.active.indices { move(&list.active[index]) }
+        for index in list.affected.indices { move(&list.affected[index]) }
         return list
     }
 
     /// Returns which exceptions matched a finding, matched nothing or have expired.
     func use(in collections: [CheckReport.Collection]) -> ExceptionUse {
-        ExceptionUse(file: file, concerned, in: collections, today: today)
+        ExceptionUse(file: file, affected, in: collections, today: today)
     }
 }

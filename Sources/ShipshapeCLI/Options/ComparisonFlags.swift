@@ -49,19 +49,31 @@ struct ComparisonFlags: ParsableArguments {
         }
     }
 
-    /// Returns the changes from the active schema, as `diff` reports them; `nil` if no active schema is named.
-    /// - Parameter read: the new schema as it was read. If it has one collection, a single file of the active schema
-    ///   describes the same one.
-    /// - Throws: errors of reading; ``RenameError``.
-    func change(
-        to new: SchemaArgument, _ read: ServerSchema, collection: String?, connection: ConnectionFlags
-    ) async throws -> DiffReport? {
+    /// Reads the active schema and compares the new one with it, as `diff` does; `nil` if the operator names none.
+    /// - Parameters:
+    ///   - read: the new schema as it was read. If it has one collection, a single file of the active schema describes
+    ///     the same one.
+    ///   - collection: the only collection to check.
+    /// - Throws: errors of reading; ``RenameError``; ``UsageError`` for a schema of the other dialect.
+    func baseline(
+        of new: SchemaArgument, _ read: ServerSchema, collection: String?, database: DatabaseFlags,
+        connection: ConnectionFlags
+    ) async throws -> Baseline? {
         guard let active else { return nil }
+        let schema = try await self.read(
+            active, for: read, collection: collection.flatMap { Namespace($0) }, database: database,
+            connection: connection)
+        guard schema.dialect == read.dialect else {
+            throw UsageError(
+                "--active \(active.name) is \(Self.name(of: schema.dialect)), but SCHEMA is "
+                    + "\(Self.name(of: read.dialect)): only schemas of the same kind can be compared")
+        }
         let only = read.collections.count == 1 ? read.collections[0].namespace : nil
-        return try await ComparedSchemas(
-            active, new, collection: collection, fileIsOf: only, connection: connection
-        ).diff(
-            renames: try renames.read(), isVersioned: schemaVersioning)
+        let compared = try await ComparedSchemas(
+            active, new, collection: collection, fileIsOf: only, database: database, connection: connection)
+        return Baseline(
+            schema: schema, path: active.name,
+            change: try compared.diff(renames: try renames.read(), isVersioned: schemaVersioning))
     }
 
     /// Returns which findings fail the check.
@@ -79,41 +91,38 @@ struct ComparisonFlags: ParsableArguments {
             includesChange: failOn == nil || failOn == .breaking)
     }
 
-    /// Reads the active schema; `nil` if the operator names none.
-    /// - Parameter collection: the only collection to check.
-    /// - Throws: ``SchemaError``; ``UsageError`` for a schema of the other dialect.
-    func read(
-        for new: ServerSchema, collection: Namespace?, connection: ConnectionFlags
-    ) async throws -> ServerSchema? {
-        guard let active else { return nil }
-        let schema = try await read(active, for: new, collection: collection, connection: connection)
-        guard schema.dialect == new.dialect else {
-            throw UsageError(
-                "--active \(active.name) is \(Self.name(of: schema.dialect)), but SCHEMA is "
-                    + "\(Self.name(of: new.dialect)): only schemas of the same kind can be compared")
-        }
-        return schema
-    }
-
     /// Returns a dialect in words.
     static func name(of dialect: Dialect) -> String {
         switch dialect {
         case .appServices: "an App Services schema"
         case .jsonSchema: "a MongoDB validator"
+        case .prisma: "a Prisma schema"
         }
     }
 
     private func read(
-        _ active: SchemaArgument, for new: ServerSchema, collection: Namespace?, connection: ConnectionFlags
+        _ active: SchemaArgument, for new: ServerSchema, collection: Namespace?, database: DatabaseFlags,
+        connection: ConnectionFlags
     ) async throws -> ServerSchema {
         let only = collection ?? (new.collections.count == 1 ? new.collections[0].namespace : nil)
-        if active.isLive { return try await active.read(namespace: only, connection: connection) }
+        if active.isLive { return try await active.read(namespace: only, in: database, connection: connection) }
         guard (try? FilePath(active.name).stat().type) == .directory else {
-            return try await active.read(namespace: only, connection: connection)
+            // A Prisma schema in one file has all collections, like a folder.
+            if new.dialect == .prisma {
+                return try await readWhole(active, narrowing: collection, database, connection)
+            }
+            return try await active.read(namespace: only, in: database, connection: connection)
         }
         // The whole folder is read, because a collection that only the new schema covers is not an error here.
-        var schema = try ServerSchema.read(at: active.name)
-        let asked = collection ?? (new.isOneFile ? new.collections.first?.namespace : nil)
+        return try await readWhole(
+            active, narrowing: collection ?? (new.isOneFile ? new.collections.first?.namespace : nil), database,
+            connection)
+    }
+
+    private func readWhole(
+        _ active: SchemaArgument, narrowing asked: Namespace?, _ database: DatabaseFlags, _ connection: ConnectionFlags
+    ) async throws -> ServerSchema {
+        var schema = try await active.readWhole(fileIsOf: asked, in: database, connection: connection)
         if let asked { schema.narrow(to: asked) }
         return schema
     }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BSON
 internal import Foundation
 internal import Mongo
+internal import ServerSchema
 internal import Synchronization
 
 /// The flags for the connection to the deployment; they override environment variables.
@@ -162,6 +163,9 @@ struct ConnectionFlags: ParsableArguments {
     }
 
     private var connectionString: String? { uri ?? Settings.current["uri"] }
+
+    /// The database that the path of the connection string names; `nil` if it names none.
+    var databaseOfURI: String? { connectionString.flatMap(PrismaSchema.database) }
 
     /// Whether a flag of this run names the password file, and not a variable or the configuration.
     private var isPasswordFileGiven: Bool {

@@ -4,13 +4,13 @@ internal import Synchronization
 
 /// Shows warnings about parts of a connection string that the driver ignores, and itself only logs.
 enum DriverWarnings {
-    private static let told = Mutex<Set<String>>([])
+    private static let shown = Mutex<Set<String>>([])
 
     /// From now on, shows a warning for each option, value or compressor that the driver does not know, once for each.
     static func show() {
         DriverLog.setSink { level, _, message in
             guard level == .warning, message.hasPrefix("Unsupported") else { return }
-            guard told.withLock({ $0.insert(message).inserted }) else { return }
+            guard shown.withLock({ $0.insert(message).inserted }) else { return }
             Console.error("shipshape: warning: \(message.printable): it is ignored (check the connection string)")
         }
     }

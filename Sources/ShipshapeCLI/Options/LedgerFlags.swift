@@ -30,6 +30,10 @@ struct LedgerFlags: ParsableArguments {
     /// Where the ledger is: as `--ledger` says, otherwise in the collections of the sync engine.
     var location: LedgerLocation { ledger ?? .standard }
 
+    /// Returns where the ledger is and which apps' entries count.
+    /// - Parameter schemas: the schemas of the command, which may name their app.
+    func scope(of schemas: [ServerSchema?]) -> LedgerScope { LedgerScope(location, of: apps(of: schemas)) }
+
     /// Returns the apps whose ledger entries count.
     /// - Parameter schemas: the schemas of the command, which may name their app.
     func apps(of schemas: [ServerSchema?]) -> LedgerApps {

@@ -49,7 +49,7 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
     func prepare(reading inputs: [String?] = [], writing others: [String?] = []) throws {
         try OutputPlaces.check(report + others.compactMap(\.self), reading: inputs.compactMap(\.self))
         for path in report {
-            do { try AtomicFile.probe(path) } catch { throw OutputError(report: path, error) }
+            do { try AtomicFile.checkWritable(path) } catch { throw OutputError(report: path, error) }
         }
     }
 

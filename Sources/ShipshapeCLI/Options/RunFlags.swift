@@ -64,8 +64,7 @@ struct RunFlags: ParsableArguments {
         options.lease = LeaseTerms(duration: leaseTtl.duration)
         options.leaseWait = leaseWait.duration
         options.maxRuntime = maxRuntime?.duration
-        options.ledger = ledger.location
-        options.apps = ledger.apps(of: [])
+        options.ledger = ledger.scope(of: [])
         options.allowUnsync = allowUnsync
         options.maxErrors = maxErrors
         options.restarts = restart

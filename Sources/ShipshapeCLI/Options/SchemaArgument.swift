@@ -41,35 +41,65 @@ struct SchemaArgument: ExpressibleByArgument {
     var isLive: Bool { name == LiveSchema.name }
 
     /// Reads the schema.
-    /// - Parameter namespace: the collection that a single file describes; of a folder, the only collection to read.
-    /// - Throws: ``SchemaError``; ``InputError`` for a revision that cannot be read; errors of connecting.
-    func read(namespace: Namespace?, connection: ConnectionFlags) async throws -> ServerSchema {
+    /// - Parameters:
+    ///   - namespace: the collection that a single file describes; of a folder or a Prisma schema, the only collection
+    ///     to read.
+    ///   - database: the flag for the database of a Prisma schema; `nil` for a command that takes none.
+    /// - Throws: ``SchemaError``; ``UsageError`` for a Prisma schema that the command does not take; ``InputError`` for
+    ///   a revision that cannot be read; errors of connecting.
+    func read(
+        namespace: Namespace?, in database: DatabaseFlags? = nil, connection: ConnectionFlags
+    ) async throws -> ServerSchema {
         if isLive { return try await readLive(namespace: namespace, connection: connection) }
-        return try await reading { try ServerSchema.read(at: $0, named: name, namespace: namespace) }
-    }
-
-    /// Reads all parts of the schema that lint checks.
-    /// - Throws: as ``read(namespace:connection:)`` does.
-    func readForLint(namespace: Namespace?, connection: ConnectionFlags) async throws -> ServerSchema {
-        if isLive { return try await readLive(namespace: namespace, connection: connection) }
-        return try await reading { try ServerSchema.readForLint(at: $0, named: name, namespace: namespace) }
-    }
-
-    /// Reads all collections of a folder, or one file.
-    /// - Parameter namespace: the collection that a single file describes.
-    /// - Throws: as ``read(namespace:connection:)`` does.
-    func readWhole(fileIsOf namespace: Namespace?, connection: ConnectionFlags) async throws -> ServerSchema {
-        if isLive { return try await readLive(namespace: namespace, connection: connection) }
-        return try await reading { path in
-            let isFolder = (try? FilePath(path).stat().type) == .directory
-            return try ServerSchema.read(at: path, named: name, namespace: isFolder ? nil : namespace)
+        let name = databaseName(database, namespace, connection)
+        return try await reading(for: database) {
+            try ServerSchema.read(at: $0, named: self.name, namespace: namespace, database: name)
         }
     }
 
+    /// Reads all parts of the schema that lint checks.
+    /// - Throws: as ``read(namespace:in:connection:)`` does.
+    func readForLint(
+        namespace: Namespace?, in database: DatabaseFlags, connection: ConnectionFlags
+    ) async throws -> ServerSchema {
+        if isLive { return try await readLive(namespace: namespace, connection: connection) }
+        let name = databaseName(database, namespace, connection)
+        return try await reading(for: database) {
+            try ServerSchema.readForLint(at: $0, named: self.name, namespace: namespace, database: name)
+        }
+    }
+
+    /// Reads all collections of a folder or a Prisma schema, or one file.
+    /// - Parameter namespace: the collection that a single file describes.
+    /// - Throws: as ``read(namespace:in:connection:)`` does.
+    func readWhole(
+        fileIsOf namespace: Namespace?, in database: DatabaseFlags? = nil, connection: ConnectionFlags
+    ) async throws -> ServerSchema {
+        if isLive { return try await readLive(namespace: namespace, connection: connection) }
+        let name = databaseName(database, namespace, connection)
+        return try await reading(for: database) { path in
+            let isWhole = path.hasSuffix(".prisma") || (try? FilePath(path).stat().type) == .directory
+            return try ServerSchema.read(
+                at: path, named: self.name, namespace: isWhole ? nil : namespace, database: name)
+        }
+    }
+
+    private func databaseName(
+        _ database: DatabaseFlags?, _ namespace: Namespace?, _ connection: ConnectionFlags
+    ) -> String? {
+        // Without the flag, a Prisma schema is refused after it was read, so that its database has no meaning.
+        database.map { $0.database(of: namespace, connection) } ?? "database"
+    }
+
     /// Calls `read` with the path of the schema; for a git revision, with that of a copy, which is removed afterwards.
-    private func reading(_ read: (String) throws -> ServerSchema) async throws -> ServerSchema {
-        guard let revision = GitRevision(name) else { return try read(name) }
-        return try await revision.checkedOut(read)
+    private func reading(
+        for database: DatabaseFlags?, _ read: (String) throws -> ServerSchema
+    ) async throws -> ServerSchema {
+        let schema = if let revision = GitRevision(name) { try await revision.checkedOut(read) } else { try read(name) }
+        if schema.dialect == .prisma, database == nil {
+            throw UsageError("\(name) is a Prisma schema: this command is for App Services schemas and validators")
+        }
+        return schema
     }
 
     private func readLive(namespace: Namespace?, connection: ConnectionFlags) async throws -> ServerSchema {

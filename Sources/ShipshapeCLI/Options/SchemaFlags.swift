@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BSON
 internal import Checking
 internal import Foundation
 internal import Reporting
@@ -53,6 +54,34 @@ struct DialectFlags: ParsableArguments {
         options.refusesNulls = nullTypes == .off
         options.countsAsymmetric = includeAsymmetric
         return options
+    }
+}
+
+/// The flag for the database of a Prisma schema, which names only collections.
+struct DatabaseFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The database of a Prisma schema; default: the one in the path of the connection string.",
+            discussion:
+                "The connection string is that of --uri or SHIPSHAPE_URI, else the url of the schema's datasource.",
+            valueName: "name"))
+    var database: String?
+
+    func validate() throws {
+        guard let database, Namespace("\(database).a")?.database != database else { return }
+        throw ValidationError("--database: \(database.quotedAsJSON) cannot be the name of a database")
+    }
+
+    /// Returns the database of a Prisma schema; `nil` if only the schema itself can name it.
+    /// - Parameter namespace: the collection that the operator names.
+    func database(of namespace: Namespace?, _ connection: ConnectionFlags) -> String? {
+        database ?? namespace?.database ?? connection.databaseOfURI
+    }
+
+    /// Returns a note that the flag has no effect; `nil` if it has one, or is not given.
+    func note(on schema: ServerSchema) -> String? {
+        guard database != nil, schema.dialect != .prisma else { return nil }
+        return "--database has no effect: the schema is \(ComparisonFlags.name(of: schema.dialect))"
     }
 }
 
@@ -144,9 +173,11 @@ struct EvidenceFlags: ParsableArguments {
 
     /// Opens the file of failing documents; `nil` if the operator asked for none.
     /// - Throws: ``OutputError``.
-    func openFailures(_ ids: IDDisplay) throws -> (file: FailuresFile, lines: FailureLines)? {
+    func openFailures(
+        _ ids: IDDisplay, in dialect: Dialect
+    ) throws -> (file: FailuresFile, lines: FailureLines)? {
         guard let failures else { return nil }
-        let lines = FailureLines(ids: ids)
+        let lines = FailureLines(ids: ids, dialect: dialect)
         let file = try FailuresFile(failures)
         file.add(lines.header)
         return (file, lines)

@@ -18,7 +18,7 @@ struct Setting: Sendable, Hashable {
     ///
     /// Otherwise commands look the value up themselves, because only the flag has its full effect: `--uri` makes `diff`
     /// read a deployment, and `SHIPSHAPE_URI` does not.
-    var standsInForFlag = true
+    var replacesFlag = true
 
     /// The flag, with its hyphens.
     var flag: String { "--\(name)" }
@@ -31,14 +31,14 @@ struct Setting: Sendable, Hashable {
         Setting(
             name: "uri",
             meaning: "the connection string, better without a password, or ${NAME} for the variable that holds it",
-            isSecret: true, standsInForFlag: false),
+            isSecret: true, replacesFlag: false),
         Setting(name: "username", meaning: "the user"),
         Setting(name: "password-file", meaning: "a file whose first line is the user's password"),
         Setting(name: "auth-source", meaning: "the database in which the user is defined"),
         Setting(name: "connect-timeout", meaning: "how long to look for a server", fallback: "10s"),
         Setting(
             name: "read-preference", meaning: "which member answers reads, for commands that only read",
-            standsInForFlag: false),
+            replacesFlag: false),
         Setting(name: "tls", kind: .flag, meaning: "whether the connection is encrypted", fallback: "false"),
         Setting(name: "tls-ca-file", meaning: "the certificate authorities to trust, as a PEM file"),
         Setting(name: "tls-certificate-key-file", meaning: "the client's certificate and key, as a PEM file"),

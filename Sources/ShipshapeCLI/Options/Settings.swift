@@ -37,6 +37,8 @@ struct Settings: Sendable {
     /// deployment.
     let unsetVariable: String?
     private let values: [String: Value]
+    /// The flags of the command line that select the deployment, the state and the ledger.
+    let selection: [(name: String, value: String)]
     /// The environment that `--yes-protected` names; `nil` without that flag.
     private let allowed: String?
 
@@ -49,6 +51,9 @@ struct Settings: Sendable {
         file = try ConfigurationFile.read(at: given["--config"], variables: variables.filter { !$0.value.isEmpty })
         environment = given["--env"] ?? set["SHIPSHAPE_ENV"]
         allowed = given["--yes-protected"]
+        selection = ["--config", "--env", "--state-database", "--ledger", "--app-id"].compactMap { name in
+            given[name].map { (name, $0) }
+        }
         let section = try file.section(environment, isOfFlag: given["--env"] != nil)
         let flags = Dictionary(
             uniqueKeysWithValues: Setting.all.compactMap { setting in given[setting.flag].map { (setting.name, $0) } })
@@ -80,7 +85,8 @@ struct Settings: Sendable {
 
     /// Creates settings without values.
     private init() {
-        (file, environment, allowed, values, unsetVariable) = (ConfigurationFile(), nil, nil, [:], nil)
+        (file, environment, selection) = (ConfigurationFile(), nil, [])
+        (allowed, values, unsetVariable) = (nil, [:], nil)
     }
 
     /// The value of a setting; `nil` if it is not set.
@@ -99,7 +105,7 @@ struct Settings: Sendable {
     static var current: Settings { stored.withLock { $0 } }
 
     /// Makes these the settings of this run.
-    func hold() { Self.stored.withLock { $0 = self } }
+    func store() { Self.stored.withLock { $0 = self } }
 }
 
 // MARK: flags
@@ -107,11 +113,11 @@ struct Settings: Sendable {
 extension Settings {
     /// Returns the settings that count as flags which were not given, with the arguments to add for each.
     /// - Parameter accepted: returns the flags that the command takes; called only if something is set.
-    func standIns(
+    func replacedFlags(
         for accepted: () throws -> Set<String>, in arguments: [String]
     ) throws -> [(value: Value, arguments: [String])] {
         let given = GivenFlags(arguments)
-        let set = Setting.all.filter { $0.standsInForFlag && given[$0.flag] == nil && values[$0.name] != nil }
+        let set = Setting.all.filter { $0.replacesFlag && given[$0.flag] == nil && values[$0.name] != nil }
         guard !set.isEmpty else { return [] }
         let accepted = try accepted()
         // A dump has no ledger, so a ledger is read only if a flag of this run names it.

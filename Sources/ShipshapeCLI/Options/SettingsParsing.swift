@@ -13,15 +13,15 @@ extension Shipshape {
             return command
         }
         let settings = try Settings(arguments, variables: ProcessInfo.processInfo.environment)
-        settings.hold()
+        settings.store()
         settings["log-format"].flatMap(Log.Format.init(rawValue:)).map { Log.format = $0 }
-        let standIns = try settings.standIns(for: { try CommandFlags.accepted(by: arguments) }, in: arguments)
-        guard !standIns.isEmpty else { return command }
+        let replacedFlags = try settings.replacedFlags(for: { try CommandFlags.accepted(by: arguments) }, in: arguments)
+        guard !replacedFlags.isEmpty else { return command }
         do {
-            return try parseAsRoot(arguments.appending(standIns.flatMap(\.arguments)))
+            return try parseAsRoot(arguments.appending(replacedFlags.flatMap(\.arguments)))
         } catch {
             // The command line alone is valid, so each setting is tried to find the wrong one.
-            for (value, words) in standIns {
+            for (value, words) in replacedFlags {
                 do { _ = try parseAsRoot(arguments.appending(words)) } catch {
                     let place: SourceLocation? =
                         if case .file(let location, _) = value.source { location } else { nil }
@@ -43,7 +43,7 @@ extension [String] {
 }
 
 /// The flags of each command, as the argument parser describes them.
-private enum CommandFlags {
+enum CommandFlags {
     private struct Tool: Decodable {
         let command: Command
     }

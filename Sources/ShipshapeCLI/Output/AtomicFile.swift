@@ -46,7 +46,7 @@ struct AtomicFile {
     ///
     /// A pipe is not opened, because its reader would see the end of the data.
     /// - Throws: ``Errno`` that a later ``write(_:to:)`` would throw.
-    static func probe(_ path: String) throws {
+    static func checkWritable(_ path: String) throws {
         switch try? FilePath(path).stat().type {
         case .directory: throw Errno.isDirectory
         case .fifo:
@@ -95,15 +95,15 @@ struct AtomicFile {
     }
 
     /// How long to wait until a program opens a pipe for reading.
-    private static let patience: Duration = .seconds(10)
+    private static let openTimeout: Duration = .seconds(10)
 
     /// Opens a device or a pipe.
     ///
     /// A plain open of a pipe that no program reads would block for ever, and no signal would end it. So this tries
-    /// again without blocking, and fails after ``patience``. After the path was examined, another user may have put a
-    /// link or a regular file there: then this throws, and writes to neither.
+    /// again without blocking, and fails after ``openTimeout``. After the path was examined, another user may have put
+    /// a link or a regular file there: then this throws, and writes to neither.
     private static func open(_ place: FilePath, isPipe: Bool) throws -> FileDescriptor {
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + openTimeout
         while true {
             do {
                 let options: FileDescriptor.OpenOptions = isPipe ? .nonBlocking : []

@@ -109,7 +109,7 @@ enum ExitStatus: Int32, Error {
         case .notDone: self = .usage
         case .leaseHeld, .leaseLost: self = .held
         case .stopped, .paused, .notDeployed, .journalFull: self = .stopped
-        case .harmExceedsHeadroom, .refusedByData: self = .findings
+        case .exceedsHeadroom, .refusedByData: self = .findings
         case .lookupUnreadable: self = .notPermitted
         }
     }
@@ -136,7 +136,11 @@ enum ExitStatus: Int32, Error {
             leave(parsed.rawValue)
         }
         if parsed == .success || error is ExitCode { Shipshape.exit(withError: error) }
-        fail(message(for: error), ExitStatus(for: error), at: ErrorPlace(of: error))
+        let all = [error] + ((error as? SchemaError)?.others ?? [])
+        let status = ExitStatus(for: error)
+        if Console.speaksJSON { fail(all.map(message).joined(separator: "; "), status) }
+        for other in all { Console.failure(message(for: other), status, at: ErrorPlace(of: other)) }
+        leave(status.rawValue)
     }
 
     /// Returns the text of an error with its remedy, on one line and without secrets.
@@ -146,8 +150,8 @@ enum ExitStatus: Int32, Error {
     }
 
     /// Shows an error and ends the process.
-    private static func fail(_ message: String, _ status: ExitStatus, at file: ErrorPlace? = nil) -> Never {
-        Console.failure(message, status, at: file)
+    private static func fail(_ message: String, _ status: ExitStatus) -> Never {
+        Console.failure(message, status)
         leave(status.rawValue)
     }
 

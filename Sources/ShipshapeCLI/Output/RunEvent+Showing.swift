@@ -8,14 +8,14 @@ extension RunEvent {
     func show(on progress: ProgressLine, quiet: Bool) {
         if case .chunk(let documents, _) = self { return progress.add(documents) }
         if case .resumed(_, let documents) = self { progress.addEarlier(documents) }
-        guard let (line, level) = told, !quiet || level >= .notice else { return }
+        guard let (line, level) = message, !quiet || level >= .notice else { return }
         progress.note(line, level: level)
     }
 
     /// The message for the operator and its level; `nil` for an event that only moves the progress bar.
     ///
     /// The level is, for example, `info` for progress and `notice` for a wait.
-    var told: (line: String, level: Logger.Level)? {
+    var message: (line: String, level: Logger.Level)? {
         switch self {
         case .chunk: return nil
         case .resumed(let chunks, _): return ("resuming after \(chunks.counted("chunk")) of earlier runs", .info)
@@ -29,9 +29,9 @@ extension RunEvent {
                 "a chunk of one document exceeds the limits of time or size: the server is slow, or the document large",
                 .warning
             )
-        case .waiting(let holds):
-            return ("waiting: \(holds.map(\.description).joined(separator: "; "))", .notice)
-        case .goingOn(let seconds): return ("continuing after \(Int(seconds.rounded())) s", .notice)
+        case .waiting(let waitReasons):
+            return ("waiting: \(waitReasons.map(\.description).joined(separator: "; "))", .notice)
+        case .continuing(let seconds): return ("continuing after \(Int(seconds.rounded())) s", .notice)
         case .rerun: return ("an election came between the writes of a chunk: running the chunk again", .notice)
         case .skipped(let failure): return ("skipped: _id \(failure.id.shellText), \(failure.name)", .warning)
         case .waitingForLocks(let documents, let seconds):

@@ -47,7 +47,7 @@ final class RunMonitor: Sendable {
     /// - Throws: errors of `work`; ``OutputError`` if the metrics cannot be written before the work or at its end.
     func following(_ work: () async throws -> Void) async throws {
         if let metrics = flags?.metrics {
-            do { try AtomicFile.probe(metrics) } catch { throw Self.failure(metrics, error) }
+            do { try AtomicFile.checkWritable(metrics) } catch { throw Self.failure(metrics, error) }
         }
         do { try await work() } catch {
             let status = ExitStatus.code(for: error)
@@ -63,7 +63,7 @@ final class RunMonitor: Sendable {
 
     /// Reports that the work begins.
     func begin() {
-        tell(.start)
+        notify(.start)
         if throttles { write(.running) }
     }
 
@@ -76,17 +76,17 @@ final class RunMonitor: Sendable {
                 return state.lastWrite.duration(to: .now) >= Self.interval
             }
             if isDue { write(.running) }
-        case .waiting(let holds):
-            let reasons = holds.map(\.reason)
+        case .waiting(let waitReasons):
+            let reasons = waitReasons.map(\.reason)
             let isNew = state.withLock { state in
-                state.metrics.holds = holds
+                state.metrics.waitReasons = waitReasons
                 defer { state.waiting = reasons }
                 return state.waiting != reasons
             }
             write(.running)
-            if isNew { tell(.wait, holds.map(\.description).joined(separator: "; "), holds: holds) }
-        case .goingOn:
-            state.withLock { ($0.metrics.holds, $0.waiting) = ([], []) }
+            if isNew { notify(.wait, waitReasons.map(\.description).joined(separator: "; "), waitReasons: waitReasons) }
+        case .continuing:
+            state.withLock { ($0.metrics.waitReasons, $0.waiting) = ([], []) }
             write(.running)
         default: break
         }
@@ -109,15 +109,18 @@ final class RunMonitor: Sendable {
             case ExitStatus.findings.rawValue: .finding
             default: .stop
             }
-        tell(event, message, code: code)
+        notify(event, message, code: code)
         await hooks.finish()
     }
 
-    private func tell(_ event: HookEvent.Kind, _ message: String? = nil, code: Int32? = nil, holds: [Hold] = []) {
+    private func notify(
+        _ event: HookEvent.Kind, _ message: String? = nil, code: Int32? = nil, waitReasons: [WaitReason] = []
+    ) {
         guard let hook = flags?.hook(for: event) else { return }
-        let told = HookEvent(
-            event, command: command, name: name, at: .now, message: message, code: code.map { Int($0) }, holds: holds)
-        hooks.run(hook, "--on-\(event.rawValue)", input: told.json, variables: told.variables)
+        let notification = HookEvent(
+            event, command: command, name: name, at: .now, message: message, code: code.map { Int($0) },
+            waitReasons: waitReasons)
+        hooks.run(hook, "--on-\(event.rawValue)", input: notification.json, variables: notification.variables)
     }
 
     /// Writes the metrics file; an error, for instance of a disk that is full for a time, does not end the run.

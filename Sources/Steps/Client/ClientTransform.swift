@@ -1,5 +1,4 @@
 package import BSON
-import Checking
 import Jobs
 package import Mongo
 package import ServerSchema
@@ -9,21 +8,10 @@ package import ServerSchema
 /// The step's ``StepKind/body()`` defines which documents the server hands over. The transform decides which of these
 /// are changed, and how. It computes the same outcome for the same document in a dry run, in the run and in a later
 /// run.
-protocol ClientTransform: ClientComputation {
-    associatedtype Kind: ClientComputation
-    /// The step that the transform computes.
-    var step: Kind { get }
-
-    /// Returns the transform with the data that it collects from whole collections before it gets the first document.
+protocol ClientTransform: Sendable {
+    /// Collects the data that the transform needs from whole collections before it gets the first document.
     /// - Throws: ``RunError`` when a collection that it reads does not exist; ``MongoError``.
-    func prepared(in context: ClientContext) throws -> any ClientTransform
-
-    /// The obstacles to running the step, found in the documents before the job; read it from a prepared transform
-    /// before anything is written.
-    var obstacles: [ClientObstacle] { get }
-
-    /// Returns the transform with a check against these schemas of the documents that it creates in another collection.
-    func judging(by schemas: [CompiledSchema]) -> any ClientTransform
+    func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws
 
     /// Returns the outcome for each of the documents, in their order.
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome]
@@ -32,17 +20,10 @@ protocol ClientTransform: ClientComputation {
 extension ClientTransform {
     /// The most `_id`s that a transform keeps in memory from a whole collection, such as those of documents with
     /// several links to them.
-    static var mostRemembered: Int { 100_000 }
+    static var maximumRemembered: Int { 100_000 }
 
-    /// The step's reasons for skipping a document.
-    package var reasons: [CompiledStep.Reason] { step.reasons }
-    /// Returns the transform itself, which needs no data.
-    package func prepared(in context: ClientContext) throws -> any ClientTransform { self }
-    /// No obstacles.
-    package var obstacles: [ClientObstacle] { [] }
-    /// The collection in which the step creates documents; `nil` if it creates none.
-    package var creates: Namespace? { step.creates }
-    func judging(by schemas: [CompiledSchema]) -> any ClientTransform { self }
+    /// Collects nothing.
+    func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {}
 }
 
 /// The outcome of a transform for one document.
@@ -53,20 +34,6 @@ enum ClientOutcome: Hashable, Sendable {
     case leave(CompiledStep.Reason)
     /// The step has nothing to do in the document.
     case nothing
-}
-
-/// An obstacle to running a step: documents that the operator has to change or to accept first.
-struct ClientObstacle: Hashable, Sendable {
-    /// The problem with the documents, as a sentence.
-    package var text: String
-    /// The number of documents.
-    package var count: Int
-    /// The collection of the documents.
-    package var namespace: Namespace
-    /// The `_id`s of a few of the documents.
-    package var samples: [BSONValue]
-    /// The remedy, as a clause.
-    package var remedy: String
 }
 
 /// The data that a transform needs in addition to the documents.
@@ -84,13 +51,12 @@ extension CompiledStep {
     var transform: (any ClientTransform)? {
         switch client {
         case nil: nil
-        case let transform as any ClientTransform: transform
-        case let step as ConvertUUIDStep: UUIDConversion(step: step)
-        case let step as EmbedStep: Embedding(step: step)
-        case let step as ExtractStep: Extraction(step: step)
-        case let step as GenerateStep: GeneratedDefault(step: step)
-        case let step as LookupLinkStep: LinkLookup(step: step)
-        case let other?: preconditionFailure("nothing computes \(type(of: other))")
+        case .convertUUID(let step): UUIDConversion(step: step)
+        case .embed(let step): Embedding(step: step, shared: preparation.excluded)
+        case .extract(let step):
+            Extraction(step: step, contested: preparation.excluded, schemas: preparation.schemas)
+        case .generate(let step): GeneratedDefault(step: step)
+        case .lookupLink(let step): LinkLookup(step: step)
         }
     }
 }

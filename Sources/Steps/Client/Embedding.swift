@@ -11,29 +11,25 @@ struct Embedding: ClientTransform {
     let step: EmbedStep
     /// The `_id`s of the linked documents to which several links exist; empty unless the step skips documents with such
     /// links.
-    private var shared: Set<IDKey> = []
-    private(set) var obstacles: [ClientObstacle] = []
+    let shared: Set<IDKey>
 
-    init(step: EmbedStep) { self.step = step }
-
-    func prepared(in context: ClientContext) throws -> any ClientTransform {
+    func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
         let lookup = Lookup(namespace: step.from)
         guard try lookup.exists(in: context) else { throw RunError.lookupMissing(step.from) }
-        var prepared = self
-        prepared.obstacles = []
-        guard step.orphans == .refuse || step.shared != .copy else { return prepared }
+        preparation.obstacles = []
+        guard step.orphans == .refuse || step.shared != .copy else { return }
         let census = try census(in: context)
         let linked = context.collection.sibling(step.from)
         let links = try census.count(in: linked)
         if step.orphans == .refuse, links.without.count > 0 {
-            prepared.obstacles.append(
+            preparation.obstacles.append(
                 ClientObstacle(
                     text: Backlinks.noneText, count: links.without.count, namespace: step.from,
                     samples: links.without.samples,
                     remedy: "link them, remove them, or keep them there without a link with \"orphans: leave\""))
         }
         if step.shared == .refuse, links.several.count > 0 {
-            prepared.obstacles.append(
+            preparation.obstacles.append(
                 ClientObstacle(
                     text: Backlinks.severalText, count: links.several.count, namespace: step.from,
                     samples: links.several.samples,
@@ -41,15 +37,14 @@ struct Embedding: ClientTransform {
                         + "the parents with \"shared: leave\""))
         }
         if step.shared == .leave, links.several.count > 0 {
-            let shared = try census.several(in: linked, most: Self.mostRemembered)
-            guard shared.count <= Self.mostRemembered else {
+            let shared = try census.several(in: linked, maximum: Self.maximumRemembered)
+            guard shared.count <= Self.maximumRemembered else {
                 throw RunError(
                     .schemaMismatch,
-                    "\(Backlinks.severalText) There are more than \(Self.mostRemembered.separated) in \(step.from)")
+                    "\(Backlinks.severalText) There are more than \(Self.maximumRemembered.grouped) in \(step.from)")
             }
-            prepared.shared = Set(shared.map(IDKey.init))
+            preparation.excluded = Set(shared.map(IDKey.init))
         }
-        return prepared
     }
 
     /// Returns a census of the links to the embedded documents: from every field that the job's schema declares as a

@@ -14,7 +14,7 @@ package struct Evaluation: ~Copyable {
         /// The step changes the document.
         case needed
         /// The step skips the document, for this reason.
-        case leftAlone(CompiledStep.Reason)
+        case skipped(CompiledStep.Reason)
         /// The step does not apply to the document, or has nothing left to do.
         case nothing
     }

@@ -10,23 +10,13 @@ struct Extraction: ClientTransform {
     let step: ExtractStep
     /// The `_id`s that several objects with different contents would get; the step skips the documents that contain
     /// these objects.
-    private var contested: Set<IDKey> = []
+    let contested: Set<IDKey>
     /// The job's schemas for the collection in which the step creates documents from the objects.
-    private var schemas: [CompiledSchema] = []
+    let schemas: [CompiledSchema]
 
-    init(step: ExtractStep) { self.step = step }
-
-    func judging(by schemas: [CompiledSchema]) -> any ClientTransform {
-        var judging = self
-        judging.schemas = schemas
-        return judging
-    }
-
-    func prepared(in context: ClientContext) throws -> any ClientTransform {
-        guard case .field(let name) = step.id else { return self }
-        var prepared = self
-        prepared.contested = try contested(by: name, in: context)
-        return prepared
+    func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
+        guard case .field(let name) = step.id else { return }
+        preparation.excluded = try contested(by: name, in: context)
     }
 
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
@@ -135,10 +125,10 @@ struct Extraction: ClientTransform {
             options: ["allowDiskUse": true, "comment": "shipshape extract", "readConcern": ["level": "majority"]])
         var contested: Set<IDKey> = []
         while let document = try cursor.nextDocument() {
-            guard contested.count < Self.mostRemembered else {
+            guard contested.count < Self.maximumRemembered else {
                 throw RunError(
                     .schemaMismatch,
-                    "more than \(Self.mostRemembered.separated) values of \"\(name)\" are shared by objects of "
+                    "more than \(Self.maximumRemembered.grouped) values of \"\(name)\" are shared by objects of "
                         + "\"\(step.field)\" that differ: have each _id generated")
             }
             if let id = document["_id"] { contested.insert(IDKey(id)) }

@@ -9,22 +9,22 @@ struct LinkLookup: ClientTransform {
 
     /// The most documents that a lookup collection may have without an index on the field of the old or of the new
     /// value.
-    private static let most = 10_000
+    private static let maximum = 10_000
 
-    func prepared(in context: ClientContext) throws -> any ClientTransform {
+    /// Checks that the lookup collection exists and can be read quickly.
+    func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
         let lookup = Lookup(namespace: step.lookup)
         guard try lookup.exists(in: context) else { throw RunError.lookupMissing(step.lookup) }
         for field in [step.old, step.new] {
             guard try !Lookup(namespace: step.lookup, field: field).isIndexed(in: context) else { continue }
             let count = try context.collection.sibling(step.lookup).estimatedCount()
-            guard count <= Self.most else {
+            guard count <= Self.maximum else {
                 throw RunError(
                     .schemaMismatch,
-                    "\(step.lookup) has \(count.separated) documents and no index that begins with \"\(field)\": each "
+                    "\(step.lookup) has \(count.grouped) documents and no index that begins with \"\(field)\": each "
                         + "batch would read all of them; create one with createIndex({ \"\(field)\": 1 })")
             }
         }
-        return self
     }
 
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {

@@ -127,7 +127,7 @@ struct StepProgram {
         for (slot, step) in slots.enumerated() {
             guard let code = marks["f\(slot)"]?.integer else { continue }
             document.findings[slot] =
-                code == 0 ? .nothing : code == 1 ? .needed : .leftAlone(step.reasonNames[code - 2])
+                code == 0 ? .nothing : code == 1 ? .needed : .skipped(step.reasonNames[code - 2])
         }
     }
 
@@ -155,7 +155,7 @@ extension StepProgram.Document {
             after = try after.setting(value, at: step.step.target.components)
             if let marker = step.step.kind.marker { after = try after.setting(true, at: marker.components) }
             if isFirstRound { created += creating }
-        case .leave(let reason): findings[slot] = .leftAlone(reason)
+        case .leave(let reason): findings[slot] = .skipped(reason)
         case .nothing: findings[slot] = .nothing
         }
     }

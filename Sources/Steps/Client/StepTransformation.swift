@@ -50,7 +50,7 @@ package struct StepTransformation: Sendable {
         let context = ClientContext(job: job.job.name, collection: collection, links: [:])
         return try program.finish(documents.map(program.unread), in: context).map { document in
             let troubles = document.findings.compactMap { finding -> CompiledStep.Reason? in
-                if case .leftAlone(let reason) = finding, reason.isTrouble { reason } else { nil }
+                if case .skipped(let reason) = finding, reason.isTrouble { reason } else { nil }
             }
             return Outcome(document: document.after, trouble: troubles.first)
         }

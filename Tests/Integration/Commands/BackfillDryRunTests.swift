@@ -44,10 +44,10 @@ import Testing
             #expect(try await !test.hasState())
             let real = try await test.backfill("job", "--output", "json")
             #expect(real.exitCode == 1)
-            let (told, done) = (try test.report(dry), try test.report(real))
-            for name in ["changed", "chunks", "documents"] { #expect(told[name] == done[name], "\(name)") }
-            #expect(told["changed"]?.integer == 496)
-            #expect(told["steps"] == done["steps"])
+            let (reported, done) = (try test.report(dry), try test.report(real))
+            for name in ["changed", "chunks", "documents"] { #expect(reported[name] == done[name], "\(name)") }
+            #expect(reported["changed"]?.integer == 496)
+            #expect(reported["steps"] == done["steps"])
             let again = try test.report(try await test.backfill("job", "--dry-run", "--output", "json"))
             #expect(again["changed"] == 0)
         }
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func aReadOnlyUserIsEnoughForAJobThatHarms() async throws {
+    @Test func aReadOnlyUserIsEnoughForADryRunOfAJobThatMakesDocumentsUnsyncable() async throws {
         try await withPeople(on: .withAuthentication) { test in
             try test.write(
                 "active.json",
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func documentsThatArriveMeanwhileAreCaught() async throws {
+    @Test func documentsThatArriveDuringTheRunAreCaught() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 200) { ["_id": .integer($0)] }
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 10}, nice: 2}")

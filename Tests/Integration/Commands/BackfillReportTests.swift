@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func whatStandsAgainstAJobIsToldWithoutEscapes() async throws {
+    @Test func obstaclesOfAJobAreShownWithoutEscapes() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("dogs", [["_id": "a", "name": "Rex"], ["_id": "b", "name": "Pluto"]])
             try await test.database.fill(

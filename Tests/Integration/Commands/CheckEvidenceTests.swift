@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatCannotBeWrittenIsToldBeforeTheScan() async throws {
+    @Test func aFileThatCannotBeWrittenIsReportedBeforeTheScan() async throws {
         try await withPeople { _, folder, check in
             let run = try await check(["--failures", "nowhere/f.jsonl"])
             #expect(run.exitCode == 73)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func proofsSetTheServersCountsBesideTheScans() async throws {
+    @Test func proofsCompareTheServersCountsWithTheScans() async throws {
         try await withPeople { _, _, check in
             let run = try await check(["--prove"])
             let lines = run.output.split(separator: "\n")

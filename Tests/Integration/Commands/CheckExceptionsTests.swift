@@ -5,6 +5,7 @@ import Testing
 /// Tests the exceptions file, in which the operator lists accepted findings.
 @Suite struct CheckExceptionsTests {
     private func withPeople(
+        schema: String = CommandLineFolder.person,
         _ body: (TestDatabase, CommandLineFolder, (@escaping ([String]) async throws -> ProgramRun)) async throws ->
             Void
     ) async throws {
@@ -14,7 +15,7 @@ import Testing
                 "person", [["_id": 1], ["_id": 2], ["_id": 3, "name": 5], ["_id": 4, "name": "Ada"]])
             let folder = try CommandLineFolder()
             defer { folder.remove() }
-            let arguments = try folder.check(database, on: mongod)
+            let arguments = try folder.check(database, on: mongod, schema: schema)
             try await body(database, folder) { try await Program.run(arguments + $0, in: folder.path) }
         }
     }
@@ -32,7 +33,7 @@ import Testing
         """ + (expires.map { "  expires: \($0)\n" } ?? "")
     }
 
-    @Test func whatIsExceptedIsShownAndDoesNotFail() async throws {
+    @Test func anExceptedFindingIsShownAndDoesNotFail() async throws {
         try await withPeople { database, folder, check in
             try folder.write(entry(database), to: "e.yml")
             let some = try await check(["--exceptions", "e.yml"])
@@ -79,6 +80,23 @@ import Testing
                 run.output.contains("Matched nothing: the exception for constraint-too-short of name"),
                 "\(run.errors)\(run.output)")
         }
+        let schema = CommandLineFolder.person.replacing(
+            #""name": { "bsonType": "string" }"#, with: #""name": { "bsonType": "string", "minLength": 4 }"#)
+        try await withPeople(schema: schema) { database, folder, check in
+            try folder.write(entry(database, rule: "constraint-too-short"), to: "e.yml")
+            let run = try await check(["--exceptions", "e.yml"])
+            #expect(run.output.contains("excepted: imported in 2019 (ada, e.yml:1:3)"), "\(run.errors)\(run.output)")
+        }
+    }
+
+    @Test(arguments: ["constraint-additional-property", "constraint-null-id", "constraint-geo-point"])
+    func aCodeThatNoConstraintHasIsRefused(_ rule: String) async throws {
+        try await withPeople { database, folder, check in
+            try folder.write(entry(database, rule: rule), to: "e.yml")
+            let run = try await check(["--exceptions", "e.yml"])
+            #expect(run.exitCode == 65)
+            #expect(run.errors.contains("e.yml:3:9: there is no rule \"\(rule)\""), "\(run.errors)")
+        }
     }
 
     @Test func oneThatMatchesNothingIsNoted() async throws {
@@ -100,7 +118,7 @@ import Testing
         ("collection: person", "e.yml:1:15: \"collection\" must be DATABASE.COLLECTION"),
         ("expires: 2027-02-29", "e.yml:6:12: \"expires\" must be a day such as 2027-01-31"),
     ])
-    func slipsAreToldWithTheirPlace(_ line: String, _ message: String) async throws {
+    func slipsAreReportedWithTheirPlace(_ line: String, _ message: String) async throws {
         try await withPeople { database, folder, check in
             let key = line.prefix { $0 != ":" }
             let wanted = key == "ownr" ? "owner" : key

@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeADatabaseIsRefused() async throws {
+    @Test func anInvalidDatabaseNameIsRefused() async throws {
         for name in ["db:", "db:admin", "db:a.b"] {
             for arguments in [["check", "/tmp", "--history", name], ["history", name]] {
                 let run = try await Program.run(arguments)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoSummaryIsNamedAndPassedOver() async throws {
+    @Test func anEntryThatIsNoSummaryIsNamedAndSkipped() async throws {
         try await withPeople { _, folder, check in
             #expect(try await check(["--history", "history"]).exitCode == 1)
             let kept = try #require(try files(folder).first)
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func aFolderThatCannotBeWrittenIsToldBeforeTheCheck() async throws {
+    @Test func aFolderThatCannotBeWrittenIsReportedBeforeTheCheck() async throws {
         try await withPeople { _, folder, check in
             try folder.write("a file", to: "file")
             for (place, message) in [

@@ -48,7 +48,7 @@ import Testing
         #expect(run.output.contains(".find({ \"$expr\": { \"$eq\": [{ \"$type\": \"$name\" }, \"null\"] } })\n"))
     }
 
-    @Test func whatIsOnlyPossibleFailsWhenStrict() async throws {
+    @Test func possibleFindingsFailOnlyWhenStrict() async throws {
         #expect(try await check(Self.possible).exitCode == 0)
         let run = try await check(Self.possible, ["--strict"])
         #expect(run.exitCode == 1)

@@ -65,7 +65,7 @@ private typealias Status = ShipshapeCLI.ExitStatus
     @Test(arguments: [
         (RunError.Kind.bindingChanged, Status.badInput), (.unknownCollection, .badInput),
         (.unsupportedCollection, .badInput), (.checkpointUnreadable, .badInput), (.notIdempotent, .badInput),
-        (.schemaMismatch, .badInput), (.leaseHeld, .held), (.leaseLost, .held), (.harmExceedsHeadroom, .findings),
+        (.schemaMismatch, .badInput), (.leaseHeld, .held), (.leaseLost, .held), (.exceedsHeadroom, .findings),
         (.lookupUnreadable, .notPermitted),
     ])
     fileprivate func errorsOfABackfill(_ kind: RunError.Kind, _ status: Status) {

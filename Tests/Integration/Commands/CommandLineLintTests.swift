@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [(good, 0, 0), (warned, 0, 1), (bad, 1, 1), ("{", 65, 65), ("{}", 65, 65)])
-    func theExitCodeTellsTheWorst(_ schema: String, _ code: Int32, _ strictCode: Int32) async throws {
+    func theExitCodeIsTheWorst(_ schema: String, _ code: Int32, _ strictCode: Int32) async throws {
         let run = try await lint(schema)
         #expect(run.exitCode == code, "\(run.output)")
         #expect(run.errors.isEmpty == (code != 65))

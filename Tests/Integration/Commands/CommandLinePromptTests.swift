@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [#"no\n"#, #"\n"#, #"\004"#, #"Yes, why not\n"#])
-    func whatIsNoYesIsANo(_ input: String) async throws {
+    func everyAnswerButYesIsANo(_ input: String) async throws {
         try await withJob { database, backfill in
             let run = try await answer(input, to: backfill)
             #expect(run.output.contains("100 of 100 documents need it"))
@@ -72,8 +72,8 @@ import Testing
             #expect(asked.errorLines.last == "shipshape: nothing was written: without a terminal, backfill needs --yes")
             let before = try await changed(database)
             #expect(before == 0)
-            let told = try await Program.run(backfill + ["--yes"])
-            #expect(told.exitCode == 0)
+            let reported = try await Program.run(backfill + ["--yes"])
+            #expect(reported.exitCode == 0)
             let after = try await changed(database)
             #expect(after == 100)
             let again = try await Program.run(backfill)

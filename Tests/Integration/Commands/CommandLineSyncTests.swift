@@ -106,7 +106,7 @@ import Testing
         #expect(run.output.contains(".Pet (outside the synced data source: not in the verdict): 1 document read"))
     }
 
-    @Test func whatOnlyTheOperatorKnows() async throws {
+    @Test func assumptionsThatOnlyTheOperatorKnows() async throws {
         let people: [BSONDocument] = [["_id": 1, "any": [1]], ["_id": 2, "_partition": nil]]
         #expect(try await check(people: people, pets: []).exitCode == 0)
         let mixed = try await check(people: people, pets: [], ["--mixed-collections", "off"])

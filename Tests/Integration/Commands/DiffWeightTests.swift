@@ -32,8 +32,8 @@ import Testing
                 try PathCensus(of: paths).counts(in: namespace, on: client)
             }
             #expect(counts.map(\.documents) == Array(repeating: 5, count: paths.count))
-            #expect(counts.map(\.holding) == [5, 4, 2, 2, 1, 1, 1, 1, 3])
-            #expect(counts.map(\.lacking) == [0, 2, 2, 0, 0, 0, 4, 4, 1])
+            #expect(counts.map(\.withField) == [5, 4, 2, 2, 1, 1, 1, 1, 3])
+            #expect(counts.map(\.withoutField) == [0, 2, 2, 0, 0, 0, 4, 4, 1])
             #expect(counts[1].types == ["int": 1, "null": 1, "array": 1, "object": 1])
             #expect(counts[2].types == ["int": 2, "string": 1, "null": 1])
             #expect(counts[3].types == ["int": 1, "string": 1, "object": 1])
@@ -41,11 +41,11 @@ import Testing
             let none = try await database.pool.withClient { client throws(MongoError) in
                 try PathCensus(of: paths).counts(in: absent, on: client)
             }
-            #expect(none.allSatisfy { $0.documents == 0 && $0.holding == 0 })
+            #expect(none.allSatisfy { $0.documents == 0 && $0.withField == 0 })
         }
     }
 
-    @Test func eachChangeSaysHowManyDocumentsItConcerns() async throws {
+    @Test func eachChangeSaysHowManyDocumentsItAffects() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         try await Mongod.shared.withDatabase { database in

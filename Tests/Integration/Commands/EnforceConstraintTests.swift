@@ -12,7 +12,7 @@ import Testing
 /// during the preparation, nor at the level "constraint".
 @Suite struct EnforceConstraintTests {
     /// A stand-in for a collection of MongoDB 9.0, which accepts and refuses `collMod` commands as documented.
-    private final class StandIn: ValidatorHost {
+    private final class FakeHost: ValidatorHost {
         var validation: Validation
         var fits = true
 
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// Runs a test with a stand-in that has the given validation, and with the `Enforcement` that changes it.
-    private func with(_ before: Validation, _ body: @Sendable @escaping (StandIn, Enforcement) throws -> Void)
+    private func with(_ before: Validation, _ body: @Sendable @escaping (FakeHost, Enforcement) throws -> Void)
         async throws
     {
         try await Mongod.shared.withDatabase { state in
@@ -56,7 +56,7 @@ import Testing
                 do {
                     let client = StoreClient(database: name, client: try pool.client())
                     let namespace = Namespace(database: "app", collection: "people")
-                    let host = StandIn(before)
+                    let host = FakeHost(before)
                     try body(
                         host, Enforcement(namespace, store: EnforcementStore(namespace, client: client), host: host))
                 } catch {
@@ -71,17 +71,17 @@ import Testing
     /// Advances the enforcement step by step until it reaches a stage.
     private static func go(_ enforcement: Enforcement, to stage: EnforcementStage) throws {
         while true {
-            let standing = try enforcement.look(for: BackfillCase.validator)
-            guard standing.stage < stage else {
-                #expect(standing.stage == stage)
+            let state = try enforcement.read(for: BackfillCase.validator)
+            guard state.stage < stage else {
+                #expect(state.stage == stage)
                 return
             }
-            try enforcement.advance(from: standing)
+            try enforcement.advance(from: state)
         }
     }
 
     @Test(arguments: EnforcementStage.allCases.dropFirst())
-    func theRoadLeadsToConstraintAndBackFromAnyStageOfIt(_ stage: EnforcementStage) async throws {
+    func enforcementReachesConstraintAndCanBeAbortedFromAnyStage(_ stage: EnforcementStage) async throws {
         try await with(Self.before) { host, enforcement in
             try Self.go(enforcement, to: stage)
             #expect(host.validation.validator == BackfillCase.validator)
@@ -97,10 +97,10 @@ import Testing
         try await with(Self.before) { host, enforcement in
             try Self.go(enforcement, to: .prepared)
             host.fits = false
-            let standing = try enforcement.look(for: BackfillCase.validator)
-            let refused = #expect(throws: RunError.self) { try enforcement.advance(from: standing) }
+            let state = try enforcement.read(for: BackfillCase.validator)
+            let refused = #expect(throws: RunError.self) { try enforcement.advance(from: state) }
             #expect(refused?.kind == .refusedByData)
-            #expect(try enforcement.look(for: BackfillCase.validator).stage == .prepared)
+            #expect(try enforcement.read(for: BackfillCase.validator).stage == .prepared)
             host.fits = true
             try Self.go(enforcement, to: .constraint)
         }
@@ -108,7 +108,7 @@ import Testing
 
     @Test func aCollectionThatIsAtConstraintIsNotToBeChangedUnasked() async throws {
         try await with(Validation(BackfillCase.earlier, level: "constraint")) { host, enforcement in
-            let refused = #expect(throws: RunError.self) { try enforcement.look(for: BackfillCase.validator) }
+            let refused = #expect(throws: RunError.self) { try enforcement.read(for: BackfillCase.validator) }
             #expect(refused?.kind == .schemaMismatch)
             #expect(host.validation.validator == BackfillCase.earlier)
         }

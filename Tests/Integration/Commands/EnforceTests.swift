@@ -10,7 +10,7 @@ import Testing
 @Suite struct EnforceTests {
     @Test func whereEveryDocumentFitsTheServerRefusesWhatDoesNotFromThenOn() async throws {
         try await Mongod.shared.withBackfill { test in
-            try await test.prepareRoad()
+            try await test.preparePath()
             let run = try await test.enforce("--yes")
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.output.hasPrefix("\(test.database.name).people is at error: 0 documents do not fit."))
@@ -25,7 +25,7 @@ import Testing
 
     @Test func documentsThatDoNotFitAreAllNamedAndItStopsBeforeError() async throws {
         try await Mongod.shared.withBackfill { test in
-            try await test.prepareRoad(misfits: 7)
+            try await test.preparePath(misfits: 7)
             let file = test.folder.appending("failures.jsonl")
             let run = try await test.enforce("--yes", "--failures", file.string)
             #expect(run.exitCode == 1, "\(run.errors)")
@@ -50,9 +50,9 @@ import Testing
         }
     }
 
-    @Test func whatIsWrittenJustBeforeErrorIsFoundAfterIt() async throws {
+    @Test func aDocumentWrittenJustBeforeErrorIsFoundAfterIt() async throws {
         try await Mongod.shared.withBackfill { test in
-            try await test.prepareRoad()
+            try await test.preparePath()
             let run = try await test.enforce("--yes", fault: "before-write:2:stop") { program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
                 #expect(try await test.isEnforced("warn"))
@@ -71,7 +71,7 @@ import Testing
     @Test(arguments: ["warn", "error"], [true, false])
     func abortGivesBackExactlyWhatWasThere(from stage: String, isUnderAnother: Bool) async throws {
         try await Mongod.shared.withBackfill { test in
-            try await test.prepareRoad(under: isUnderAnother ? BackfillCase.earlier : nil)
+            try await test.preparePath(under: isUnderAnother ? BackfillCase.earlier : nil)
             let before = try await test.validation()
             #expect(try await test.enforce("--yes", "--to", stage).exitCode == 0)
             #expect(try await test.isEnforced(stage))
@@ -86,9 +86,9 @@ import Testing
         }
     }
 
-    @Test func whatSomebodyElseChangedIsLeftAsItIsAndTold() async throws {
+    @Test func aValidatorThatAnotherClientChangedIsKeptAndReported() async throws {
         try await Mongod.shared.withBackfill { test in
-            try await test.prepareRoad()
+            try await test.preparePath()
             #expect(try await test.enforce("--yes", "--to", "warn").exitCode == 0)
             try await test.database.run(["collMod": "people", "validator": .object(BackfillCase.earlier)])
             let theirs = try await test.validation()
@@ -107,7 +107,7 @@ import Testing
 
     @Test func anotherValidatorWaitsUntilTheFirstIsThere() async throws {
         try await Mongod.shared.withBackfill { test in
-            try await test.prepareRoad()
+            try await test.preparePath()
             #expect(try await test.enforce("--yes", "--to", "warn").exitCode == 0)
             try test.write("validator.json", try BackfillCase.earlier.extendedJSON())
             let refused = try await test.enforce("--yes")
@@ -125,7 +125,7 @@ import Testing
 
     @Test func ofTwoRunnersOneIsTurnedAway() async throws {
         try await Mongod.shared.withBackfill { test in
-            try await test.prepareRoad()
+            try await test.preparePath()
             let first = try await test.enforce("--yes", fault: "before-write:1:stop") { program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
                 for flag in ["--quiet", "--abort"] {
@@ -142,7 +142,7 @@ import Testing
 
     @Test func withoutAYesNothingIsWritten() async throws {
         try await Mongod.shared.withBackfill { test in
-            try await test.prepareRoad(misfits: 2, under: BackfillCase.earlier)
+            try await test.preparePath(misfits: 2, under: BackfillCase.earlier)
             let before = try await test.validation()
             let unasked = try await test.enforce()
             #expect(unasked.exitCode == 64)
@@ -158,9 +158,9 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeEnforcedIsRefusedBeforeAnythingIsSet() async throws {
+    @Test func aValidatorThatCannotBeEnforcedIsRefusedBeforeAnythingIsSet() async throws {
         try await Mongod.shared.withBackfill { test in
-            try await test.prepareRoad()
+            try await test.preparePath()
             let constraint = try await test.enforce("--yes", "--to", "constraint")
             #expect(constraint.exitCode == 64)
             #expect(constraint.errors.contains("needs MongoDB 9.0"), "\(constraint.errors)")
@@ -175,7 +175,7 @@ import Testing
 
     @Test func aUserOfItsOwnSetsTheValidator() async throws {
         try await Mongod.withAuthentication.withBackfill { test in
-            try await test.prepareRoad()
+            try await test.preparePath()
             let people: BSONValue = ["db": .string(test.database.name), "collection": "people"]
             let (reader, changer) = ("reader-\(test.database.name)", "changer-\(test.database.name)")
             let uri = try await test.mongod.addUser(

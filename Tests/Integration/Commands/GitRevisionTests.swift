@@ -21,10 +21,25 @@ import Testing
             try folder.write(
                 DiffFolder.schema(properties), to: "export/data_sources/main/app/Person/schema.json")
             try folder.write("{}", to: "export/root_config.json")
+            try folder.write(Self.prisma(properties == age ? "Int" : "String"), to: "prisma/schema.prisma")
+            try folder.write("model Tag {\n  id Int @id @map(\"_id\")\n}\n", to: "prisma/models/tag.prisma")
             try await git(folder, "add", ".")
             try await git(folder, "commit", "--quiet", "--message", message)
         }
         try await body(folder)
+    }
+
+    /// Returns a Prisma schema with a field of this type.
+    private static func prisma(_ age: String) -> String {
+        """
+        datasource db {
+          provider = "mongodb"
+        }
+        model Person {
+          id Int @id @map("_id")
+          age \(age)
+        }
+        """
     }
 
     private func git(_ folder: CommandLineFolder, _ arguments: String...) async throws {
@@ -48,6 +63,27 @@ import Testing
             #expect(run.output.contains("\"description\": \"age: int → string\""))
             #expect(run.output.contains("\"file\": \"\(old.hasSuffix("/") ? String(old.dropLast()) : old)"))
             #expect(!run.output.contains("/tmp/"))
+        }
+    }
+
+    @Test(arguments: [
+        ("HEAD~1:prisma", "prisma"), ("HEAD~1:prisma", "HEAD:prisma"),
+        ("HEAD~1:prisma/schema.prisma", "prisma/schema.prisma"),
+    ])
+    func prismaSchemasOfARevision(_ old: String, _ new: String) async throws {
+        try await withRepository { folder in
+            let run = try await Program.run(
+                ["diff", old, new, "--database", "app", "-o", "json"], in: folder.path)
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.output.contains("\"description\": \"age: Int → String\""), "\(run.output)")
+            #expect(run.output.contains("\"file\": \"HEAD~1:prisma/schema.prisma\", \"line\": 6"), "\(run.output)")
+            let planned = try await Program.run(
+                ["plan", old, new, "--database", "app", "--out", "jobs", "--fail-on", "none"], in: folder.path)
+            #expect(planned.exitCode == 0, "\(planned.errors)")
+            let job = try JobFile.read(
+                at: folder.path.appending("jobs/after-deploy/app.Person-after-deploy.yml").string)
+            let active = try #require(try job.schema(at: job.activeSchema))
+            #expect(active[job.namespace]?.root.property("age")?.scalar == .int)
         }
     }
 
@@ -75,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsLeftBehindAndNothingIsTouched() async throws {
+    @Test func nothingIsLeftOverAndNothingIsTouched() async throws {
         try await withRepository { folder in
             let temporary = try CommandLineFolder()
             defer { temporary.remove() }
@@ -110,7 +146,7 @@ import Testing
         ("HEAD:app/schema", #"revision HEAD has no "app/schema""#),
         ("HEAD:../x", "HEAD:../x: "),
     ])
-    func whatARevisionDoesNotHaveIsNamed(_ old: String, _ message: String) async throws {
+    func aPathThatARevisionLacksIsNamed(_ old: String, _ message: String) async throws {
         try await withRepository { folder in
             let run = try await Program.run(["diff", old, "app/schemas"], in: folder.path)
             #expect(run.exitCode == 65)
@@ -184,7 +220,7 @@ extension GitRevisionTests {
         }
     }
 
-    @Test func whatGitRunsIsToldNoSecret() async throws {
+    @Test func commandsThatGitRunsGetNoSecret() async throws {
         try await withRepository { folder in
             // The repository configures a filter and a hook. Both append their environment variables to a file.
             try folder.write("* filter=spy\n", to: ".gitattributes")

@@ -8,9 +8,9 @@ import Testing
 /// Tests which events hooks receive, and that no hook can break a run.
 @Suite struct HookTests {
     /// Returns the shell command of a hook that appends its input to a file in the folder.
-    private func telling(_ folder: FilePath) -> String { "cat >> \(folder.appending("told"))" }
+    private func recordingHook(_ folder: FilePath) -> String { "cat >> \(folder.appending("told"))" }
 
-    private func told(_ folder: FilePath) throws -> [JSONValue] {
+    private func reported(_ folder: FilePath) throws -> [JSONValue] {
         let text = (try? String(contentsOfFile: folder.appending("told").string, encoding: .utf8)) ?? ""
         let shape = try JSONShape("hook")
         return try text.split(separator: "\n").map { line in
@@ -24,20 +24,20 @@ import Testing
         ["start", "finding", "wait", "stop", "success"].flatMap { ["--on-\($0)", hook] }
     }
 
-    @Test func aCheckTellsHowItEnds() async throws {
+    @Test func aCheckShowsHowItEnds() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             try await database.fill("person", [["_id": 1, "name": "Ada"]])
             let folder = try CommandLineFolder()
             defer { folder.remove() }
-            let arguments = try folder.check(database, on: mongod) + all(telling(folder.path))
+            let arguments = try folder.check(database, on: mongod) + all(recordingHook(folder.path))
             #expect(try await Program.run(arguments).exitCode == 0)
             try await database.fill("person", [["_id": 2]])
             #expect(try await Program.run(arguments).exitCode == 1)
-            let nobody = "mongodb://u:secret@127.0.0.1:1/?serverSelectionTimeoutMS=200"
-            let away = arguments.map { $0 == mongod.uri ? nobody : $0 }
+            let unreachable = "mongodb://u:secret@127.0.0.1:1/?serverSelectionTimeoutMS=200"
+            let away = arguments.map { $0 == mongod.uri ? unreachable : $0 }
             #expect(try await Program.run(away).exitCode == 69)
-            let events = try told(folder.path)
+            let events = try reported(folder.path)
             #expect(events.compactMap { $0["event"]?.text } == ["start", "success", "start", "finding", "stop"])
             #expect(events.map { $0["exit_code"] } == [.null, .number(0), .null, .number(1), .number(69)])
             #expect(events[3]["message"] == .string("1 document would stop syncing."))
@@ -46,33 +46,33 @@ import Testing
         }
     }
 
-    @Test func aBackfillTellsThatItWaits() async throws {
+    @Test func aBackfillShowsThatItWaits() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 UTC""#) { test in
-            let run = try await test.backfill(flags: all(telling(test.folder))) { _ in
-                try await ThrottleCase.waitForBrake("pauseWindow", test)
+            let run = try await test.backfill(flags: all(recordingHook(test.folder))) { _ in
+                try await ThrottleCase.waitForThrottle("pauseWindow", test)
                 #expect(try await ThrottleCase.steer("tune", test, "pause=off").exitCode == 0)
             }
             #expect(run.exitCode == 0, "\(run.errors)")
-            let events = try told(test.folder)
+            let events = try reported(test.folder)
             #expect(events.compactMap { $0["event"]?.text } == ["start", "wait", "success"])
             #expect(events[1]["waiting_for"]?.elements.first?["reason"] == .string("pauseWindow"))
             #expect(events.allSatisfy { $0["name"] == .string("job") })
             // An undo runs the hooks too.
             let undo = try await Program.run(
                 ["undo", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name]
-                    + all(telling(test.folder)))
+                    + all(recordingHook(test.folder)))
             #expect(undo.exitCode == 0, "\(undo.errors)")
-            #expect(try told(test.folder).dropFirst(3).compactMap { $0["event"]?.text } == ["start", "success"])
+            #expect(try reported(test.folder).dropFirst(3).compactMap { $0["event"]?.text } == ["start", "success"])
         }
     }
 
-    @Test func aMigrationTellsOfAllItsJobsAtOnce() async throws {
+    @Test func aMigrationReportsAllItsJobsAtOnce() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
             try test.job("second", steps: ["default: {field: phone, value: none}"])
             let file = test.folder.appending("m.prom").string
-            let run = try await test.migrate(flags: ["--metrics", file] + all(telling(test.folder)))
+            let run = try await test.migrate(flags: ["--metrics", file] + all(recordingHook(test.folder)))
             #expect(run.exitCode == 0, "\(run.errors)")
-            let events = try told(test.folder)
+            let events = try reported(test.folder)
             #expect(events.compactMap { $0["event"]?.text } == ["start", "success"])
             #expect(events[1]["message"] == .string("2 jobs applied, none is pending."))
             let metrics = try String(contentsOfFile: file, encoding: .utf8)
@@ -83,11 +83,11 @@ import Testing
         }
     }
 
-    @Test func aDryRunTellsNobody() async throws {
+    @Test func aDryRunRunsNoHooks() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
-            let run = try await test.backfill(flags: ["--dry-run"] + all(telling(test.folder)), yes: false)
+            let run = try await test.backfill(flags: ["--dry-run"] + all(recordingHook(test.folder)), yes: false)
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try told(test.folder).isEmpty)
+            #expect(try reported(test.folder).isEmpty)
         }
     }
 

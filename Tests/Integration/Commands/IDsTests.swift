@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func aRunThatDiesInTheMidstIsGivenTheListAgain() async throws {
+    @Test func aRunThatDiesDuringTheListGetsItAgain() async throws {
         try await withPeople { test in
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 50}}")
             let file = try list(stride(from: 0, to: 900, by: 2), in: test)
@@ -80,21 +80,21 @@ import Testing
         }
     }
 
-    @Test func nearTheThresholdItStopsAndGoesOnWithTheSameList() async throws {
+    @Test func nearTheThresholdItStopsAndContinuesWithTheSameList() async throws {
         try await BudgetCase.withTasks { test in
             let ids = (0..<150).map { 199 - $0 }
             let flags = ["--ids", try list(ids, in: test), "--ledger", "none", "--allow-unsync", "200"]
             let stopped = try await test.backfill(flags: flags)
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(stopped.output.contains("no ledger + 99 pending"), "\(stopped.output)")
-            #expect(try await BudgetCase.harmed(test).sorted() == Array(50..<149))
+            #expect(try await BudgetCase.unsyncable(test).sorted() == Array(50..<149))
             let tuned = try await Program.run([
                 "tune", "job", "unsynced=1000", "--uri", test.uri, "--state-database", test.state.name,
             ])
             #expect(tuned.exitCode == 0, "\(tuned.errors)")
             let run = try await test.backfill(flags: flags)
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try await BudgetCase.harmed(test).sorted() == Array(50..<200))
+            #expect(try await BudgetCase.unsyncable(test).sorted() == Array(50..<200))
         }
     }
 

@@ -26,7 +26,7 @@ import Testing
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
-    @Test func whatIsNotThereIsNamed() async throws {
+    @Test func aMissingSourceIsNamed() async throws {
         try await InferCase.with { test in
             let name = test.database.name
             try await test.database.run(["create": "empty"])
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func aFileInThePlaceOfAFolderIsToldBeforeTheReading() async throws {
+    @Test func aFileInThePlaceOfAFolderIsReportedBeforeTheReading() async throws {
         try await InferCase.with { test in
             try await test.database.fill("a", count: 10)
             try test.folder.write("mine", to: "file")

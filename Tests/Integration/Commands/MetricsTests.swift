@@ -12,7 +12,7 @@ import Testing
             .flatMap { $0.split(separator: " ").last }.flatMap { Double($0) }
     }
 
-    @Test func aCheckThatFailsKeepsWhatTheOneBeforeTold() async throws {
+    @Test func aCheckThatFailsKeepsTheResultOfTheOneBefore() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             try await database.fill("person", [["_id": 1, "name": "Ada"], ["_id": 2]])
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func aPlaceThatCannotBeWrittenIsToldBeforeTheWork() async throws {
+    @Test func aPlaceThatCannotBeWrittenIsReportedBeforeTheWork() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3)
             try test.job(steps: ["default: {field: email, value: none}"])
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aBackfillTellsThatItWaitsAndHowItEnded() async throws {
+    @Test func aBackfillShowsThatItWaitsAndHowItEnded() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 UTC""#) { test in
             let file = test.folder.appending("m.prom").string
             func metrics() -> String { (try? String(contentsOfFile: file, encoding: .utf8)) ?? "" }
@@ -92,10 +92,10 @@ import Testing
             contentsOfFile: Repository.path("Sources/Reporting/Partner/MirrorReport.swift").string, encoding: .utf8)
         for match in rules.matches(of: /shipshape_([a-z_]+)/) {
             let name = String(match.1)
-            let isTold =
+            let isReported =
                 name.hasPrefix("mirror_")
                 ? mirror.contains("\"\(name.dropFirst(7))\"") : sources.contains("\"\(name)\"")
-            #expect(isTold, "\(name)")
+            #expect(isReported, "\(name)")
         }
     }
 }

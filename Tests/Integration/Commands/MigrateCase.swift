@@ -13,11 +13,11 @@ extension BackfillCase {
     func migrate(
         _ words: String..., flags: [String] = [], yes: Bool = true, fault: String? = nil, lease: String = "20s",
         held: Bool = false,
-        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let given = ["migrate", folder.string, "--uri", uri, "--state-database", state.name, "--lease-ttl", lease]
         return try await Program.run(
-            given + words + flags + (yes ? ["--yes"] : []), fault: fault, held: held, meanwhile: meanwhile)
+            given + words + flags + (yes ? ["--yes"] : []), fault: fault, held: held, during: during)
     }
 
     /// Returns the names of the jobs that the state database records as applied.

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func itGoesAsFarAsItIsTold() async throws {
+    @Test func theUndoReachesAsFarAsRequested() async throws {
         try await withVersions { test in
             let first = try await test.migrate("--to", "1-email")
             #expect(first.output.contains("1 job applied, pending: 2-years, 3-text."))
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func theFirstJobThatStopsEndsItAndTheNextRunGoesOnFromThere() async throws {
+    @Test func theFirstJobThatStopsEndsItAndTheNextRunContinuesFromThere() async throws {
         try await withVersions { test in
             let stopped = try await test.migrate(held: true) { program in
                 try await test.slowly(program) {

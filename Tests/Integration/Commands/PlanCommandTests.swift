@@ -29,7 +29,7 @@ import Testing
         #expect(!run.output.contains("\n---\n"))
     }
 
-    @Test func nothingThatStandsThereIsOverwrittenWithoutForce() async throws {
+    @Test func noExistingFileIsOverwrittenWithoutForce() async throws {
         try await withFolder { folder in
             let out = folder.path.appending("jobs").string
             #expect(try await plan("--out", out).exitCode == 0)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func collectionsOfOneSchemaAloneAreTold() async throws {
+    @Test func collectionsOfOnlyOneSchemaAreReported() async throws {
         try await withFolder { folder in
             let schema = { (title: String) in
                 #"{"title":"\#(title)","bsonType":"object","required":["_id","n"],"#
@@ -146,7 +146,7 @@ import Testing
         #expect(additive.output.contains("3. Run this job again"), "\(additive.output)")
     }
 
-    @Test func aJobOfAnEarlierPlanIsNotLeftBesideTheNewOnes() async throws {
+    @Test func aJobOfAnEarlierPlanIsNotKeptNextToTheNewOnes() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         let out = folder.path.appending("jobs").string
@@ -166,7 +166,7 @@ import Testing
         #expect(folder.text(of: "jobs/after-deploy/app.B-after-deploy.yml") != nil)
     }
 
-    @Test func namesThatSteerATerminalAreTold() async throws {
+    @Test func namesThatSteerATerminalAreReported() async throws {
         let field = { (type: String) in
             #""required":["_id"],"properties":{"_id":{"bsonType":"int"},"a\u001b[31m":{"bsonType":"\#(type)"}}"#
         }

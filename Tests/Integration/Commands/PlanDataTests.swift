@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func aStepForStrayValuesThatNobodyHoldsIsLeftInAsAComment() async throws {
+    @Test func aStepForStrayValuesThatNoDocumentHoldsBecomesAComment() async throws {
         try await withTask { plan in
             _ = try await plan.plan("--uri", plan.backfill.uri, "--fail-on", "none")
             let all = try PlanCase.texts(below: plan.jobs).values.joined()

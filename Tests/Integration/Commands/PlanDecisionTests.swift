@@ -35,7 +35,7 @@ import Testing
             ] + flags)
     }
 
-    @Test func aZeroBesideALikelyRenameNeedsADecision() async throws {
+    @Test func aZeroNextToALikelyRenameNeedsADecision() async throws {
         try await Mongod.shared.withBackfill { test in
             let old = schema(
                 "Person", [], [property("firstName", "string"), property("lastName", "string"), property("age", "int")])
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func whatAStepCannotChangeIsCountedByDocuments() async throws {
+    @Test func documentsThatAStepCannotChangeAreCounted() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 10) {
                 $0 < 4 ? ["_id": .integer($0), "a": "x", "b": "x"] : ["_id": .integer($0), "a": "1", "b": "2"]

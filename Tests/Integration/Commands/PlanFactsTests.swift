@@ -27,7 +27,8 @@ import Testing
         arguments: [
             ("expression: {field: a, value: {$mod: ['$b', 0]}}", "mod by zero"),
             ("expression: {field: a, value: {$divide: ['$b', 0]}}", "divide by zero"),
-        ]) func whatTheServerCannotComputeIsToldWithItsLine(_ step: String, _ error: String) async throws
+        ]) func anExpressionThatTheServerCannotComputeIsReportedWithItsLine(_ step: String, _ error: String)
+        async throws
     {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", [["_id": 1, "b": 1]])

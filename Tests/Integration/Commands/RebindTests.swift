@@ -40,7 +40,7 @@ import Testing
         try await fill(test, from: 1_000)
     }
 
-    @Test func aJobWhoseCollectionWasMovedGoesOnAndIsUndone() async throws {
+    @Test func aJobWhoseCollectionWasMovedContinuesAndIsUndone() async throws {
         try await withPeople { test in
             let before = try await test.database.documents("people")
             #expect(try await test.stoppedHalfway().exitCode == 75)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func aJobThatNobodyBeganIsNamed() async throws {
+    @Test func aJobThatWasNeverBegunIsNamed() async throws {
         try await withPeople { test in
             let run = try await test.steer("rebind", "jbo", "--yes")
             #expect(run.exitCode == 65)

@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func aCollectionThatIsCreatedAnewMeanwhileIsNotWritten() async throws {
+    @Test func aCollectionThatIsRecreatedDuringTheRunIsNotWritten() async throws {
         try await withPeople(limits: "{chunk: {documents: 5}, nice: 2}") { test in
             let run = try await test.backfill(held: true) { program in
                 try await test.slowly(program) {
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func aCollectionThatVanishesMeanwhileIsNoSuccess() async throws {
+    @Test func aCollectionThatVanishesDuringTheRunIsNoSuccess() async throws {
         try await withPeople(limits: "{chunk: {documents: 5}, nice: 2}") { test in
             let run = try await test.backfill(held: true) { program in
                 try await test.slowly(program) {

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(.server(from: 5, for: "errors that say that they are of an expression; elsewhere what may be a value is cut"))
-    func whatTheServerDoesNotKnowIsNamed() async throws {
+    func anOperatorThatTheServerLacksIsNamed() async throws {
         let (run, _) = try await check(["--where", #"{"a": {"$typo": 1}}"#])
         #expect(run.errors.contains("the server refuses the filter: unknown operator: $typo"), "\(run.errors)")
     }
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: ["--where={}", "--sample=5", "--count", "--prefilter", "--rate=5"])
-    func whatOnlyAServerCanDoIsRefusedOfADump(_ flag: String) async throws {
+    func flagsThatNeedAServerAreRefusedForADump(_ flag: String) async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         let schema = try folder.write(ChangingPeople.schema, to: "person.json")

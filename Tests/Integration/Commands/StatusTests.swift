@@ -70,11 +70,11 @@ import Testing
     @Test func aRunnerThatRenewsItsLeaseAndGetsNowhereIsStalledToo() async throws {
         try await withPeople { test in
             _ = try await test.begunSlowly { _ in
-                let patient = try await test.status(of: "job", "--stalled-after", "1h")
-                #expect(patient["state"] == "running")
+                let longLimit = try await test.status(of: "job", "--stalled-after", "1h")
+                #expect(longLimit["state"] == "running")
                 // Time has passed on the server's clock since the last chunk, and `--stalled-after 0s` allows none.
-                let impatient = try await test.status(of: "job", "--stalled-after", "0s")
-                #expect(impatient["state"] == "stalled")
+                let shortLimit = try await test.status(of: "job", "--stalled-after", "0s")
+                #expect(shortLimit["state"] == "stalled")
             }
         }
     }

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func whoPausedAndWhenIsShown() async throws {
+    @Test func statusShowsThePersonAndTimeOfAPause() async throws {
         try await withPeople { test in
             try await stopHalfway(test)
             try await test.steer("pause", "job", "--note", "lunch")
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func limitsAreReadBackAndGivenBack() async throws {
+    @Test func limitsAreReadAndWrittenAlike() async throws {
         try await withPeople { test in
             try await stopHalfway(test)
             #expect(try await test.steer("tune", "job", "nice=?").output == "nice=4\n")

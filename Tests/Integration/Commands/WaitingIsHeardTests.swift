@@ -93,21 +93,21 @@ import Testing
         }
     }
 
-    @Test func aSecondRunnerIsRefusedBeforeItLooksAtTheCollection() async throws {
+    @Test func aSecondRunnerIsRefusedBeforeItReadsTheCollection() async throws {
         try await withHeld { test in
             try await test.database.run(["profile": 2])
             let run = try await test.backfill("job", "--ledger", "none")
             try await test.database.run(["profile": 0])
             #expect(run.exitCode == 76, "\(run.errors)")
             #expect(run.errors.contains("is held by process 7 on host elsewhere"), "\(run.errors)")
-            let looks = try await test.database.count(
+            let reads = try await test.database.count(
                 "system.profile",
                 [
                     "appName": .string(test.appName), "ns": .string("\(test.database.name).people"),
                     "command.aggregate": "people",
                     "command.pipeline.0.$collStats": ["$exists": false],
                 ])
-            #expect(looks == 0)
+            #expect(reads == 0)
         }
     }
 
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func statusTellsProvisionalFiguresFromFinalOnes() async throws {
+    @Test func statusDistinguishesProvisionalFiguresFromFinalOnes() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 50)
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 5}}")

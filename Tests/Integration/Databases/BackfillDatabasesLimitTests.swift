@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    private func harmed(_ databases: DatabasesCase) async throws -> [Int] {
+    private func unsyncable(_ databases: DatabasesCase) async throws -> [Int] {
         var counts: [Int] = []
         for database in databases.others {
             counts.append(try await database.count("tasks", ["priority": ["$type": "int"]]))
@@ -31,13 +31,13 @@ import Testing
         return counts
     }
 
-    @Test func aStopAtTheLimitEndsTheRunAndTheNextGoesOn() async throws {
+    @Test func aStopAtTheLimitEndsTheRunAndTheNextContinues() async throws {
         try await withTasks { databases in
             let flags = ["--allow-unsync", "60", "--ledger", "none"]
             let stopped = try await databases.backfill(flags[0], flags[1], flags[2], flags[3], "-o", "json")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try databases.states(stopped) == ["done", "stopped", "not_reached"])
-            #expect(try await harmed(databases) == [60, 39, 0])
+            #expect(try await unsyncable(databases) == [60, 39, 0])
             #expect(try JSONValue(stopped.output)["ended_early"]?["reason"]?.text?.contains("the limit") == true)
             // `deployed` releases the reservations of the job in the first database.
             let deployed = try await databases.test.steer("deployed", databases.job(0), "--yes")
@@ -45,7 +45,7 @@ import Testing
             let run = try await databases.backfill(flags[0], flags[1], flags[2], flags[3], "-o", "json")
             #expect(run.exitCode == 75, "\(run.errors)")
             #expect(try databases.states(run) == ["done_before", "done", "stopped"])
-            let counts = try await harmed(databases)
+            let counts = try await unsyncable(databases)
             #expect(counts[0] == 60 && counts[1] == 60 && counts[1] + counts[2] < BudgetCase.ceiling, "\(counts)")
         }
     }
@@ -58,27 +58,27 @@ import Testing
             let run = try await databases.backfill("--ledger", "none", "-o", "json")
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(try databases.states(run) == ["done", "failed", "done"])
-            #expect(try await harmed(databases) == [60, 0, 10])
+            #expect(try await unsyncable(databases) == [60, 0, 10])
         }
     }
 
-    @Test func aDryRunTellsThatTogetherTheyHaveNoRoom() async throws {
+    @Test func aDryRunShowsThatTogetherTheyHaveNoRoom() async throws {
         try await withTasks { databases in
             let run = try await databases.backfill("--dry-run", "--ledger", "none", "-o", "json", yes: false)
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(try databases.states(run) == ["would_change", "would_change", "would_change"])
             let refusal = try JSONValue(run.output)["refusal"]?.text ?? ""
             #expect(refusal.contains("180 documents unsyncable") && refusal.contains("room for 99"), "\(refusal)")
-            #expect(try await harmed(databases) == [0, 0, 0])
+            #expect(try await unsyncable(databases) == [0, 0, 0])
         }
     }
 
     @Test func metricsAndHooksAreOfTheWholeRun() async throws {
         try await DatabasesCase.withPeople { databases in
             let file = databases.test.folder.appending("m.prom").string
-            let told = databases.test.folder.appending("told").string
+            let reported = databases.test.folder.appending("told").string
             let run = try await databases.backfill(
-                "--metrics", file, "--on-start", "cat >> \(told)", "--on-success", "cat >> \(told)")
+                "--metrics", file, "--on-start", "cat >> \(reported)", "--on-success", "cat >> \(reported)")
             #expect(run.exitCode == 0, "\(run.errors)")
             let metrics = try String(contentsOfFile: file, encoding: .utf8)
             for line in [
@@ -88,7 +88,7 @@ import Testing
             ] {
                 #expect(metrics.split(separator: "\n").contains { $0 == line }, "\(metrics)")
             }
-            let events = try String(contentsOfFile: told, encoding: .utf8).split(separator: "\n").map {
+            let events = try String(contentsOfFile: reported, encoding: .utf8).split(separator: "\n").map {
                 try JSONValue(String($0))
             }
             #expect(events.map { $0["event"]?.text } == ["start", "success"])

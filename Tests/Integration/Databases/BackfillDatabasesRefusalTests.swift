@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [["--part", "1/2"], ["--ids", "ids.jsonl"], ["--failures", "failed.jsonl"]])
-    func whatIsForOneDatabaseIsRefused(_ flags: [String]) async throws {
+    func flagsForOneDatabaseAreRefused(_ flags: [String]) async throws {
         try await DatabasesCase.withPeople(in: 1) { databases in
             let run = try await databases.test.backfill(flags: ["--databases", databases.pattern] + flags)
             #expect(run.exitCode == 64, "\(run.errors)")
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// The run reports privileges that are missing in the last database before it writes to the first one.
-    @Test func privilegesAreLookedAtInAllOfThemFirst() async throws {
+    @Test func privilegesAreCheckedInAllOfThemFirst() async throws {
         let mongod = try await Mongod.withAuthentication
         try await mongod.withBackfill { test in
             try await mongod.withDatabase("tenant") { one in

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func oneThatIsKilledGoesOnAndThoseThatAreDoneAreNot() async throws {
+    @Test func aKilledJobContinuesAndFinishedOnesDoNot() async throws {
         try await DatabasesCase.withPeople { databases in
             // The job takes three chunks in each database, so the run is killed in the second chunk of the second
             // database.
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func aSignalEndsTheRunAtThatDatabaseAndTheNextGoesOn() async throws {
+    @Test func aSignalEndsTheRunAtThatDatabaseAndTheNextContinues() async throws {
         try await DatabasesCase.withPeople { databases in
             let stopped = try await databases.backfill("-o", "json", fault: "after-checkpoint:4:stop") { program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func oneIsTakenBackByItsNameAndLeftByTheNextRun() async throws {
+    @Test func oneIsUndoneByItsNameAndLeftByTheNextRun() async throws {
         try await DatabasesCase.withPeople { databases in
             #expect(try await databases.backfill().exitCode == 0)
             let undone = try await databases.test.undo(databases.job(1))
@@ -191,7 +191,7 @@ import Testing
     /// Undo removes the documents that a job inserted, unless another job uses the same collection.
     ///
     /// The job file names `homes` in its own database, but a job uses `homes` in the database where it ran.
-    @Test(.fencedDeletes) func whatWasMadeIsRemovedThoughTheSameFileRanElsewhere() async throws {
+    @Test(.fencedDeletes) func createdDocumentsAreRemovedAlthoughTheSameFileRanElsewhere() async throws {
         try await DatabasesCase.with(2) { databases in
             let test = databases.test
             let people: [BSONDocument] = (0..<30).map { ["_id": .integer($0), "home": ["city": .integer($0)]] }

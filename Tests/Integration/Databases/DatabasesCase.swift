@@ -49,10 +49,10 @@ struct DatabasesCase: Sendable {
     @discardableResult
     func backfill(
         _ flags: String..., yes: Bool = true, fault: String? = nil,
-        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let run = try await test.backfill(
-            flags: ["--databases", pattern] + flags, yes: yes, fault: fault, meanwhile: meanwhile)
+            flags: ["--databases", pattern] + flags, yes: yes, fault: fault, during: during)
         if run.wasKilled { for index in others.indices { try await test.endLease(of: job(index)) } }
         return run
     }

@@ -9,15 +9,15 @@ import Testing
         let script = Repository.path("scripts/reference").string
         let page = try await Program.shell(#""$1" --print "$0""#, [script])
         #expect(page.exitCode == 0, "\(page.errors)")
-        let stands = try String(contentsOfFile: Repository.path("docs/reference/commands.md").string, encoding: .utf8)
-        #expect(page.output == stands, "run scripts/reference")
+        let existing = try String(contentsOfFile: Repository.path("docs/reference/commands.md").string, encoding: .utf8)
+        #expect(page.output == existing, "run scripts/reference")
     }
 
     @Test func thePageOfPrivilegesIsWhatGrantsSays() async throws {
         let page = try await Program.run(["grants"])
-        let stands = try String(
+        let existing = try String(
             contentsOfFile: Repository.path("docs/reference/privileges.md").string, encoding: .utf8)
-        #expect(page.output == stands, "run scripts/reference")
+        #expect(page.output == existing, "run scripts/reference")
     }
 
     /// Finds commands and flags that a page or a scheduler's file shows and the program does not have.

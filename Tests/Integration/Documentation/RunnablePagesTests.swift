@@ -35,9 +35,9 @@ import Testing
         }
     }
 
-    @Test func mostPagesOfTheGuideAreRun() { #expect(Self.pages.count >= 5, "\(Self.pages)") }
+    @Test func pagesOfTheGuideAreRun() { #expect(Self.pages.count >= 5, "\(Self.pages)") }
 
-    @Test(arguments: pages) func whatAPageShowsWorksAndSaysWhatItShows(
+    @Test(arguments: pages) func commandsOfAPageWorkAndPrintWhatThePageShows(
         _ page: String
     ) async throws {
         let mongod = try await Mongod.start()

@@ -48,17 +48,84 @@ import Testing
         #expect(count > 1_000)
     }
 
+    /// Words that comments and pages avoid in addition to those of the glossary.
+    ///
+    /// They have another meaning in texts that the program shows, so they are allowed there.
+    private static let further = [
+        ("anew", "again"), ("once more", "again"), ("nobody", "no client"), ("somebody", "another client"),
+        ("harm", "unsafe"), ("harms", "makes unsyncable"), ("harmed", "made unsyncable"), ("harmful", "unsafe"),
+        ("goes on", "continues"), ("told", "reported"), ("tells", "shows"), ("mend", "fix"), ("mended", "fixed"),
+    ].map { (not: $0, say: $1) }
+
+    /// Words of the glossary's table that have an ordinary meaning in comments: code lends bytes and walks documents.
+    private static let ofCode: Set = ["lend", "lends", "lent", "walk", "walks", "aside"]
+
+    /// Returns a text without single words between backticks or quotation marks, which may be names of old keys.
+    private static func withoutNames(_ text: String) -> String { text.replacing(/`[^`\n]*`|"[\w.]+"/, with: "") }
+
+    private static let pages =
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md"] + files(below: "docs", ["md"]) + files(below: "jobs", ["md"])
+
     @Test func noPageSaysAnotherWord() throws {
-        let table = try Self.table()
-        let pages =
-            ["README.md", "CONTRIBUTING.md"] + Self.files(below: "docs", ["md"])
-            + Self.files(below: "jobs", ["md", "json", "yml"])
-        for page in pages where page != "docs/glossary.md" {
-            // A single word between backticks or quotation marks may be the name of an old key, so it is not checked.
+        let table = try Self.table() + Self.further
+        for page in Self.pages where page != "docs/glossary.md" {
             let text = try String(contentsOfFile: Repository.path(page).string, encoding: .utf8)
-                .replacing(/`[^`\n]*`|"[\w.]+"/, with: "")
-            #expect(Self.slips(in: text, of: table) == [], "\(page)")
+            #expect(Self.slips(in: Self.withoutNames(text), of: table) == [], "\(page)")
         }
+    }
+
+    /// Finds lines of more than 120 columns that are neither tables nor in a fence.
+    @Test func noLineOfAPageIsLongerThan120Columns() throws {
+        for page in Self.pages + ["CHANGELOG.md"] {
+            let text = try String(contentsOfFile: Repository.path(page).string, encoding: .utf8)
+            var isFenced = false
+            for line in text.split(separator: "\n") {
+                if line.hasPrefix("```") { isFenced.toggle() }
+                #expect(isFenced || line.hasPrefix("|") || line.count <= 120, "\(page): \(line)")
+            }
+        }
+    }
+
+    /// The files with comments or descriptions that are neither Swift nor pages: JSON Schemas, job files, units,
+    /// manifests, scripts and the programs of the benchmarks.
+    private static let otherFiles =
+        files(below: "docs/reference", ["json"])
+        + files(below: "jobs", ["", "json", "yml", "yaml", "conf", "service", "timer"])
+        + files(below: "scripts", ["", "py", "c", "yml"]).filter { !$0.hasPrefix("scripts/licences/") }
+        + files(below: "Benchmarks", ["py", "c"]) + files(below: ".ci", [""]) + ["Dockerfile"]
+
+    /// Returns the lines of such a file that hold comments; of a JSON Schema, the titles and descriptions.
+    private static func prose(of file: String) -> [String] {
+        guard let text = try? String(contentsOfFile: Repository.path(file).string, encoding: .utf8) else { return [] }
+        if file.hasSuffix(".json") {
+            return text.matches(of: /"(?:title|description)": "(?<text>(?:[^"\\]|\\.)*)"/).map { String($0.text) }
+        }
+        let isC = file.hasSuffix(".c")
+        var isDocstring = false
+        return text.split(separator: "\n").map(String.init).filter { line in
+            let start = line.drop { $0 == " " }
+            if isC { return ["//", "/*", "* "].contains { start.hasPrefix($0) } }
+            let marks = line.ranges(of: "\"\"\"").count
+            defer { if !marks.isMultiple(of: 2) { isDocstring.toggle() } }
+            return isDocstring || marks > 0 || start.hasPrefix("#") && !start.hasPrefix("#!")
+        }
+    }
+
+    @Test func noCommentOfAnotherFileSaysAnotherWord() throws {
+        let table = try Self.table().filter { !Self.ofCode.contains($0.not) } + Self.further
+        #expect(Self.otherFiles.count > 80)
+        for file in Self.otherFiles {
+            let prose = Self.prose(of: file)
+            let text = Self.withoutNames(prose.joined(separator: "\n"))
+            #expect(Self.slips(in: text, of: table) == [], "\(file)")
+            #expect(file.hasSuffix(".json") || prose.allSatisfy { $0.count <= 120 }, "\(file)")
+        }
+    }
+
+    @Test func commentsOfOtherFilesAreFound() {
+        #expect(Self.prose(of: "scripts/lib/soak/wire.py").contains { $0.contains("The server refused a command.") })
+        #expect(Self.prose(of: "jobs/job.schema.json").contains("A job of shipshape"))
+        #expect(Self.prose(of: "jobs/nightly").contains { $0.hasPrefix("# The nightly check") })
     }
 
     /// Returns the comments in all Swift files of the project.
@@ -87,18 +154,8 @@ import Testing
         }
     }
 
-    /// Checks that comments avoid the same words as texts do, and the further words listed here.
-    ///
-    /// The further words have another meaning in texts for operators, so they are allowed there.
     @Test func noCommentSaysAnotherWord() throws {
-        // These words have an ordinary meaning in comments: code lends bytes and walks documents.
-        let ofCode: Set = ["lend", "lends", "lent", "walk", "walks", "aside"]
-        let further = [
-            ("anew", "again"), ("once more", "again"), ("nobody", "no client"), ("somebody", "another client"),
-            ("harm", "unsafe"), ("harms", "makes unsyncable"), ("harmed", "made unsyncable"), ("harmful", "unsafe"),
-            ("goes on", "continues"), ("told", "reported"), ("tells", "shows"), ("mend", "fix"), ("mended", "fixed"),
-        ]
-        let table = try Self.table().filter { !ofCode.contains($0.not) } + further.map { (not: $0, say: $1) }
+        let table = try Self.table().filter { !Self.ofCode.contains($0.not) } + Self.further
         for (file, comment, _) in try Self.comments() {
             let plain = comment.replacing(/`+[^`\n]*`+|"[^"\n]*"/, with: "")
             #expect(Self.slips(in: plain, of: table) == [], "\(file): \(comment)")

@@ -88,8 +88,8 @@ import Testing
             #expect(try await test.database.documents("people") == original)
             for (command, done) in [("backfill", run), ("check", bad), ("undo", undo)] where done.tally.cuts > 0 {
                 let ended = min(done.runs - 1, done.tally.cuts)
-                FaultTable.tell(
-                    command, "a connection is cut", tries: done.tally.cuts, wentOn: done.tally.cuts - ended)
+                FaultTable.note(
+                    command, "a connection is cut", tries: done.tally.cuts, continued: done.tally.cuts - ended)
             }
             return [run.tally, bad.tally, undo.tally]
         }

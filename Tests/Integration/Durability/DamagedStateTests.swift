@@ -45,7 +45,7 @@ import Testing
         Damage("leftalone", "reason", 5, .undo), Damage("migrations", "digest", 5, .migrate),
     ]
 
-    @Test(arguments: damages) func isToldWithItsPlaceAndAWayOut(_ damage: Damage) async throws {
+    @Test(arguments: damages) func isReportedWithItsPlaceAndARemedy(_ damage: Damage) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 20) { ["_id": .integer($0), "n": .string("\($0)")] }
             // The active schema requires a string, so the job's ints make documents unsyncable, and the job makes

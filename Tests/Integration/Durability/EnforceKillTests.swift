@@ -22,7 +22,7 @@ import Testing
         while !isOver {
             let visit = deaths + 1
             try await Mongod.shared.withBackfill { test in
-                try await test.prepareRoad(under: BackfillCase.earlier)
+                try await test.preparePath(under: BackfillCase.earlier)
                 try await prepare(test)
                 let run =
                     flags == ["--abort"]
@@ -37,10 +37,10 @@ import Testing
             }
         }
         #expect(deaths >= 6)
-        FaultTable.tell("enforce", "kill -9 at a fault point", tries: deaths, wentOn: 0)
+        FaultTable.note("enforce", "kill -9 at a fault point", tries: deaths, continued: 0)
     }
 
-    @Test(.timeLimit(.minutes(60))) func aRoadThatIsKilledAnywhereEndsLikeOneThatWasNot() async throws {
+    @Test(.timeLimit(.minutes(60))) func anEnforcementThatIsKilledAnywhereEndsLikeOneThatWasNot() async throws {
         try await killing([]) { _ in
         } after: { test, visit in
             let status = try await test.enforce("--status")
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(60))) func aRoadThatIsKilledAnywhereIsTakenBack() async throws {
+    @Test(.timeLimit(.minutes(60))) func anEnforcementThatIsKilledAnywhereCanBeAborted() async throws {
         try await killing([]) { _ in
         } after: { test, visit in
             let back = try await test.enforce("--abort", "--yes")

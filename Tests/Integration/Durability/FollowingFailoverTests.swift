@@ -54,7 +54,7 @@ import Testing
             #expect(left["to_target"] == 0 && left["to_source"] == 0, "\(rest.output)")
             #expect(try await test.differences()["difference_count"] == 0)
             #expect(try await test.database.count("Task") == 40)
-            FaultTable.tell("partner mirror", FaultTable.lostPrimary, tries: 2, wentOn: 2)
+            FaultTable.note("partner mirror", FaultTable.lostPrimary, tries: 2, continued: 2)
         }
     }
 
@@ -79,7 +79,7 @@ import Testing
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 1)
             #expect(try await test.recorded() == test.failing())
-            FaultTable.tell("watch", FaultTable.lostPrimary, tries: 2, wentOn: 2)
+            FaultTable.note("watch", FaultTable.lostPrimary, tries: 2, continued: 2)
         }
     }
 }

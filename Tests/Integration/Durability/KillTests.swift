@@ -58,7 +58,7 @@ import Testing
             #expect(killed.count == Self.documents)
             #expect(killed == expected)
             #expect(zip(killed, original).count { $0 != $1 } == Self.documents)
-            FaultTable.tell("backfill", "kill -9 anywhere", tries: Self.rounds, wentOn: 0)
+            FaultTable.note("backfill", "kill -9 anywhere", tries: Self.rounds, continued: 0)
         }
     }
 

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func aPartThatIsKilledGoesOnAndTheOthersAreNotDisturbed() async throws {
+    @Test func aPartThatIsKilledContinuesAndTheOthersAreNotDisturbed() async throws {
         try await withPeople { test in
             let killed = try await test.backfill("job", "--part", "1/2", fault: "after-write:3")
             #expect(killed.wasKilled)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func eachPartIsTakenBackByItsName() async throws {
+    @Test func eachPartIsUndoneByItsName() async throws {
         try await withPeople { test in
             let before = try await test.database.documents("people")
             _ = try await run([1, 2], of: 2, in: test)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func partsThatWereCutAnewAreRefused() async throws {
+    @Test func partsOfAnotherDivisionAreRefused() async throws {
         try await withPeople { test in
             _ = try await run([1], of: 2, in: test)
             try await test.state.run(["drop": "parts"])
@@ -122,7 +122,7 @@ import Testing
     @Test(arguments: [
         (["--part", "0/2"], "0/2"), (["--part", "3/2"], "3/2"), (["--part", "2"], "such as 3/8"),
         (["--part", "1/2", "--dry-run"], "--part does not go with --dry-run"),
-    ]) func whatIsNoPartIsRefused(_ flags: [String], _ said: String) async throws {
+    ]) func anInvalidPartIsRefused(_ flags: [String], _ said: String) async throws {
         try await withPeople { test in
             let run = try await test.backfill("job", flags: flags)
             #expect(run.exitCode == 64, "\(run.status)")

@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: Failure.allCases, ["update", "findAndModify"])
-    func aPassingFailureIsBridged(_ failure: Failure, _ command: String) async throws {
+    func aPassingFailureIsRetried(_ failure: Failure, _ command: String) async throws {
         try await withPeople { test in
             try await test.backfill { _ in
                 try await test.waitForChunks(3)
@@ -68,7 +68,7 @@ import Testing
     ///
     /// The program cannot know whether the server did such a write before it failed.
     @Test(arguments: [Failure.connectionLost, .notMajority], ["update", "findAndModify"])
-    func aFailureAtTheStartIsBridged(_ failure: Failure, _ command: String) async throws {
+    func aFailureAtTheStartIsRetried(_ failure: Failure, _ command: String) async throws {
         try await withPeople { test in
             try await test.mongod.failing(failure.point(command, .times(2), test.appName)) {
                 try await test.backfill()
@@ -78,14 +78,14 @@ import Testing
 
     /// A server under load may end any command with this error, because a time limit has passed.
     @Test(arguments: ["findAndModify", "insert", "find", "aggregate", "getMore", "createIndexes", "update"])
-    func aTimeLimitOutsideOfAChunksWriteIsBridged(_ command: String) async throws {
+    func aTimeLimitOutsideOfAChunksWriteIsRetried(_ command: String) async throws {
         try await withPeople { test in
             let point = FailPoint.error(50, command, appName: test.appName, mode: .times(3))
             return try await test.mongod.failing(point) { try await test.backfill() }
         }
     }
 
-    @Test func whatAFailedWriteChangedIsCounted() async throws {
+    @Test func changesOfAFailedWriteAreCounted() async throws {
         try await withPeople { test in
             let point = Failure.notMajority.point("update", .times(3), test.appName)
             let run = try await test.mongod.failing(point) { try await test.backfill("job", "--output", "json") }
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func aStepDownIsBridged() async throws {
+    @Test func aStepDownIsRetried() async throws {
         try await withPeople { test in
             try await test.backfill(held: true) { program in
                 try await test.slowly(program) {

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "{chunk: {documents: 20}}", "{chunk: {documents: 1}}"])
-    func whatAValidatorRefuses(_ limits: String?) async throws {
+    func documentsThatAValidatorRefuses(_ limits: String?) async throws {
         try await withPeople(limits: limits) { test in
             try await refuseNegative(test)
             let run = try await test.backfill("job", "--output", "json")
@@ -59,7 +59,7 @@ import Testing
     ///
     /// The server refuses only document 600. It is not the first that still needs the job, so the runner has to search
     /// for it by halving the chunk.
-    @Test func amongDocumentsAtRiskAndOthersTheyAreFoundByHalves() async throws {
+    @Test func possiblyUnsyncableDocumentsAmongOthersAreFoundByHalves() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 800) { number in
                 ["_id": .integer(number), "p": number % 2 == 0 ? "1" : "high"]
@@ -95,7 +95,7 @@ import Testing
     /// If several documents have the same value in a unique index, the first is written, and the others are skipped.
     ///
     /// The concurrency is 1, because otherwise any of them could be the first.
-    @Test func whatAUniqueIndexRefuses() async throws {
+    @Test func documentsThatAUniqueIndexRefuses() async throws {
         try await withPeople(limits: "{concurrency: 1}") { test in
             try await test.database.run([
                 "createIndexes": "people", "indexes": [["key": ["m": 1], "name": "m", "unique": true, "sparse": true]],
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func whatGrowsTooLarge() async throws {
+    @Test func documentsThatGrowTooLarge() async throws {
         try await withPeople(steps: ["copy: {from: blob, to: twin}"]) { test in
             let blob = BSONValue.string(String(repeating: "x", count: 9 << 20))
             try await test.database.run([
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func moreThanMaxErrorsStopTheRunAndTheNextGoesOn() async throws {
+    @Test func moreThanMaxErrorsStopTheRunAndTheNextContinues() async throws {
         try await withPeople(limits: "{chunk: {documents: 20}}") { test in
             try await refuseNegative(test)
             let run = try await test.backfill("job", "--max-errors", "2")
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func thoseThatWereRepairedSinceCountForNothing() async throws {
+    @Test func repairedDocumentsNoLongerCount() async throws {
         try await withPeople(limits: "{chunk: {documents: 20}}") { test in
             try await refuseNegative(test)
             #expect(try await test.backfill("job", "--max-errors", "2").exitCode == 75)
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func noValueIsToldOrKept() async throws {
+    @Test func noValueIsShownOrKept() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) { ["_id": .integer($0), "mail": "secret-word"] }
             try test.job(steps: ["copy: {from: mail, to: email}"])
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(arguments: ["after-write:3", "before-state-write:8", "after-state-write:8", "after-state-write:9"])
-    func aRunThatDiesBetweenGoesOn(_ fault: String) async throws {
+    func aRunThatDiesBetweenContinues(_ fault: String) async throws {
         try await withPeople(limits: "{chunk: {documents: 50}}") { test in
             try await refuseNegative(test)
             #expect(try await test.backfill(fault: fault).wasKilled)

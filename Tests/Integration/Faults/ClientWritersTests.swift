@@ -90,7 +90,9 @@ import Testing
         _ = try? await database.fill("people", [document])
     }
 
-    @Test(.fencedDeletes, .timeLimit(.minutes(60))) func whatTheClientMakesGoesWithWhatItWasMadeOf() async throws {
+    @Test(.fencedDeletes, .timeLimit(.minutes(60))) func aClientsValueIsWrittenOnlyOverTheDocumentItWasMadeFrom()
+        async throws
+    {
         try await Mongod.shared.withBackfill { test in
             let database = test.database
             let stamps = Stamps()

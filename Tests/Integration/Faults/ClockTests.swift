@@ -26,7 +26,7 @@ struct ClockTests {
                 #expect(end == expected, "\(hours) h: \(difference(end, expected)); \(run.status): \(run.errors)")
             }
         }
-        FaultTable.tell(subject, "the client's clock is five hours apart", tries: 1, wentOn: 1)
+        FaultTable.note(subject, "the client's clock is five hours apart", tries: 1, continued: 1)
     }
 
     /// The second runner's own clock says that the first runner's lease ended hours ago or lasts hours longer.
@@ -34,7 +34,7 @@ struct ClockTests {
         try await FakeClock.lend { early in
             try await FakeClock.lend { late in try await aLeaseLasts(early.hours(-hours), late.hours(hours)) }
         }
-        FaultTable.tell(.backfill, "SIGSTOP past the lease, which another takes", tries: 1, wentOn: 0)
+        FaultTable.note(.backfill, "SIGSTOP past the lease, which another takes", tries: 1, continued: 0)
     }
 
     private func aLeaseLasts(_ held: [Environment.Key: String?], _ wanted: [Environment.Key: String?]) async throws {

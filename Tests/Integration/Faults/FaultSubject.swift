@@ -34,11 +34,11 @@ struct FaultTrial: Sendable {
     /// Unless it succeeds, its leases are ended, so that the next run does not have to wait for them.
     func run(
         by uri: String? = nil, _ flags: [String] = [], environment: [Environment.Key: String?] = [:],
-        fault: String? = nil, endsLeases: Bool = true, meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        fault: String? = nil, endsLeases: Bool = true, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let own = flags.contains("--lease-wait") ? FaultSubject.without("--lease-wait", arguments) : arguments
         let run = try await Program.run(
-            own + flags + ["--uri", uri ?? self.uri], environment: environment, fault: fault, meanwhile: meanwhile
+            own + flags + ["--uri", uri ?? self.uri], environment: environment, fault: fault, during: during
         )
         if ![0, 1].contains(run.exitCode), endsLeases { try await endLeases() }
         return run
@@ -75,10 +75,12 @@ extension FaultSubject {
     static let backfill = backfill(of: 10)
 
     /// Returns the command `backfill` over this many documents.
-    static func backfill(of count: Int) -> FaultSubject { job("backfill") { try await prepareHarm($0, count: count) } }
+    static func backfill(of count: Int) -> FaultSubject {
+        job("backfill") { try await prepareUnsyncable($0, count: count) }
+    }
 
     /// Inserts the documents, and writes the job file of a job that can make them unsyncable.
-    static func prepareHarm(_ test: BackfillCase, count: Int = 10) async throws {
+    static func prepareUnsyncable(_ test: BackfillCase, count: Int = 10) async throws {
         try await test.database.fill("tasks", count: count) {
             ["_id": .integer($0), "priority": .string("\($0)"), "free": .integer($0)]
         }
@@ -176,7 +178,7 @@ extension FaultSubject {
     /// An `enforce` that replaces one validator by the next.
     static let enforce = FaultSubject(name: "enforce") { mongod, body in
         try await mongod.withBackfill { test in
-            try await test.prepareRoad(under: BackfillCase.earlier)
+            try await test.preparePath(under: BackfillCase.earlier)
             let arguments = [
                 "enforce", test.folder.appending("validator.json").string, "--collection",
                 "\(test.database.name).people", "--state-database", test.state.name, "--yes",

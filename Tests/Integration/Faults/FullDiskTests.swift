@@ -13,7 +13,7 @@ struct FullDiskTests {
     private static let visits = TestScale.pick([], full: [9], torture: [1, 5, 9, 20, 40])
 
     @Test(.fencedDeletes, .timeLimit(.minutes(60)), arguments: subjects, visits)
-    func aRunGoesOnOnceThereIsRoomAgain(_ subject: FaultSubject, _ visit: Int) async throws {
+    func aRunContinuesOnceThereIsRoomAgain(_ subject: FaultSubject, _ visit: Int) async throws {
         let disk = try await MongodOnSmallDisk.start()
         let expected = try await subject.undisturbed(on: disk.mongod)
         try await subject.trial(disk.mongod) { trial in
@@ -31,7 +31,7 @@ struct FullDiskTests {
             #expect([0, 1].contains(next.exitCode), "\(next.status): \(next.errors)")
             let end = try await trial.outcome(next)
             #expect(end == expected, "\(subject.name) at \(visit): \(difference(end, expected))")
-            FaultTable.tell(subject, "the server's disk is full", tries: 1, wentOn: 0)
+            FaultTable.note(subject, "the server's disk is full", tries: 1, continued: 0)
         }
     }
 }

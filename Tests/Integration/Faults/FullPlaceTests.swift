@@ -43,7 +43,7 @@ import Testing
         let isLong = ["r.json", "r.html", "f.jsonl"].contains(output.name)
         for room in TestScale.pick([isLong ? 1 : 0], full: [0, 1], torture: [0, 1]) {
             try await check(output, room: room)
-            FaultTable.tell("check", Self.row, tries: 1, wentOn: 0)
+            FaultTable.note("check", Self.row, tries: 1, continued: 0)
         }
     }
 
@@ -105,7 +105,7 @@ import Testing
             #expect(next.exitCode == 0, "\(next.status): \(next.errors)")
             #expect(folder.text(of: output.name) != "of yesterday")
         }
-        FaultTable.tell(subject, Self.row, tries: 1, wentOn: 0)
+        FaultTable.note(subject, Self.row, tries: 1, continued: 0)
     }
 
     @Test(arguments: Output.ofJobs) func aJobDoesNotBeginWhereItsResultMayNotBeWritten(_ output: Output) async throws {
@@ -117,11 +117,11 @@ import Testing
             #expect(try await trial.database.documents("tasks") == before)
             #expect(try await trial.state.documents("ranges").isEmpty)
         }
-        FaultTable.tell(.backfill, Self.row, tries: 1, wentOn: 0)
+        FaultTable.note(.backfill, Self.row, tries: 1, continued: 0)
     }
 
     /// The output file's folder exists when the run begins, and another process removes it before the run ends.
-    @Test(arguments: Output.ofJobs) func aFolderThatGoesInMidRunTakesNoWorkWithIt(_ output: Output) async throws {
+    @Test(arguments: Output.ofJobs) func aFolderThatGoesDuringARunTakesNoWorkWithIt(_ output: Output) async throws {
         let subject = FaultSubject.backfill
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)
@@ -138,6 +138,6 @@ import Testing
             let end = try await trial.outcome(run)
             #expect(end == expected, "\(difference(end, expected))")
         }
-        FaultTable.tell(subject, Self.row, tries: 1, wentOn: 0)
+        FaultTable.note(subject, Self.row, tries: 1, continued: 0)
     }
 }

@@ -49,7 +49,7 @@ import Testing
         var row: String {
             switch self {
             case .drop, .dropDatabase: "the collection is dropped"
-            case .dropAndCreate: "the collection is dropped and created anew"
+            case .dropAndCreate: "the collection is dropped and created again"
             case .rename, .swap: "the collection is renamed"
             }
         }
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: [FaultSubject.backfill, .undo], Change.allCases)
-    func aCollectionThatGoesInMidRunEndsIt(_ subject: FaultSubject, _ change: Change) async throws {
+    func aCollectionThatGoesDuringARunEndsIt(_ subject: FaultSubject, _ change: Change) async throws {
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)
         for place in Self.places(of: subject) {
@@ -113,7 +113,7 @@ import Testing
                     #expect(next.exitCode == 65, "\(next.status): \(next.errors)")
                 }
             }
-            FaultTable.tell(subject, change.row, tries: 1, wentOn: 0)
+            FaultTable.note(subject, change.row, tries: 1, continued: 0)
         }
     }
 
@@ -134,7 +134,7 @@ import Testing
             try await trial.database.run(["collMod": "tasks", "validator": [:]])
             try await expectEnd(subject, trial, after: run, expected)
         }
-        FaultTable.tell(subject, "a validator is switched on", tries: 1, wentOn: 0)
+        FaultTable.note(subject, "a validator is switched on", tries: 1, continued: 0)
     }
 
     /// The indexes of `harm` are dropped, from which a runner sums up the reservations for its limit.
@@ -151,14 +151,14 @@ import Testing
             let end = try await trial.outcome(run)
             #expect(end == expected, "\(subject.name): \(difference(end, expected))")
         }
-        FaultTable.tell(subject, "an index of the state is dropped", tries: 1, wentOn: 1)
+        FaultTable.note(subject, "an index of the state is dropped", tries: 1, continued: 1)
     }
 
     // MARK: The state database
 
     /// The undo restores the chunks that were journaled after the drop, and reports that it has no journal of the
     /// others.
-    @Test func aJournalThatGoesInMidRunIsToldByUndo() async throws {
+    @Test func aJournalThatGoesDuringARunIsReportedByUndo() async throws {
         try await FaultSubject.backfill.trial(try await Mongod.shared) { trial in
             let run = try await disturbed(trial, at: "before-write:2:stop") {
                 try await trial.state.run(["drop": "journal"])
@@ -169,7 +169,7 @@ import Testing
             #expect(undone.exitCode == 1, "\(undone.status): \(undone.errors)\(undone.output)")
             #expect(undone.output.contains("of 3 chunks"), "\(undone.output)")
         }
-        FaultTable.tell(.backfill, "its state is dropped", tries: 1, wentOn: 1)
+        FaultTable.note(.backfill, "its state is dropped", tries: 1, continued: 1)
     }
 
     /// If its journal is dropped, or the whole state database, a running undo reports that and does not count as done.
@@ -183,10 +183,10 @@ import Testing
             #expect(run.errors.contains(said), "\(run.errors)")
             #expect(try await trial.run().exitCode == 65)
         }
-        FaultTable.tell(.undo, "its state is dropped", tries: 1, wentOn: 0)
+        FaultTable.note(.undo, "its state is dropped", tries: 1, continued: 0)
     }
 
-    @Test func anUndoThatIsForgottenBeginsAnew() async throws {
+    @Test func anUndoThatIsForgottenBeginsAgain() async throws {
         let mongod = try await Mongod.shared
         let expected = try await FaultSubject.undo.undisturbed(on: mongod)
         try await FaultSubject.undo.trial(mongod) { trial in
@@ -197,7 +197,7 @@ import Testing
             #expect(run.errors.contains("undo it again"), "\(run.errors)")
             try await expectEnd(.undo, trial, after: run, expected)
         }
-        FaultTable.tell(.undo, "its state is dropped", tries: 1, wentOn: 0)
+        FaultTable.note(.undo, "its state is dropped", tries: 1, continued: 0)
     }
 
     @Test(arguments: Change.allCases) func aMigrationWhoseCollectionGoesIsNotApplied(_ change: Change) async throws {
@@ -215,7 +215,7 @@ import Testing
                 try await expectEnd(subject, trial, after: run, expected)
             }
         }
-        FaultTable.tell(subject, change.row, tries: 1, wentOn: 0)
+        FaultTable.note(subject, change.row, tries: 1, continued: 0)
     }
 }
 

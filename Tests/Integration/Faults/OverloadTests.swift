@@ -88,17 +88,17 @@ import Testing
     /// The run waits, says why, keeps its lease, and does not halve its chunks.
     @Test(arguments: Refusal.allCases) func aRunWaitsAndSaysWhy(_ refusal: Refusal) async throws {
         try await ThrottleCase.withPeople(on: try await Self.server.value, limits: "concurrency: 2") { test in
-            let told = test.folder.appending("told").string
+            let reported = test.folder.appending("told").string
             let point = refusal.point(["update"], .always, of: test.appName)
             let run = try await test.backfill(
-                flags: ["--lease-ttl", "4s", "--on-wait", "cat >> \(told)", "--metrics", "\(told).prom"],
+                flags: ["--lease-ttl", "4s", "--on-wait", "cat >> \(reported)", "--metrics", "\(reported).prom"],
                 fault: "before-write:2:stop"
             ) { program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
                 let before = try #require(try await test.checkpoint())
                 try await test.mongod.failing(point) {
                     program.send(SIGCONT)
-                    try await ThrottleCase.waitForBrake("overload", test)
+                    try await ThrottleCase.waitForThrottle("overload", test)
                     let status = try await Program.run([
                         "status", "job", "--uri", test.mongod.uri, "--state-database", test.state.name,
                     ])
@@ -120,16 +120,16 @@ import Testing
             #expect(run.output.contains("the server sheds load"), "\(run.output)")
             #expect(try await test.database.count("people", ["email": "none"]) == ThrottleCase.people)
             #expect(try await ThrottleCase.waiting(test).isEmpty)
-            let line = try #require(String(contentsOfFile: told, encoding: .utf8).split(separator: "\n").first)
+            let line = try #require(String(contentsOfFile: reported, encoding: .utf8).split(separator: "\n").first)
             let hook = try JSONValue(String(line))
             #expect(hook["waiting_for"]?.elements.first?["reason"] == .string("overload"))
-            let metrics = try String(contentsOfFile: "\(told).prom", encoding: .utf8)
+            let metrics = try String(contentsOfFile: "\(reported).prom", encoding: .utf8)
             #expect(metrics.contains("reason=\"overload\""), "\(metrics)")
         }
     }
 
     /// A run that waits for an overloaded server ends at a signal or when its time is over, and can be continued later.
-    @Test func whoWaitsObeysASignalAndTheTimeBudget() async throws {
+    @Test func aWaitObeysASignalAndTheTimeBudget() async throws {
         let mongod = try await Self.server.value
         try await ThrottleCase.withPeople(on: mongod, limits: "nice: 0") { test in
             #expect(try await test.stoppedHalfway().exitCode == 75)

@@ -75,7 +75,7 @@ import Testing
         repeat {
             let run = try await trial.run(fault: fault) { program in
                 while try await comes(program, churn) {
-                    try await set.settle()
+                    try await set.waitForMembers()
                     let term = try await set.term()
                     let kills = !churn.count.isMultiple(of: 2)
                     // The program runs again before the primary changes, so that it meets a replica set without a
@@ -93,12 +93,12 @@ import Testing
             #expect(code < 2 || !run.errors.isEmpty)
             last = run
         } while ![0, 1].contains(last?.exitCode) && runs < 20
-        try await set.settle()
+        try await set.waitForMembers()
         let run = try #require(last)
         let end = try await trial.outcome(run)
         #expect(end == expected, "\(subject.name) after \(churn): \(difference(end, expected))")
-        let wentOn = runs == 1 ? churn.count : max(0, churn.count - runs + 1)
-        FaultTable.tell(subject, FaultTable.lostPrimary, tries: churn.count, wentOn: wentOn)
+        let continued = runs == 1 ? churn.count : max(0, churn.count - runs + 1)
+        FaultTable.note(subject, FaultTable.lostPrimary, tries: churn.count, continued: continued)
         return churn
     }
 }

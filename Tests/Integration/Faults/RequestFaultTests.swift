@@ -8,7 +8,7 @@ import Testing
 /// The command continues, or says what happened and has the same outcome when it is run again.
 @Suite struct RequestFaultTests {
     private static let faults: [RequestFault] = [
-        .requestLost, .replyLost, .killedBefore, .killedBehind,
+        .requestLost, .replyLost, .killedBefore, .killedAfter,
         // ShutdownInProgress, PrimarySteppedDown, NotWritablePrimary, InterruptedAtShutdown, MaxTimeMSExpired,
         // CursorNotFound.
         .error(91), .error(189), .error(10_107), .error(11_600), .error(50), .error(43),
@@ -19,7 +19,7 @@ import Testing
     /// The fault of one trial, and whether the command continued in spite of it.
     private struct Try: Sendable {
         var fault: RequestFault
-        var wentOn: Bool
+        var continued: Bool
     }
 
     /// Each trial has one of the faults at one request; the faults take turns.
@@ -32,7 +32,7 @@ import Testing
         let rounds = TestScale.pick([0], full: [0], torture: Array(Self.faults.indices))
         var tries: [Try] = []
         for round in rounds {
-            tries += try await FaultWalk.visits(step: TestScale.pick(17, full: 5, torture: 1)) { visit in
+            tries += try await FaultSweep.visits(step: TestScale.pick(17, full: 5, torture: 1)) { visit in
                 let fault = Self.faults[(visit + round) % Self.faults.count]
                 return try await attempt(subject, fault, visit, expected, on: mongod)
             }
@@ -41,7 +41,7 @@ import Testing
         for fault in Self.faults {
             let tries = tries.filter { $0.fault == fault }
             guard !tries.isEmpty else { continue }
-            FaultTable.tell(subject, "\(fault)", tries: tries.count, wentOn: tries.count { $0.wentOn })
+            FaultTable.note(subject, "\(fault)", tries: tries.count, continued: tries.count { $0.continued })
         }
     }
 
@@ -59,8 +59,8 @@ import Testing
                 return nil
             }
             let place = "\(subject.name), \(fault) at request \(visit), \(command)"
-            var (last, wentOn) = (run, [0, 1].contains(run.exitCode))
-            if !wentOn {
+            var (last, continued) = (run, [0, 1].contains(run.exitCode))
+            if !continued {
                 if !run.wasKilled {
                     // Exit code 65: if the server refuses a `collMod` and a retry cannot help, `enforce` stops until
                     // the operator acts.
@@ -72,7 +72,7 @@ import Testing
             }
             let end = try await trial.outcome(last)
             #expect(end == expected, "\(place): \(difference(end, expected))")
-            return Try(fault: fault, wentOn: wentOn)
+            return Try(fault: fault, continued: continued)
         }
     }
 }

@@ -39,7 +39,7 @@ import Testing
                 #expect(end == wanted, "\(subject.name): \(difference(end, wanted))")
                 return runs.count { $0.exitCode == 76 }
             }
-            FaultTable.tell(subject, "\(count) runners at once", tries: count, wentOn: count - refused)
+            FaultTable.note(subject, "\(count) runners at once", tries: count, continued: count - refused)
         }
     }
 
@@ -65,7 +65,7 @@ import Testing
                 #expect(try await trial.database.documents("tasks") == expected)
                 #expect(try await trial.state.count("harm", ["seen": false]) == 40)
                 let refused = runs.count { $0.exitCode == 76 }
-                FaultTable.tell(subject, "\(count) runners of parts at once", tries: count, wentOn: count - refused)
+                FaultTable.note(subject, "\(count) runners of parts at once", tries: count, continued: count - refused)
             }
         }
     }

@@ -53,8 +53,8 @@ import Testing
             }
             try await group.waitForAll()
         }
-        FaultTable.tell(
-            "backfill", "SIGSTOP past the lease, which another takes", tries: Self.tries, wentOn: 0)
+        FaultTable.note(
+            "backfill", "SIGSTOP past the lease, which another takes", tries: Self.tries, continued: 0)
     }
 
     private func sleep(_ kind: Write, until successor: Successor, visit: Int, on mongod: Mongod) async throws {

@@ -41,7 +41,7 @@ import Testing
         #expect(run.errors.contains("took over"))
         #expect(try await test.database.documents("people") == people)
         #expect(try await test.checkpoint()?.state == "done")
-        FaultTable.tell("backfill", "SIGSTOP past the lease, which another takes", tries: 1, wentOn: 0)
+        FaultTable.note("backfill", "SIGSTOP past the lease, which another takes", tries: 1, continued: 0)
     }
 
     @Test(arguments: [0, 80, 160]) func aRunnerThatSleptPastItsLeaseChangesNothing(_ milliseconds: Int) async throws {

@@ -30,7 +30,7 @@ import Testing
         try await test.state.count("ranges", ["$expr": ["$gt": ["$lease.end", "$$NOW"]]]) == 1
     }
 
-    @Test func aLookThatTakesLongerThanTheLeaseKeepsIt() async throws {
+    @Test func aSurveyThatTakesLongerThanTheLeaseKeepsIt() async throws {
         try await withPeople { test in
             let run = try await test.backfill("job", "--lease-ttl", "4s", fault: "after-checkpoint:1:stop") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aSignalIsHeardDuringALongLook() async throws {
+    @Test func aSignalIsObeyedDuringALongSurvey() async throws {
         try await withPeople { test in
             let run = try await test.backfill("job", "--lease-ttl", "4s", fault: "after-checkpoint:1:stop") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func aRunThatIsRefusedBehindTheLeaseGivesItBack() async throws {
+    @Test func aRunThatIsRefusedAfterTakingTheLeaseReleasesIt() async throws {
         try await withPeople { test in
             // The runner writes the document of its `_id` range first, then that of the job, and then the lease.
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-state-write:3:stop") {
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func aStateThatIsDroppedInTheMidstMakesANewJob() async throws {
+    @Test func aStateThatIsDroppedDuringARunMakesANewJob() async throws {
         try await withPeople { test in
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func aRangeThatIsDeletedInTheMidstIsNotBegunAnew() async throws {
+    @Test func aRangeThatIsDeletedDuringARunIsNotBegunAgain() async throws {
         try await withPeople { test in
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }

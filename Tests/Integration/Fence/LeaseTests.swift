@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func withLeaseWaitASecondRunnerGoesOnWhenTheFirstEnds() async throws {
+    @Test func withLeaseWaitASecondRunnerContinuesWhenTheFirstEnds() async throws {
         try await withPeople { test in
             var second: ProgramRun?
             let first = try await test.backfill("job", "--lease-ttl", "60s", held: true) { program in
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func theLeaseIsGivenBackAtANormalEnd() async throws {
+    @Test func theLeaseIsReleasedAtANormalEnd() async throws {
         try await withPeople(limits: "{chunk: {documents: 100}}") { test in
             #expect(try await test.backfill("job", "--lease-ttl", "60s").exitCode == 0)
             #expect(try await test.checkpoint()?.holder?["end"] == .date(milliseconds: 0))

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func aJobRunsAndIsTakenBackBehindARouterThatSaysWhichClocksItGoesBy() async throws {
+    @Test func aJobRunsAndIsUndoneBehindARouterAndNamesItsClocks() async throws {
         try await withRouter { test, uri in
             let before = try await test.database.documents("people")
             let said = "clocks of the cluster are within 10s of each other"

@@ -71,7 +71,7 @@ enum BudgetCase {
         return try await test.backfill(flags: flags + ledger, fault: fault)
     }
 
-    static func harmed(_ test: BackfillCase) async throws -> [Int] {
+    static func unsyncable(_ test: BackfillCase) async throws -> [Int] {
         try await test.database.documents("tasks", ["priority": ["$type": "int"]]).compactMap { $0["_id"]?.integer }
     }
 
@@ -83,10 +83,10 @@ enum BudgetCase {
     ///
     /// Documents count if they are unsyncable, have a pending reservation, or are in the ledger.
     static func expectUnderCeiling(_ test: BackfillCase) async throws {
-        let harmed = Set(try await harmed(test))
-        #expect(harmed.isSubset(of: try await recorded(test)))
+        let unsyncable = Set(try await unsyncable(test))
+        #expect(unsyncable.isSubset(of: try await recorded(test)))
         let pending = try await recorded(test, ["seen": false])
         let ledger = try await test.database.documents("ledger").compactMap { $0["documentId"]?.integer }
-        #expect(harmed.union(pending).union(ledger).count < Self.ceiling)
+        #expect(unsyncable.union(pending).union(ledger).count < Self.ceiling)
     }
 }

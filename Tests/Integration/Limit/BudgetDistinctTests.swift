@@ -5,13 +5,13 @@ import Testing
 
 /// An unsyncable document counts once for all jobs of an app, and does not count any more once it fits.
 @Suite struct BudgetDistinctTests {
-    private static let harmed = 60
+    private static let unsyncable = 60
 
     /// Runs a test with 60 tasks, room for 99 unsyncable documents, and two jobs with the same steps.
     private func withTwoJobs(_ body: (BackfillCase) async throws -> Void) async throws {
         try await BudgetCase.withTasks { test in
             try await test.database.run([
-                "delete": "tasks", "deletes": [["q": ["_id": ["$gte": .integer(Self.harmed)]], "limit": 0]],
+                "delete": "tasks", "deletes": [["q": ["_id": ["$gte": .integer(Self.unsyncable)]], "limit": 0]],
             ])
             for name in ["job", "second"] {
                 try test.job(
@@ -28,20 +28,20 @@ import Testing
     }
 
     private func restore(_ test: BackfillCase) async throws {
-        for id in 0..<Self.harmed {
+        for id in 0..<Self.unsyncable {
             try await test.database.set("tasks", .integer(id), ["priority": .string("\(id)")])
         }
     }
 
-    @Test func twoJobsThatHarmTheSameDocumentsCountThemOnce() async throws {
+    @Test func twoJobsThatMakeTheSameDocumentsUnsyncableCountThemOnce() async throws {
         try await withTwoJobs { test in
             #expect(try await run("job", test).exitCode == 0)
             try await restore(test)
             let second = try await run("second", test)
             #expect(second.exitCode == 0, "\(second.errors)")
-            #expect(try await test.state.count("harm") == 2 * Self.harmed)
+            #expect(try await test.state.count("harm") == 2 * Self.unsyncable)
             let report = try test.report(second)
-            #expect(report["headroom"]?.document?["pending"]?.integer == Self.harmed)
+            #expect(report["headroom"]?.document?["pending"]?.integer == Self.unsyncable)
         }
     }
 
@@ -52,12 +52,12 @@ import Testing
             // releases their reservations.
             let undo = try await test.undo(flags: ["--ledger", "\(test.database.name).ledger"]) { program in
                 try await waitUntil("all documents are restored, or the undo has ended") {
-                    try await BudgetCase.harmed(test).isEmpty || program.hasEnded
+                    try await BudgetCase.unsyncable(test).isEmpty || program.hasEnded
                 }
                 program.send(SIGTERM)
             }
             #expect([0, 75].contains(undo.exitCode), "\(undo.errors)")
-            #expect(try await BudgetCase.harmed(test) == [])
+            #expect(try await BudgetCase.unsyncable(test) == [])
             #expect(try await run("second", test).exitCode == 0)
         }
     }
@@ -65,9 +65,9 @@ import Testing
     @Test func aDeployFreesWhatFitsTheNextSchema() async throws {
         try await withTwoJobs { test in
             #expect(try await run("job", test).exitCode == 0)
-            let told = try await test.steer("deployed", "job", "--yes")
-            #expect(told.exitCode == 0, "\(told.errors)")
-            #expect(told.output.contains("\(Self.harmed) documents fit it"), "\(told.output)")
+            let reported = try await test.steer("deployed", "job", "--yes")
+            #expect(reported.exitCode == 0, "\(reported.errors)")
+            #expect(reported.output.contains("\(Self.unsyncable) documents fit it"), "\(reported.output)")
             #expect(try await test.state.count("harm", ["repaired": ["$exists": false]]) == 0)
         }
     }

@@ -10,7 +10,7 @@ import Testing
                 let dead = try await BudgetCase.run(test, "--allow-unsync", "200", fault: "after-harm:1")
                 #expect(dead.wasKilled, "\(dead.errors)")
                 #expect(try await BudgetCase.recorded(test).count == 30)
-                #expect(try await BudgetCase.harmed(test) == [])
+                #expect(try await BudgetCase.unsyncable(test) == [])
             }
             let dead = try await BudgetCase.run(test, "--allow-unsync", "200", fault: "after-harm:2")
             #expect(dead.wasKilled)
@@ -18,7 +18,7 @@ import Testing
             try await BudgetCase.expectUnderCeiling(test)
             let stopped = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
-            #expect(try await BudgetCase.harmed(test).count == 79)
+            #expect(try await BudgetCase.unsyncable(test).count == 79)
             try await BudgetCase.expectUnderCeiling(test)
         }
     }
@@ -29,17 +29,17 @@ import Testing
             for chunk in 1...3 { #expect(try await BudgetCase.run(test, fault: "after-harm:\(chunk)").wasKilled) }
             let run = try await BudgetCase.run(test)
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try await BudgetCase.harmed(test).count == 99)
+            #expect(try await BudgetCase.unsyncable(test).count == 99)
             try await BudgetCase.expectUnderCeiling(test)
         }
     }
 
-    @Test func whatWasRepairedCountsAgainWhenItIsHarmedAgain() async throws {
+    @Test func aRepairedDocumentCountsAgainWhenItIsMadeUnsyncableAgain() async throws {
         try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 110]], "limit": 0]]])
             let flags = ["--allow-unsync", "200", "--ledger", "\(test.database.name).ledger"]
             #expect(try await test.backfill(flags: flags, fault: "after-checkpoint:1").wasKilled)
-            try await BudgetCase.unsync(try await BudgetCase.harmed(test), in: test)
+            try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             // The next run finds the first chunk's documents in the ledger before it writes the second chunk.
             #expect(try await test.backfill(flags: flags, fault: "after-checkpoint:1").wasKilled)
             #expect(try await test.state.count("harm", ["seen": true]) == 30)
@@ -50,7 +50,7 @@ import Testing
             ])
             let stopped = try await test.backfill(flags: flags)
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
-            #expect(try await BudgetCase.harmed(test).count == 99)
+            #expect(try await BudgetCase.unsyncable(test).count == 99)
             try await BudgetCase.expectUnderCeiling(test)
         }
     }
@@ -58,7 +58,7 @@ import Testing
     @Test func planningMarksNothing() async throws {
         try await BudgetCase.withTasks { test in
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200", fault: "after-write:1").wasKilled)
-            try await BudgetCase.unsync(try await BudgetCase.harmed(test), in: test)
+            try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             let state = try await test.state.documents("harm")
             let dry = try await BudgetCase.run(test, "--dry-run")
             #expect(dry.output.contains("30 in the ledger + 0 pending"), "\(dry.output) \(dry.errors)")

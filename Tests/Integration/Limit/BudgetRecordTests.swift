@@ -19,7 +19,7 @@ import Testing
         ]
     }
 
-    @Test func whatTheLedgerShowsIsMarkedOfEachRecordByItself() async throws {
+    @Test func eachReservationIsMarkedOnceTheLedgerShowsIt() async throws {
         try await BudgetCase.withTasks(ledger: 1) { test in
             // The ledger showed the document before the second job reserved room for it. It may have been repaired
             // since, so the ledger's entry does not prove that the job's write was seen.
@@ -31,7 +31,7 @@ import Testing
             #expect(try await test.state.count("harm", ["_id.job": "second", "seen": false]) == 1)
             // One document is in the ledger, and the second job's reservation is pending, so there is room for 97
             // documents.
-            #expect(try await BudgetCase.harmed(test).count == 97)
+            #expect(try await BudgetCase.unsyncable(test).count == 97)
         }
     }
 
@@ -55,8 +55,8 @@ import Testing
             try await test.mongod.failing(point) {
                 program.send(SIGCONT)
                 try await waitUntil("the program is through it") {
-                    let isBridged = try await BudgetCase.harmed(test).count > 60
-                    return program.hasEnded || isBridged
+                    let hasContinued = try await BudgetCase.unsyncable(test).count > 60
+                    return program.hasEnded || hasContinued
                 }
             }
         }
@@ -81,7 +81,7 @@ import Testing
             let run = try await run(into: point, test)
             #expect(run.exitCode == 75, "\(run.errors)")
             #expect(run.errors.contains("trying again (3)"), "\(run.errors)")
-            #expect(try await BudgetCase.harmed(test).count == 94)
+            #expect(try await BudgetCase.unsyncable(test).count == 94)
         }
     }
 

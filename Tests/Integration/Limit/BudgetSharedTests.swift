@@ -20,15 +20,15 @@ import Testing
             async let first = test.backfill(flags: flags)
             async let second = test.backfill("chores", flags: flags)
             #expect(try await [first.exitCode, second.exitCode] == [75, 75])
-            let harmed: BSONDocument = ["priority": ["$type": "int"]]
-            let tasks = try await test.database.count("tasks", harmed)
-            let chores = try await test.database.count("chores", harmed)
+            let unsyncable: BSONDocument = ["priority": ["$type": "int"]]
+            let tasks = try await test.database.count("tasks", unsyncable)
+            let chores = try await test.database.count("chores", unsyncable)
             #expect(tasks + chores < BudgetCase.ceiling, "\(tasks) and \(chores)")
             #expect(tasks + chores > 0)
         }
     }
 
-    @Test func aDocumentThatTheGateDidNotJudgeIsNotWritten() async throws {
+    @Test func aDocumentThatTheBudgetDidNotJudgeIsNotWritten() async throws {
         try await BudgetCase.withTasks { test in
             let others: BSONValue = ["$or": [["_id": ["$gte": 100]], ["_id": ["$mod": [2, 1]]]]]
             try await test.database.run(["delete": "tasks", "deletes": [["q": others, "limit": 0]]])
@@ -44,8 +44,8 @@ import Testing
             }
             // The next pass checks the new documents. There is room for 49 of the 50.
             #expect(run.exitCode == 75, "\(run.errors)")
-            let harmed = try await test.database.documents("tasks", ["priority": ["$type": "int"]])
-            #expect(harmed.count == BudgetCase.ceiling - 1)
+            let unsyncable = try await test.database.documents("tasks", ["priority": ["$type": "int"]])
+            #expect(unsyncable.count == BudgetCase.ceiling - 1)
         }
     }
 
@@ -76,27 +76,27 @@ import Testing
         }
     }
 
-    private func expectHarmRecorded(_ run: ProgramRun, _ test: BackfillCase) async throws {
+    private func expectReservations(_ run: ProgramRun, _ test: BackfillCase) async throws {
         #expect(run.exitCode == 75, "\(run.errors)")
-        let harmed = try await test.database.documents("tasks", ["p": ["$type": "int"], "q": ["$exists": true]])
-        #expect(harmed.count == 9)
-        #expect(try await Set(BudgetCase.recorded(test)) == Set(harmed.compactMap { $0["_id"]?.integer }))
+        let unsyncable = try await test.database.documents("tasks", ["p": ["$type": "int"], "q": ["$exists": true]])
+        #expect(unsyncable.count == 9)
+        #expect(try await Set(BudgetCase.recorded(test)) == Set(unsyncable.compactMap { $0["_id"]?.integer }))
     }
 
-    @Test func aDocumentThatIsRepairedBeforeTheWriteIsNotHarmedUncounted() async throws {
+    @Test func aDocumentThatIsRepairedBeforeTheWriteIsNotMadeUnsyncableUncounted() async throws {
         // Without `q` the documents do not sync, so to convert `p` makes none unsyncable. Then a user adds `q`.
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
-            try await expectHarmRecorded(try await runOvertaken(test, by: ["q": ""]), test)
+            try await expectReservations(try await runOvertaken(test, by: ["q": ""]), test)
         }
     }
 
-    @Test func aStepThatBecomesDueBeforeTheWriteHarmsNothingUncounted() async throws {
+    @Test func aStepThatBecomesDueBeforeTheWriteMakesNothingUnsyncableUncounted() async throws {
         // `high` cannot be converted, so only the `default` step is needed. Then a user writes a text that can be.
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": "high"] }
         let steps = [#"default: {field: q, value: ""}"#, "convert: {field: p, to: int}"]
         try await withPairs(make, steps: steps) { test in
-            try await expectHarmRecorded(try await runOvertaken(test, by: ["p": "3"]), test)
+            try await expectReservations(try await runOvertaken(test, by: ["p": "3"]), test)
             #expect(try await test.database.count("tasks", ["q": ""]) == 50)
         }
     }
@@ -182,7 +182,7 @@ import Testing
             let run = try await BudgetCase.run(test, "--allow-unsync", "200", "--app-id", app)
             #expect(run.exitCode == 75)
             #expect(run.output.contains("40 in the ledger"), "\(run.output)")
-            #expect(try await BudgetCase.harmed(test).count == 59)
+            #expect(try await BudgetCase.unsyncable(test).count == 59)
         }
     }
 }

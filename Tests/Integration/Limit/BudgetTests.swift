@@ -13,7 +13,7 @@ import Testing
                 "--allow-unsync 200",
             ] { #expect(run.errors.contains(text), "\(run.errors)") }
             #expect(try await !test.hasState())
-            #expect(try await BudgetCase.harmed(test) == [])
+            #expect(try await BudgetCase.unsyncable(test) == [])
             #expect(try await BudgetCase.run(test, "--allow-unsync", "199").exitCode == 1)
         }
     }
@@ -23,7 +23,7 @@ import Testing
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 99]], "limit": 0]]])
             let run = try await BudgetCase.run(test)
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try await BudgetCase.harmed(test).count == 99)
+            #expect(try await BudgetCase.unsyncable(test).count == 99)
             try await BudgetCase.expectUnderCeiling(test)
         }
     }
@@ -35,42 +35,42 @@ import Testing
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             let sum = ledger.map { "\($0) in the ledger" } ?? "no ledger"
             #expect(stopped.output.contains("\(sum) + \(room) pending, must stay under 100"), "\(stopped.output)")
-            #expect(try await BudgetCase.harmed(test).count == room)
+            #expect(try await BudgetCase.unsyncable(test).count == room)
             try await BudgetCase.expectUnderCeiling(test)
 
             let again = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(again.exitCode == 75)
-            #expect(try await BudgetCase.harmed(test).count == room)
+            #expect(try await BudgetCase.unsyncable(test).count == room)
         }
     }
 
-    @Test func whatTheLedgerShowsIsNotCountedTwice() async throws {
+    @Test func documentsThatTheLedgerShowsAreNotCountedTwice() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             // The ledger now shows the documents that were pending. The sum of both is the same, so there is no more
             // room.
-            try await BudgetCase.unsync(try await BudgetCase.harmed(test), in: test)
+            try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             let again = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(again.exitCode == 75)
             #expect(again.output.contains("99 in the ledger + 0 pending"), "\(again.output)")
-            #expect(try await BudgetCase.harmed(test).count == 79)
+            #expect(try await BudgetCase.unsyncable(test).count == 79)
             // Users repair the twenty documents that were in the ledger before the job, which makes room for twenty
             // more.
             try await test.database.run([
                 "delete": "ledger", "deletes": [["q": ["documentId": ["$gte": 1_000]], "limit": 0]],
             ])
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
-            #expect(try await BudgetCase.harmed(test).count == 99)
+            #expect(try await BudgetCase.unsyncable(test).count == 99)
             try await BudgetCase.expectUnderCeiling(test)
         }
     }
 
-    @Test func withoutALedgerOnlyOwnHarmCounts() async throws {
+    @Test func withoutALedgerOnlyTheJobsOwnDocumentsCount() async throws {
         try await BudgetCase.withTasks(ledger: 50) { test in
             let stopped = try await BudgetCase.run(test, "--ledger", "none", "--allow-unsync", "200")
             #expect(stopped.exitCode == 75)
             #expect(stopped.output.contains("no ledger + 99 pending"))
-            #expect(try await BudgetCase.harmed(test).count == 99)
+            #expect(try await BudgetCase.unsyncable(test).count == 99)
         }
     }
 
@@ -92,7 +92,7 @@ import Testing
                 #expect(run.exitCode == 77, "\(run.errors)")
                 #expect(run.errors.contains("missing find on \(ledger) ("), "\(run.errors)")
             }
-            #expect(try await BudgetCase.harmed(test) == [])
+            #expect(try await BudgetCase.unsyncable(test) == [])
         }
     }
 }

@@ -25,7 +25,7 @@ import Testing
 
             let last = try await BudgetCase.run(test)
             #expect(last.exitCode == 0, "\(last.errors)")
-            #expect(try await BudgetCase.harmed(test).count == 200)
+            #expect(try await BudgetCase.unsyncable(test).count == 200)
         }
     }
 
@@ -38,20 +38,20 @@ import Testing
                 program.send(SIGCONT)
             }
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try await BudgetCase.harmed(test).count == 200)
+            #expect(try await BudgetCase.unsyncable(test).count == 200)
             // Only the two chunks that the budget checked before the deploy have reservations.
             #expect(try await BudgetCase.recorded(test).count == 60)
         }
     }
 
-    @Test func itCanBeTakenBack() async throws {
+    @Test func itCanBeUndone() async throws {
         try await BudgetCase.withTasks { test in
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             #expect(try await deployed(test, "job", "--yes").exitCode == 0)
             let revoked = try await deployed(test, "job", "--revoke")
             #expect(revoked.exitCode == 0, "\(revoked.errors)")
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
-            #expect(try await BudgetCase.harmed(test).count == 99)
+            #expect(try await BudgetCase.unsyncable(test).count == 99)
         }
     }
 

@@ -15,7 +15,7 @@ import Testing
     ///
     /// If the ledger is later than stated, the limit may be exceeded. The tests therefore let the simulated ledger
     /// catch up between runs, and state ten seconds more than its lag.
-    private static let told = lag + .seconds(10)
+    private static let reported = lag + .seconds(10)
     private static let ceiling = limit - limit / 10
 
     /// Runs a test with tasks whose priority is text, a job that converts it to a number, and a ledger that lags.
@@ -32,7 +32,7 @@ import Testing
                 on: "tasks", steps: ["convert: {field: priority, to: int}"],
                 limits:
                     "{chunk: {documents: \(chunk)}, unsynced: \(Self.limit), ledgerLag: "
-                    + "\(Self.told.components.seconds)s}",
+                    + "\(Self.reported.components.seconds)s}",
                 more: "schema: {active: active.json, next: next.json}")
             try await LedgerSimulator.keeping(
                 "ledger", of: "tasks", in: test.database, active: try schema("active", test),
@@ -55,18 +55,18 @@ import Testing
             let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
             let stopped = try await test.backfill(flags: flags)
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
-            #expect(try await BudgetCase.harmed(test).count == Self.ceiling - 1)
+            #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
             try await ledger.catchUp()
             #expect(ledger.highest == Self.ceiling - 1)
             // The ledger now shows the documents that were pending, so there is still no more room.
             #expect(try await test.backfill(flags: flags).exitCode == 75)
-            #expect(try await BudgetCase.harmed(test).count == Self.ceiling - 1)
+            #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
 
             try ledger.deploy(try schema("next", test))
             #expect(try await ThrottleCase.steer("deployed", test, "--yes").exitCode == 0)
             let last = try await test.backfill(flags: flags)
             #expect(last.exitCode == 0, "\(last.errors)")
-            #expect(try await BudgetCase.harmed(test).count == Self.documents)
+            #expect(try await BudgetCase.unsyncable(test).count == Self.documents)
             try await ledger.catchUp()
             #expect(ledger.highest < Self.ceiling)
             print("highest count ever seen: \(ledger.highest) of \(Self.limit), ledger \(Self.lag) late")
@@ -84,13 +84,13 @@ import Testing
             let stopped = try await test.backfill(flags: flags)
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             try await ledger.catchUp()
-            #expect(try await BudgetCase.harmed(test).count == Self.ceiling - 1)
+            #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
             #expect(ledger.highest == Self.ceiling - 1)
             print("highest count ever seen: \(ledger.highest) of \(Self.limit), killed 10 times")
         }
     }
 
-    @Test(.timeLimit(.minutes(60))) func whatUsersRepairMeanwhileIsNotSpentTwice() async throws {
+    @Test(.timeLimit(.minutes(60))) func usersRepairsAreNotSpentTwice() async throws {
         try await withLateLedger(removesEntries: true, chunk: 50) { test, ledger in
             let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
             #expect(try await test.backfill(flags: flags).exitCode == 75)
@@ -109,9 +109,9 @@ import Testing
             try await waitUntil("the room is spent again") {
                 try await ledger.keepUp()
                 #expect(try await test.backfill(flags: flags).exitCode == 75)
-                let harmed = try await BudgetCase.harmed(test).count
-                try #require(harmed < Self.ceiling)
-                return harmed == Self.ceiling - 1
+                let unsyncable = try await BudgetCase.unsyncable(test).count
+                try #require(unsyncable < Self.ceiling)
+                return unsyncable == Self.ceiling - 1
             }
             try await ledger.catchUp()
             #expect(ledger.highest < Self.ceiling)

@@ -47,10 +47,11 @@ import Testing
             #expect(try await converted(test) == 0)
             #expect(try await test.state.count("jobs", [:]) == 0)
 
-            let look = try await test.backfill(file, "--dry-run", "--ledger", "none", yes: false)
-            #expect(look.exitCode == 1, "\(look.errors)")
+            let dryRun = try await test.backfill(file, "--dry-run", "--ledger", "none", yes: false)
+            #expect(dryRun.exitCode == 1, "\(dryRun.errors)")
             #expect(
-                look.output.contains("would make 20 documents unsyncable under the active schema"), "\(look.output)")
+                dryRun.output.contains("would make 20 documents unsyncable under the active schema"),
+                "\(dryRun.output)")
 
             let late = try await run(file, "--deployed", test: test)
             #expect(late.exitCode == 0, "\(late.output)\(late.errors)")

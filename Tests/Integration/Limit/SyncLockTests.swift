@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func oneThatIsDeletedMeanwhileIsNotReported() async throws {
+    @Test func aDocumentThatIsDeletedDuringTheScanIsNotReported() async throws {
         try await withPeople { test in
             try await test.database.run(["profile": 2])
             let run = try await test.backfill("job", "--lock-wait", "30m") { _ in
@@ -85,7 +85,7 @@ import Testing
     /// A document that a client-side step skipped still needs the job, but the run does not wait for it.
     ///
     /// While the run waits for a locked document, it does not survey the collection again and again.
-    @Test func besideOneThatWasSetAsideTheyAreWaitedForInPeace() async throws {
+    @Test func lockedDocumentsAreWaitedForAlthoughAnotherWasSkipped() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) {
                 ["_id": .integer($0), "v": "00112233-4455-6677-8899-aabbccddeeff"]

@@ -24,12 +24,12 @@ enum ThrottleCase {
     /// While the run waits, it changes nothing, keeps its lease, and records the reason in the state database.
     /// - Parameter isSteady: whether the reason holds all the time, so that the run must not write a chunk.
     @discardableResult
-    static func expectHold(
+    static func expectWait(
         _ brake: String, _ metric: String, _ test: BackfillCase, lease: String = "4s", isSteady: Bool = true,
         release: () async throws -> Void
     ) async throws -> ProgramRun {
         let run = try await test.backfill(flags: ["--lease-ttl", lease]) { program in
-            try await waitForBrake(brake, test, unless: program)
+            try await waitForThrottle(brake, test, unless: program)
             let waiting = try await waiting(test).first { $0["brake"]?.text == brake }
             #expect(waiting?["metric"]?.text?.contains(metric) == true, "\(waiting as Any)")
             #expect(waiting?["value"]?.text?.isEmpty == false)
@@ -53,7 +53,8 @@ enum ThrottleCase {
 
     /// Waits until a throttle reason holds the job's run.
     /// - Parameter program: the process of the run; if it ends, the wait fails.
-    static func waitForBrake(_ brake: String, _ test: BackfillCase, unless program: LiveProgram? = nil) async throws {
+    static func waitForThrottle(_ brake: String, _ test: BackfillCase, unless program: LiveProgram? = nil) async throws
+    {
         try await waitUntil("the run waits for \(brake)") {
             if program?.hasEnded == true { throw TestSupportError("the run ended before it waited for \(brake)") }
             return try await waiting(test).contains { $0["brake"]?.text == brake }

@@ -9,7 +9,7 @@ import Testing
 /// Each test brings a server into the state that a rule waits for.
 @Suite(.serialized) struct ThrottleServerTests {
     /// A user loses the right to read the server metrics during a run, which counts as a failed reading.
-    @Test func aRunWhoseUserMayNotLookAnyMoreWaits() async throws {
+    @Test func aRunWhoseUserCanNoLongerReadMetricsWaits() async throws {
         let mongod = try await Mongod.withAuthentication
         try await ThrottleCase.withPeople(on: mongod, limits: "") { test in
             let name = "watched-\(test.database.name)"
@@ -26,7 +26,7 @@ import Testing
                 // The runner reads the metrics again only if its last reading is a second old.
                 try await Task.sleep(for: .milliseconds(1_200))
                 program.send(SIGCONT)
-                try await ThrottleCase.waitForBrake("reading", test)
+                try await ThrottleCase.waitForThrottle("reading", test)
                 #expect(try await test.checkpoint()?.chunks == 1)
                 try await mongod.admin(["grantRolesToUser": .string(name), "roles": [watch]])
             }
@@ -35,11 +35,11 @@ import Testing
         }
     }
 
-    @Test func theLagOfASecondaryThatStandsStill() async throws {
+    @Test func theLagOfASecondaryThatDoesNotApplyWrites() async throws {
         let set = try await ThreeNodes.start()
         try await ThrottleCase.withPeople(on: set.primary, limits: "lag: 2s") { test in
             try await set.stopSecondary(behindBy: 3)
-            let run = try await ThrottleCase.expectHold("secondaryLag", "lag of \(set.secondaries[0])", test) {
+            let run = try await ThrottleCase.expectWait("secondaryLag", "lag of \(set.secondaries[0])", test) {
                 try set.continueSecondary()
             }
             #expect(run.output.contains("limit 2 s"), "\(run.output)")
@@ -59,7 +59,7 @@ import Testing
             let few = try await test.backfill("small", "--max-runtime", "60s")
             #expect(few.exitCode == 0, "\(few.errors)")
             #expect(!few.errors.contains("waiting: "), "\(few.errors)")
-            try await ThrottleCase.expectHold("oplog", "oplog window", test) {
+            try await ThrottleCase.expectWait("oplog", "oplog window", test) {
                 try await ThrottleCase.steer("tune", test, "oplog=off")
             }
         }
@@ -83,7 +83,7 @@ import Testing
                     let dirty = cache?["tracked dirty bytes in the cache"]?.integer ?? 0
                     return dirty > (cache?["maximum bytes configured"]?.integer ?? .max) / 50
                 }
-                try await ThrottleCase.expectHold("cacheDirty", "dirty cache", test, isSteady: false) {
+                try await ThrottleCase.expectWait("cacheDirty", "dirty cache", test, isSteady: false) {
                     group.cancelAll()
                     try await group.waitForAll()
                     // A checkpoint writes all dirty pages to disk.
@@ -102,7 +102,7 @@ import Testing
             for name in ["more", "and more", "and again"] {
                 try await test.database.fill(name, count: 600) { ["_id": .integer($0), "text": text] }
             }
-            try await ThrottleCase.expectHold("cacheUsed", "cache in use", test) {
+            try await ThrottleCase.expectWait("cacheUsed", "cache in use", test) {
                 try await ThrottleCase.steer("tune", test, "cache.used=off")
             }
         }
@@ -121,7 +121,7 @@ import Testing
                 }
                 do {
                     try await waitUntil("four inserts hold their tickets") { try await Self.ticketsInUse(mongod) >= 4 }
-                    try await ThrottleCase.expectHold("tickets", "execution tickets in use", test) {
+                    try await ThrottleCase.expectWait("tickets", "execution tickets in use", test) {
                         try await mongod.admin(hang.merging(["mode": "off"]))
                     }
                 } catch {
@@ -156,7 +156,7 @@ import Testing
                     let status = try await mongod.admin(["serverStatus": 1])
                     return status["flowControl"]?.document?["timeAcquiringMicros"]?.integer ?? 0 > 1_000_000
                 }
-                try await ThrottleCase.expectHold("flowControl", "writers' wait for flow control", test, lease: "20s") {
+                try await ThrottleCase.expectWait("flowControl", "writers' wait for flow control", test, lease: "20s") {
                     group.cancelAll()
                     try await mongod.admin(override.merging(["mode": "off"]))
                 }

@@ -10,7 +10,7 @@ import Testing
     @Test func aPauseWindowHoldsUntilItIsTakenOff() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 Europe/Madrid""#) {
             test in
-            try await ThrottleCase.expectHold("pauseWindow", "time", test) {
+            try await ThrottleCase.expectWait("pauseWindow", "time", test) {
                 let tuned = try await ThrottleCase.steer("tune", test, "pause=off")
                 #expect(tuned.exitCode == 0, "\(tuned.errors)")
             }
@@ -24,7 +24,7 @@ import Testing
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 #expect(try await ThrottleCase.steer("pause", test).exitCode == 0)
                 program.send(SIGCONT)
-                try await ThrottleCase.waitForBrake("operatorPause", test)
+                try await ThrottleCase.waitForThrottle("operatorPause", test)
                 #expect(try await test.database.count("people", ["email": "none"]) < ThrottleCase.people)
                 #expect(try await ThrottleCase.steer("resume", test).exitCode == 0)
             }
@@ -33,10 +33,10 @@ import Testing
         }
     }
 
-    @Test func whoWaitsObeysASignal() async throws {
+    @Test func aWaitObeysASignal() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 UTC""#) { test in
             let run = try await test.backfill { program in
-                try await ThrottleCase.waitForBrake("pauseWindow", test)
+                try await ThrottleCase.waitForThrottle("pauseWindow", test)
                 program.send(SIGTERM)
             }
             #expect(run.exitCode == 75, "\(run.errors)")
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func whoWaitsObeysTheTimeBudget() async throws {
+    @Test func aWaitObeysTheTimeBudget() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 UTC""#) { test in
             let run = try await test.backfill("job", "--max-runtime", "1s")
             #expect(run.exitCode == 75, "\(run.errors)")
@@ -60,7 +60,7 @@ import Testing
             try await test.mongod.failing(.error(8, "serverStatus", appName: test.appName)) {
                 // The plan reports the failed reading, too.
                 let run = try await test.backfill { program in
-                    try await ThrottleCase.waitForBrake("reading", test)
+                    try await ThrottleCase.waitForThrottle("reading", test)
                     program.send(SIGTERM)
                 }
                 #expect(run.exitCode == 75, "\(run.errors)")
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func whatTheUserMayNotReadIsAMissingGuarantee() async throws {
+    @Test func unreadableMetricsAreAMissingGuarantee() async throws {
         try await ThrottleCase.withPeople(on: try await .withAuthentication, limits: "") { test in
             let roles = [test.database.name, test.state.name].map { name -> BSONValue in
                 ["role": "readWrite", "db": .string(name)]

@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func moreEntriesThanABatchAreAllLookedAt() async throws {
+    @Test func moreEntriesThanABatchAreAllRead() async throws {
         try await with { test in
             try await test.database.fill("person", count: 2_500) {
                 ["_id": .integer($0), "name": $0 % 5 == 0 ? 5 : "x"]

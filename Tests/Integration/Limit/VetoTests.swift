@@ -20,7 +20,7 @@ import Testing
 
     @Test func aCommandHoldsUntilItEndsWith0() async throws {
         try await withPeople("{command: \"test -e FOLDER/go\"}") { test in
-            try await ThrottleCase.expectHold("veto", "veto by the job's command", test) {
+            try await ThrottleCase.expectWait("veto", "veto by the job's command", test) {
                 let status = try await ThrottleCase.steer("status", test)
                 #expect(status.output.contains("veto by the job's command: ended with exit code 1"), "\(status.output)")
                 try test.write("go", "")
@@ -34,7 +34,7 @@ import Testing
         try await Answering.serving(in: folder) { port in
             try folder.write("503", to: "status")
             try await withPeople("{http: \"http://127.0.0.1:\(port)/ready?token=hidden\"}") { test in
-                let run = try await ThrottleCase.expectHold("veto", "veto by 127.0.0.1", test) {
+                let run = try await ThrottleCase.expectWait("veto", "veto by 127.0.0.1", test) {
                     let waiting = try await ThrottleCase.waiting(test)
                     #expect(waiting.contains { $0["value"] == "answered 503" }, "\(waiting)")
                     try folder.write("200", to: "status")
@@ -59,7 +59,7 @@ import Testing
         try await Answering.serving(in: folder) { port in
             try await withPeople(throttle.replacing("PORT", with: "\(port)")) { test in
                 let run = try await test.backfill { program in
-                    try await ThrottleCase.waitForBrake("veto", test)
+                    try await ThrottleCase.waitForThrottle("veto", test)
                     program.send(SIGTERM)
                 }
                 #expect(run.exitCode == 75, "\(run.errors)")
@@ -102,7 +102,7 @@ import Testing
             try test.write("ask.sh", script)
             let run = try await test.backfill { program in
                 guard end != "exit 0" else { return }
-                try await ThrottleCase.waitForBrake("veto", test)
+                try await ThrottleCase.waitForThrottle("veto", test)
                 program.send(SIGTERM)
             }
             #expect(run.exitCode == (end == "exit 0" ? 0 : 75), "\(run.errors)")

@@ -61,7 +61,7 @@ import Testing
         return line?.split(separator: " ").last.flatMap { Int($0) }
     }
 
-    @Test func aMirrorThatIsPausedSaysHowFarItFallsBehind() async throws {
+    @Test func aPausedMirrorShowsItsLag() async throws {
         try await PartnerCase.withCopy { test in
             let metrics = test.folder.path.appending("mirror.prom").string
             try await test.state.fill("jobs", [["_id": "partner tasks", "control": ["paused": ["by": "a test"]]]])
@@ -100,16 +100,16 @@ import Testing
                 try await waitUntil("the changes are three seconds old") { try await now() > changed + 3_000 }
                 let before = lag(test)
                 program.send(SIGCONT)
-                var told: Int?
+                var reported: Int?
                 try await waitUntil("it has told its lag") {
-                    told = lag(test)
-                    if told == before { told = nil }
+                    reported = lag(test)
+                    if reported == before { reported = nil }
                     // A write that took too long is tried again in halves, and stops again before the mirror has
                     // reported anything.
-                    if told == nil, try program.isStopped { program.send(SIGCONT) }
-                    return told != nil || program.hasEnded
+                    if reported == nil, try program.isStopped { program.send(SIGCONT) }
+                    return reported != nil || program.hasEnded
                 }
-                #expect(try #require(told) >= 3_000)
+                #expect(try #require(reported) >= 3_000)
                 try await waitUntil("it stands still again, or has ended") {
                     try program.hasEnded || program.isStopped
                 }

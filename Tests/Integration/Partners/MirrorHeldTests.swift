@@ -33,6 +33,20 @@ import Testing
         #expect(try await test.run("status").output.contains("1 document not on the other side"))
     }
 
+    /// Earlier versions of the program recorded the reason only as a text.
+    @Test(arguments: [false, true]) func aHeldPairIsReportedOnce(_ isOfEarlierVersion: Bool) async throws {
+        try await withMirror { test in
+            if isOfEarlierVersion {
+                try await test.state.run([
+                    "update": "unmirrored",
+                    "updates": [["q": [:], "u": ["$unset": ["kind": "", "step": "", "fields": ""]]]],
+                ])
+            }
+            #expect(try await mirror(test).errors.contains("is skipped") == false)
+            try await expectHeld(test, title: "task 1")
+        }
+    }
+
     @Test func aChangeOfTheOtherDocumentOverwritesNoRefusedOne() async throws {
         try await withMirror { test in
             try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "touched"]])

@@ -28,7 +28,7 @@ import Testing
                 }
             }
             try await expectRest(.documented, test, model)
-            FaultTable.tell("partner mirror", "kill -9 anywhere", tries: rounds, wentOn: 0)
+            FaultTable.note("partner mirror", "kill -9 anywhere", tries: rounds, continued: 0)
         }
     }
 
@@ -70,15 +70,15 @@ import Testing
                 "mirror soak: \(model.writes) writes, \(model.relayed) relayed, \(kills) kills, \(elections) elections")
             try await MirrorWorkload.surely { try await test.endLease() }
             try await expectRest(workload, test, model)
-            FaultTable.tell("partner mirror", FaultTable.lostPrimary, tries: elections, wentOn: elections)
-            FaultTable.tell("partner mirror", "kill -9 anywhere", tries: kills, wentOn: 0)
+            FaultTable.note("partner mirror", FaultTable.lostPrimary, tries: elections, continued: elections)
+            FaultTable.note("partner mirror", "kill -9 anywhere", tries: kills, continued: 0)
         }
     }
 
-    /// Lets clients of both sides write until `meanwhile` ends.
+    /// Lets clients of both sides write until `during` ends.
     /// - Returns: what the clients wrote last.
     private static func load(
-        _ workload: MirrorWorkload, _ test: PartnerCase, meanwhile: (MirrorWorkload.Model) async throws -> Void
+        _ workload: MirrorWorkload, _ test: PartnerCase, during: (MirrorWorkload.Model) async throws -> Void
     ) async throws -> MirrorWorkload.Model {
         let made = try await workload.begin(test, count: count)
         try #require(made.exitCode == 0, "\(made.errors)\(made.output)")
@@ -89,7 +89,7 @@ import Testing
                 group.addTask { try await workload.relay(number, in: test, model) }
             }
             defer { model.stop() }
-            try await meanwhile(model)
+            try await during(model)
             model.stop()
             try await group.waitForAll()
         }

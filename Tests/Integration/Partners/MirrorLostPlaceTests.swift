@@ -17,7 +17,7 @@ import Testing
     }
 
     /// A real oplog of a few megabytes is overwritten while no mirror runs.
-    @Test func aPlaceThatTheOplogLostIsSaidAndBothSidesAreComparedAnew() async throws {
+    @Test func aPlaceThatTheOplogLostIsReportedAndBothSidesAreComparedAgain() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
         try await mongod.withPartner { test in
             try test.job()

@@ -52,6 +52,52 @@ import Testing
         }
     }
 
+    /// A commit succeeds, but its replies report errors, and a client sets the document back before the mirror retries.
+    @Test func aRetryOfACommittedTransactionOverwritesNoClient() async throws {
+        try await PartnerCase.withCopy { test in
+            var point = FailPoint("commitTransaction", appName: test.appName, mode: .times(2))
+            point.writeConcernError = ["code": 91, "errmsg": "shutting down"]
+            point.blockTime = .seconds(2)
+            try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "new"]])
+            let run = try await test.mongod.failing(point) {
+                try await test.run("mirror", "--once", "-o", "json") { program in
+                    try await waitUntil("the first commit is done") {
+                        try await name(1, test) == "new" || program.hasEnded
+                    }
+                    try await test.database.update("TaskV2", PartnerCase.target(1), ["$set": ["name": "task 1"]])
+                }
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let rest = try await test.mirrored()
+            #expect(try await title(1, test) == "task 1", "\(run.errors)")
+            #expect(try await name(1, test) == "task 1", "\(run.errors)")
+            #expect(rest["conflicts"] == 0, "\(rest)")
+        }
+    }
+
+    /// A client changes a document after the mirror has read it, and sets it back before the mirror writes it.
+    ///
+    /// The document's bytes do not show the client's changes, but its later change wins nevertheless.
+    @Test(arguments: [false, true]) func aDocumentThatIsSetBackMeanwhileIsAConflict(_ stopsAtOnce: Bool) async throws {
+        try await PartnerCase.withCopy { test in
+            try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "new"]])
+            let flags = stopsAtOnce ? [] : ["--once"]
+            let run = try await test.run("mirror", flags: flags, fault: "before-write:1:stop") { program in
+                try await waitUntil("the mirror is about to write") { try program.isStopped }
+                for text in ["between", "task 1"] {
+                    try await test.database.update("TaskV2", PartnerCase.target(1), ["$set": ["name": .string(text)]])
+                }
+                if stopsAtOnce { program.send(SIGTERM) }
+                program.send(SIGCONT)
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            _ = try await test.mirrored()
+            #expect(try await title(1, test) == "task 1", "\(run.errors)")
+            #expect(try await name(1, test) == "task 1", "\(run.errors)")
+            #expect(run.errors.contains("the partner's change was later, and wins"), "\(run.errors)")
+        }
+    }
+
     @Test func aDocumentThatIsDeletedInsertedAndDeletedAgainIsGone() async throws {
         try await PartnerCase.withCopy { test in
             let document = try #require(try await test.database.documents("Task", PartnerCase.source(2)).first)

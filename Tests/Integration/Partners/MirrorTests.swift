@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeOnTheOtherSideIsNamedAndLeftAlone() async throws {
+    @Test func documentsThatCannotBeOnTheOtherSideAreNamedAndSkipped() async throws {
         try await PartnerCase.withCopy(count: 40) { test in
             try await test.database.update("TaskV2", PartnerCase.target(1), ["$set": ["priority": "high"]])
             try await test.database.fill("TaskV2", [["_id": "no object id", "name": "x"]])
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func whatChangedBeforeTheMirrorBeganGoesOverToo() async throws {
+    @Test func changesFromBeforeTheMirrorsStartAreCarriedOverToo() async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()
             try await test.load(1_200)
@@ -192,19 +192,19 @@ import Testing
     }
 
     /// The change stream of one side opens late, while the mirror already records how far behind it is.
-    @Test func aMirrorThatBeginsIsNotYearsBehind() async throws {
+    @Test func aMirrorThatBeginsDoesNotLagByYears() async throws {
         try await PartnerCase.withCopy { test in
             let appName = "opens-late-\(test.database.name)"
             var point = FailPoint("aggregate", appName: appName)
             (point.namespace, point.blockTime) = ("\(test.database.name).TaskV2", .seconds(10))
             try await Mongod.shared.failing(point) {
                 let run = try await test.run("mirror", uri: Mongod.shared.uri(appName: appName)) { program in
-                    var behind: Int?
+                    var lag: Int?
                     try await waitUntil("the mirror records how far it is") {
-                        behind = try await test.secondsBehind()
-                        return behind != nil || program.hasEnded
+                        lag = try await test.lagSeconds()
+                        return lag != nil || program.hasEnded
                     }
-                    #expect(try #require(behind) < 3600)
+                    #expect(try #require(lag) < 3600)
                     program.send(SIGTERM)
                 }
                 #expect(run.exitCode == 0 || run.exitCode == 75, "\(run.errors)")

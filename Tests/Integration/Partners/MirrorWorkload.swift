@@ -116,8 +116,10 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
     private func text(_ number: Int, _ side: Int, in test: PartnerCase) async throws -> String? {
         var text: String?
         try await Self.surely {
-            text = try await test.database.documents(Self.collections[side], ["_id": id(number, side)]).first?[
-                Self.field(side)]?.text
+            // With local read concern, the client could see a write of the mirror that an election then undoes.
+            text = try await test.database.documents(
+                Self.collections[side], ["_id": id(number, side)], readConcern: "majority"
+            ).first?[Self.field(side)]?.text
         }
         return text
     }

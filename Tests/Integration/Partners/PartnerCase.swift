@@ -46,6 +46,14 @@ struct PartnerCase: Sendable {
     /// Runs `partner COMMAND` with the job file that was written last.
     func run(
         _ command: String, _ flags: String..., uri: String? = nil, fault: String? = nil,
+        during: (LiveProgram) async throws -> Void = { _ in }
+    ) async throws -> ProgramRun {
+        try await run(command, flags: flags, uri: uri, fault: fault, meanwhile: meanwhile)
+    }
+
+    /// Runs `partner COMMAND` like ``run(_:_:uri:fault:meanwhile:)``, with a list of flags.
+    func run(
+        _ command: String, flags: [String], uri: String? = nil, fault: String? = nil,
         meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let isLeased = ["init", "mirror"].contains(command) && !flags.contains("--lease-ttl")
@@ -53,7 +61,7 @@ struct PartnerCase: Sendable {
             ["partner", command, folder.path.appending("tasks.yml").string, "--uri", uri ?? self.uri]
             + ["--state-database", state.name] + (isLeased ? ["--lease-ttl", "60s"] : [])
             + (command == "init" && !flags.contains("--dry-run") ? ["--yes"] : [])
-        return try await Program.run(arguments + flags, fault: fault, meanwhile: meanwhile)
+        return try await Program.run(arguments + flags, fault: fault, during: during)
     }
 
     /// Returns the `_id` of a task's original, by the task's number.
@@ -105,7 +113,7 @@ struct PartnerCase: Sendable {
     }
 
     /// Returns the lag of the running mirror in seconds, or `nil` if none runs or it has recorded nothing yet.
-    func secondsBehind() async throws -> Int? {
+    func lagSeconds() async throws -> Int? {
         let run = try await run("status", "-o", "json")
         let status = try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
         return status["at_work"] == true ? status["behind_seconds"]?.integer : nil

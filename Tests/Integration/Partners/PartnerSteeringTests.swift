@@ -49,12 +49,13 @@ import Testing
             ])
             let target = "\(test.database.name).TaskV2"
             // A partner without a mirror serves no change.
-            let told = check.output + check.errors
-            #expect(told.contains("the partner \(target)") && told.contains("serves no change yet"), "\(told)")
+            let reported = check.output + check.errors
+            #expect(
+                reported.contains("the partner \(target)") && reported.contains("serves no change yet"), "\(reported)")
         }
     }
 
-    @Test func whatTheSchemasDoNotDecideIsSaid() async throws {
+    @Test func openQuestionsOfTheSchemasAreNamed() async throws {
         try await Mongod.shared.withPartner { test in
             let planned = try await plan(test)
             #expect(planned.exitCode == 1)
@@ -64,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func theOldSideEndsOnlyWhenNothingStandsAgainstIt() async throws {
+    @Test func theOldSideEndsOnlyWithoutObstacles() async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()
             try await test.load(20)

@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func whatTheLookupDoesNotKnowIsRefused() async throws {
+    @Test func aKeyThatTheLookupLacksIsRefused() async throws {
         try await Mongod.shared.withPartner { test in
             try test.job(Self.everyKind(test))
             try await test.database.fill("Task", count: 5, Self.original)

@@ -20,7 +20,7 @@ import Testing
     /// The newer schemas: with the partner's schema added to the original's, or with the original's schema changed in
     /// place.
     private enum Next: String {
-        case beside, changed
+        case additional, changed
         /// The original's schema is changed in place, also in its tags, which the partner's steps do not mention.
         case changedMore = "changed-more"
         /// The original's schema is changed in place, and the partner's schema is added.
@@ -34,10 +34,10 @@ import Testing
             func write(_ version: String, _ collection: String, _ schema: String) throws {
                 try test.folder.write(schema, to: "\(version)/\(test.database.name)/\(collection)/schema.json")
             }
-            for version in ["old", Next.beside.rawValue] {
+            for version in ["old", Next.additional.rawValue] {
                 try write(version, "Task", Self.schema("Task", "objectId"))
             }
-            for version in [Next.beside, .both] {
+            for version in [Next.additional, .both] {
                 try write(version.rawValue, "TaskV2", Self.schema("TaskV2", "string"))
             }
             for version in [Next.changed, .both] {
@@ -55,8 +55,8 @@ import Testing
         let run = try await test.run("mirror") { program in
             try await waitUntil("the mirror has caught up, or is dead") {
                 if program.hasEnded { return true }
-                guard let behind = try await test.secondsBehind() else { return false }
-                return behind < 30
+                guard let lag = try await test.lagSeconds() else { return false }
+                return lag < 30
             }
             try #require(!program.hasEnded)
             try await body()
@@ -67,7 +67,7 @@ import Testing
 
     /// Runs a command with the older schema and one of the newer ones.
     private func run(
-        _ command: String, _ test: PartnerCase, to next: Next = .beside, _ flags: String...
+        _ command: String, _ test: PartnerCase, to next: Next = .additional, _ flags: String...
     ) async throws -> ProgramRun {
         let (old, new) = (test.folder.path.appending("old").string, test.folder.path.appending(next.rawValue).string)
         let schemas = command == "check" ? [new, "--active", old, "--ledger", "none"] : [old, new]
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test(arguments: verdicts) func aMirrorThatIsFarBehindKeepsNothingEqual(_ command: String) async throws {
+    @Test(arguments: verdicts) func aMirrorThatLagsKeepsNothingEqual(_ command: String) async throws {
         try await withPartner { test in
             try await verify(test)
             try #require(try await test.run("mirror", "--once").exitCode == 0)
@@ -174,7 +174,7 @@ import Testing
     }
 
     private static let commands: [(String, String)] = [
-        ("check", Next.beside.rawValue), ("check", Next.changed.rawValue), ("diff", Next.beside.rawValue),
+        ("check", Next.additional.rawValue), ("check", Next.changed.rawValue), ("diff", Next.additional.rawValue),
         ("plan", Next.changed.rawValue),
     ]
 
@@ -257,18 +257,20 @@ import Testing
         }
     }
 
-    @Test func machinesAreToldWhichPartnerServes() async throws {
+    @Test func jsonNamesThePartnerThatServes() async throws {
         try await withPartner { test in
             try await verify(test)
             try await mirroring(test) {
                 let diff = try #require(
-                    try BSONValue(extendedJSON: try await run("diff", test, to: .beside, "-o", "json").output).document)
+                    try BSONValue(extendedJSON: try await run("diff", test, to: .additional, "-o", "json").output)
+                        .document)
                 let change = try #require(diff["changes"]?.document?.values.first?.document)
                 #expect(change["code"] == "type-added" && change["verdict"] == "served" && change["fails"] == false)
                 let partner = try #require(change["partner"]?.document)
                 #expect(partner["job"] == "tasks" && partner["target"] == .string("\(test.database.name).TaskV2"))
                 let check = try #require(
-                    try BSONValue(extendedJSON: try await run("check", test, to: .beside, "-o", "json").output).document
+                    try BSONValue(extendedJSON: try await run("check", test, to: .additional, "-o", "json").output)
+                        .document
                 )
                 let parts = try #require(check["verdict"]?.document?["parts"]?.document)
                 #expect(parts["change"]?.document?["worst"] == "served", "\(parts)")

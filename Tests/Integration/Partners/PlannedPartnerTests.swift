@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func whatTheSchemasLeaveOpenIsSaidAndNoLineBreaksOutOfAComment() async throws {
+    @Test func openQuestionsAreCommentsFromWhichNoLineBreaksOut() async throws {
         try await Mongod.shared.withPartner { test in
             try writeSchemas(test, #""owner\nforward: []": { "bsonType": "string" },"#)
             let file = "v2/data_sources/main/\(test.database.name)/Task/schema.json"

@@ -77,13 +77,13 @@ import Testing
         }
     }
 
-    @Test func whereNobodyLogsInNothingIsMissing() async throws {
+    @Test func withoutALoginNothingIsMissing() async throws {
         let mongod = try await Mongod.shared
         let run = try await Program.run(["status", "--uri", mongod.uri, "--state-database", "no_such_state"])
         #expect(run.exitCode == 0, "\(run.errors)")
     }
 
-    @Test func whatCannotBeARoleIsToldAsUsage() async throws {
+    @Test func anArgumentWithoutARoleIsWrongUsage() async throws {
         for (words, part) in [
             (["chekc"], "there is no command \"chekc\" (did you mean \"check\"?)"),
             (["backfill"], "say what backfill works on"),

@@ -121,7 +121,7 @@ import Testing
         expectRefusal(run, saying: "certificate verify failed", reason, "--tls-ca-file")
     }
 
-    @Test func neitherSideGoesOnWithoutEncryption() async throws {
+    @Test func neitherSideContinuesWithoutEncryption() async throws {
         try await withServer(mode: "requireTLS") { mongod, certificates in
             let good = try await run("mongodb://\(mongod.host)/", ["--tls", "--tls-ca-file", certificates.file("ca")])
             #expect(good.exitCode == 0, "\(good.errors)")

@@ -100,14 +100,14 @@ import Testing
     }
 
     @Test(arguments: ["tlsInsecure", "tlsAllowInvalidCertificates", "tlsAllowInvalidHostnames"])
-    func whatLeavesTheServerUnverifiedIsSaid(_ option: String) async throws {
+    func optionsThatLeaveTheServerUnverifiedAreNamed(_ option: String) async throws {
         let run = try await Program.run(
             ["status", "--connect-timeout", "1s", "--uri", "mongodb://\(Self.nowhere)/?tls=true&\(option)=true"])
         #expect(run.exitCode == 69)
         #expect(run.errors.hasPrefix("shipshape: warning: the connection string says \(option): "), "\(run.errors)")
     }
 
-    @Test func whatTheDriverPassesOverIsTold() async throws {
+    @Test func optionsThatTheDriverIgnoresAreReported() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         let schema = try folder.write(CommandLineFolder.person, to: "person.json")

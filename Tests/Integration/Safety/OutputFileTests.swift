@@ -66,7 +66,7 @@ import Testing
 
     /// While the program waits for the reader of a pipe, another user replaces the pipe with a link or a file.
     @Test(.timeLimit(.minutes(10)), arguments: [true, false])
-    func whatTakesThePlaceOfAPipeIsNotWritten(_ isLink: Bool) async throws {
+    func aFileThatReplacesAPipeIsNotWritten(_ isLink: Bool) async throws {
         try await withFolder { folder in
             func place(_ name: String) -> String { folder.path.appending(name).string }
             try folder.write("precious", to: "victim")

@@ -28,9 +28,10 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         _ = unsafe chmod(folder.path.string, 0o755)
-        let asNobody = geteuid() == 0 ? "setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all" : ""
+        let unprivileged =
+            geteuid() == 0 ? "setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all" : ""
         let run = try await Program.shell(
-            "ulimit -u 5 && exec \(asNobody) \"$0\" \"$@\"",
+            "ulimit -u 5 && exec \(unprivileged) \"$0\" \"$@\"",
             ["lint", try folder.write(CommandLineFolder.person, to: "person.json"), "--collection", "a.person"])
         // 126 and 127: the other user cannot run the program, because it may not read the program's folder.
         if run.exitCode == 126 || run.exitCode == 127 { return }

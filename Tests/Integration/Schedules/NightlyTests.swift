@@ -24,9 +24,9 @@ import Testing
             let found = try await nightly.run()
             #expect(found.exitCode == 1, "\(found.errors)")
             #expect(found.output.hasPrefix("1 document would stop syncing."), "\(found.output)")
-            let news = found.output.split(separator: "\n\n").first { $0.hasPrefix("Since the check of ") }
-            #expect(news?.contains(": 1 new, 0 grown, 0 shrunk, 0 gone.") == true, "\(found.output)")
-            #expect(news?.contains("required-null") == true, "\(found.output)")
+            let changesArrived = found.output.split(separator: "\n\n").first { $0.hasPrefix("Since the check of ") }
+            #expect(changesArrived?.contains(": 1 new, 0 grown, 0 shrunk, 0 gone.") == true, "\(found.output)")
+            #expect(changesArrived?.contains("required-null") == true, "\(found.output)")
 
             let again = try await nightly.run()
             #expect(again.exitCode == 1)
@@ -50,15 +50,15 @@ import Testing
         }
     }
 
-    @Test func byCronItTellsWhatIsNewSinceTheNightBefore() async throws {
+    @Test func byCronItShowsWhatIsNewSinceTheNightBefore() async throws {
         try await nights { try .byCron(for: $0, on: $1) }
     }
 
-    @Test func bySystemdItTellsWhatIsNewSinceTheNightBefore() async throws {
+    @Test func bySystemdItShowsWhatIsNewSinceTheNightBefore() async throws {
         try await nights { try .bySystemd(for: $0, on: $1) }
     }
 
-    @Test func aDeploymentThatIsAwayIsToldWithItsExitCode() async throws {
+    @Test func aDeploymentThatIsAwayIsReportedWithItsExitCode() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             let nightly = try InstalledNightly.bySystemd(for: database, on: mongod)

@@ -29,7 +29,7 @@ import Yams
     }
 
     @Test(arguments: ["nightly-cronjob.yaml", "backfill-job.yaml", "backfill-parts-job.yaml"])
-    func kubernetesRunsThePodAsNobodyWithASecretForTheDeployment(_ name: String) throws {
+    func kubernetesRunsThePodUnprivilegedWithASecretForTheDeployment(_ name: String) throws {
         let text = try String(contentsOfFile: Repository.path("jobs/kubernetes/\(name)").string, encoding: .utf8)
         let root = try #require(try Yams.compose(yaml: text))
         #expect(root["apiVersion"]?.string == "batch/v1")

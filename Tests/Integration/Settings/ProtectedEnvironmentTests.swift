@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func readingAndOtherEnvironmentsAskNobody() async throws {
+    @Test func readingAndOtherEnvironmentsAskNothing() async throws {
         try await withProtected { test, run in
             let dry = try await Program.run(
                 ["backfill", "job.yml", "--dry-run", "--ledger", "none", "--env", "production"], in: test.folder)

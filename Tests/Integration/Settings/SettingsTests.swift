@@ -71,7 +71,7 @@ import Testing
     }
 
     /// A setting from `shipshape.yml` or a variable has the same effect on a command as its flag.
-    @Test func aSettingStandsInForItsFlag() async throws {
+    @Test func aSettingReplacesItsFlag() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { state in
             try await withFile("uri: \(mongod.uri)\nstate-database: \(state.name)\n") { folder in
@@ -148,10 +148,10 @@ import Testing
 
     @Test func theSchemaOfTheFileIsThatOfTheProgram() async throws {
         let run = try await Program.run(["config", "--schema"])
-        let stands = try String(
+        let existing = try String(
             contentsOfFile: Repository.path("docs/reference/shipshape.schema.json").string, encoding: .utf8)
-        #expect(run.output == stands, "run scripts/reference")
-        let schema = try BSONDocument(extendedJSON: stands.replacing(#""$schema""#, with: #""schema""#))
+        #expect(run.output == existing, "run scripts/reference")
+        let schema = try BSONDocument(extendedJSON: existing.replacing(#""$schema""#, with: #""schema""#))
         let keys = try schema["properties"]?.document?.elements().map(\.name) ?? []
         #expect(keys.count > 15 && keys.contains("environments") && keys.contains("state-database"))
     }

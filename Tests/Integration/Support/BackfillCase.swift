@@ -62,28 +62,28 @@ struct BackfillCase: Sendable {
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
-        held: Bool = false, meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        held: Bool = false, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        try await backfill(job, flags: flags, uri: uri, yes: yes, fault: fault, held: held, meanwhile: meanwhile)
+        try await backfill(job, flags: flags, uri: uri, yes: yes, fault: fault, held: held, during: during)
     }
 
-    /// Runs `shipshape backfill` like ``backfill(_:_:uri:yes:fault:held:meanwhile:)``, with a list of flags.
+    /// Runs `shipshape backfill` like ``backfill(_:_:uri:yes:fault:held:during:)``, with a list of flags.
     @discardableResult
     func backfill(
         _ job: String = "job", flags: [String], uri: String? = nil, yes: Bool = true, fault: String? = nil,
-        held: Bool = false, meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        held: Bool = false, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let given = ["backfill", path(job), "--uri", uri ?? self.uri, "--state-database", state.name] + flags
-        let lease = Self.lease(besides: flags, fault)
+        let lease = Self.lease(unlessIn: flags, fault)
         let added = (yes ? ["--yes"] : []) + lease
-        let run = try await Program.run(given + added, fault: fault, held: held, meanwhile: meanwhile)
+        let run = try await Program.run(given + added, fault: fault, held: held, during: during)
         if run.wasKilled, !lease.isEmpty { try await endLease(of: job) }
         return run
     }
 
     /// Returns `--lease-ttl` with a long or a short time, or nothing if the flags contain `--lease-ttl`.
     /// - Parameter fault: the fault of the run; if it stops the program, the time is short.
-    static func lease(besides flags: [String], _ fault: String?) -> [String] {
+    static func lease(unlessIn flags: [String], _ fault: String?) -> [String] {
         guard !flags.contains("--lease-ttl") else { return [] }
         let sleeps = fault.map { $0.hasSuffix(":stop") || $0.hasPrefix("before-write") && !$0.hasSuffix(":kill") }
         return ["--lease-ttl", sleeps == true ? "3s" : "60s"]
@@ -139,7 +139,7 @@ struct BackfillCase: Sendable {
         return try await mongod.failing(point, during: body)
     }
 
-    /// Runs `body` in the `meanwhile` of a run, while the server delays each `update` of the program.
+    /// Runs `body` in the `during` of a run, while the server delays each `update` of the program.
     ///
     /// A program that runs after `body` is not delayed.
     /// - Parameter program: a program that was stopped at its start. It resumes once the delay is set, which a server

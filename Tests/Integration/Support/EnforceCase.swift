@@ -20,7 +20,7 @@ extension BackfillCase {
     /// Inserts this many `people`, the first `misfits` of which do not fit `validator`, and writes `validator` to a
     /// file.
     /// - Parameter earlier: the validator that the collection has at first.
-    func prepareRoad(count: Int = 20, misfits: Int = 0, under earlier: BSONDocument? = nil) async throws {
+    func preparePath(count: Int = 20, misfits: Int = 0, under earlier: BSONDocument? = nil) async throws {
         try write("validator.json", try Self.validator.extendedJSON())
         try await database.fill("people", count: count) { number in
             ["_id": .integer(number), "name": number < misfits ? .integer(number) : .string("n\(number)")]
@@ -36,13 +36,13 @@ extension BackfillCase {
     @discardableResult
     func enforce(
         _ flags: String..., uri: String? = nil, fault: String? = nil,
-        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let file = flags.contains("--abort") ? [] : [folder.appending("validator.json").string]
         return try await Program.run(
             ["enforce"] + file + flags + [
                 "--collection", "\(database.name).people", "--state-database", state.name, "--uri", uri ?? self.uri,
-            ], fault: fault, meanwhile: meanwhile)
+            ], fault: fault, during: during)
     }
 
     /// Returns the validation settings of the collection.

@@ -65,21 +65,21 @@ enum Program {
     ///   - folder: the working directory.
     ///   - fault: the point at which a debug build kills or stops itself, such as `after-write:3`.
     ///   - plant: the bug that a debug build has on purpose, such as `no-fence`.
-    ///   - held: whether the program is stopped before its first instruction, until `meanwhile` sends `SIGCONT`.
-    ///   - meanwhile: the test's actions during the run; if they fail, the program is killed.
+    ///   - held: whether the program is stopped before its first instruction, until `during` sends `SIGCONT`.
+    ///   - during: the test's actions during the run; if they fail, the program is killed.
     static func run(
         _ arguments: [String], environment: [Environment.Key: String?] = [:], in folder: FilePath? = nil,
         fault: String? = nil, plant: String? = nil, held: Bool = false,
-        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let added = environment.merging(["SHIPSHAPE_FAULT": fault, "SHIPSHAPE_PLANT": plant]) { own, _ in own }
         let path = try path
         guard held else {
-            return try await run(.path(path), arguments, environment: added, in: folder, meanwhile: meanwhile)
+            return try await run(.path(path), arguments, environment: added, in: folder, during: during)
         }
         let hold = ["-c", #"kill -STOP $$; exec "$0" "$@""#, path.string]
         return try await run(
-            .path("/bin/sh"), hold + arguments, environment: added, in: folder, meanwhile: meanwhile)
+            .path("/bin/sh"), hold + arguments, environment: added, in: folder, during: during)
     }
 
     /// Runs the program from a shell script, whose `$0` is the program and whose `$1`… are the arguments.
@@ -116,7 +116,7 @@ enum Program {
 
     private static func run(
         _ executable: Executable, _ arguments: [String], environment: [Environment.Key: String?] = [:],
-        in folder: FilePath? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        in folder: FilePath? = nil, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let result = try await Subprocess.run(
             executable, arguments: Arguments(arguments), environment: bare.updating(environment),
@@ -124,7 +124,7 @@ enum Program {
         ) { execution in
             let program = LiveProgram(process: execution.processIdentifier.value)
             do {
-                try await meanwhile(program)
+                try await during(program)
             } catch {
                 program.send(SIGKILL)
                 throw error

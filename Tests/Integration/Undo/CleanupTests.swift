@@ -101,7 +101,7 @@ import Testing
     }
 
     /// If a marker cannot be removed from a document, the cleanup reports the document and drops nothing else.
-    @Test func aDocumentThatCannotBeWrittenIsToldAndNothingElseIsDropped() async throws {
+    @Test func aDocumentThatCannotBeWrittenIsReportedAndNothingElseIsDropped() async throws {
         try await withCounter { test in
             #expect(try await test.backfill().exitCode == 0)
             let journal = try await journalCount(test)
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func aSignalStopsItAndTheNextGoesOn() async throws {
+    @Test func aSignalStopsItAndTheNextContinues() async throws {
         try await withCounter { test in
             #expect(try await test.backfill().exitCode == 0)
             let journal = try await journalCount(test)
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func onlyTheJobsOwnRecordsGoAndPendingHarmStays() async throws {
+    @Test func onlyTheJobsOwnRecordsAreDroppedAndPendingReservationsStay() async throws {
         try await withPeople { test in
             try await test.backfill()
             let mine: BSONDocument = ["job": "job", "ns": "a.b", "id": 1]

@@ -20,7 +20,7 @@ import Testing
 
     // MARK: A run
 
-    @Test func aJobThatIsUnderWayGoesOnAndItsPartIsUncertain() async throws {
+    @Test func aStartedJobContinuesAndItsPartIsUncertain() async throws {
         try await withPeople { test in
             #expect(try await test.stoppedHalfway().exitCode == 75)
             try await test.writeStateAsVersion2()
@@ -77,7 +77,7 @@ import Testing
 
     // MARK: Undo
 
-    @Test func whatNothingTellsToBeWrittenIsLeftAloneUnlessAskedFor() async throws {
+    @Test func uncertainChangesAreSkippedUnlessRequested() async throws {
         try await withPeople { test in
             #expect(try await test.backfill().exitCode == 0)
             try await test.writeStateAsVersion2()
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func whatItsJournalLacksIsTold() async throws {
+    @Test func entriesThatTheJournalLacksAreReported() async throws {
         try await withPeople { test in
             #expect(try await test.backfill().exitCode == 0)
             try await test.writeStateAsVersion2()

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func aNullInThePlaceOfNothingIsGivenBack() async throws {
+    @Test func aNullInThePlaceOfNothingIsRestored() async throws {
         try await run(
             "default: {field: c, value: 0, when: missingOrNull}", user: ["$set": ["c": nil]]
         ) { test in

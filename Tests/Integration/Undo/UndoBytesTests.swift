@@ -21,7 +21,7 @@ import Testing
         ])
     }
 
-    @Test func whatTheJobDidNotTouchKeepsItsBytes() async throws {
+    @Test func untouchedFieldsKeepTheirBytes() async throws {
         try await keepsItsBytes(["t": .timestamp(0), "p": ["a.b": 2]])
     }
 
@@ -89,7 +89,7 @@ import Testing
             "default: {field: o.n, value: 1}", "rename: {from: o.x, to: o.y}", "unset: {field: o.x}",
             "convert: {field: o.x, to: string}",
         ])
-    func anArrayWithOddKeysIsNotNumberedAnew(_ step: String) async throws {
+    func anArrayWithOddKeysIsNotRenumbered(_ step: String) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", Self.lists)
             try test.job(steps: [step])
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// The old and the new value do not fit into one command of an undo, and the dry run of the job reports that.
-    @Test func whatIsTooLargeToBeTakenBackIsToldBefore() async throws {
+    @Test func changesTooLargeToUndoAreReportedBefore() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
             try await test.database.fill("people", count: 3) {
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [7_600_000, 12_000_000]) func aLargeDocumentIsGivenBack(_ size: Int) async throws {
+    @Test(arguments: [7_600_000, 12_000_000]) func aLargeDocumentIsRestored(_ size: Int) async throws {
         try await Mongod.shared.withBackfill { test in
             let document: BSONDocument = [
                 "_id": 1, "a": 1, "big": .string(String(repeating: "x", count: size)), "z": 2,

@@ -7,16 +7,16 @@ import Testing
 extension BackfillCase {
     /// Runs `shipshape undo` with a job's name, without a terminal.
     ///
-    /// The lease is long, as for ``backfill(_:_:uri:yes:fault:held:meanwhile:)``. If a write exceeded its time limit
+    /// The lease is long, as for ``backfill(_:_:uri:yes:fault:held:during:)``. If a write exceeded its time limit
     /// and were sent again, undo would not count the documents that the first attempt restored.
     @discardableResult
     func undo(
         _ job: String = "job", flags: [String] = [], yes: Bool = true, fault: String? = nil,
-        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        let lease = Self.lease(besides: flags, fault)
+        let lease = Self.lease(unlessIn: flags, fault)
         let given = ["undo", job, "--uri", uri, "--state-database", state.name] + flags + lease
-        let run = try await Program.run(given + (yes ? ["--yes"] : []), fault: fault, meanwhile: meanwhile)
+        let run = try await Program.run(given + (yes ? ["--yes"] : []), fault: fault, during: during)
         if run.wasKilled, !lease.isEmpty { try await endLease(of: job) }
         return run
     }

@@ -13,7 +13,7 @@ import Testing
         return try BSONDocument(bytes: bytes)
     }
 
-    private func takeBack(_ test: BackfillCase, exitCode: Int32 = 0) async throws -> BSONDocument {
+    private func undo(_ test: BackfillCase, exitCode: Int32 = 0) async throws -> BSONDocument {
         let run = try await test.backfill()
         #expect(run.exitCode == 0, "\(run.errors)")
         let undone = try await test.undo(flags: ["--output", "json"])
@@ -22,12 +22,12 @@ import Testing
     }
 
     @Test(arguments: ["unset: {field: a}", "unset: {field: text}", "wrap: {field: text}"])
-    func whatIsNotUTF8IsGivenBackByteForByte(_ step: String) async throws {
+    func bytesThatAreNotUTF8AreRestored(_ step: String) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", try (0..<3).map(Self.odd))
             let original = try await test.database.documents("people")
             try test.job(steps: [step])
-            #expect(try await takeBack(test)["restored"]?.integer == 3)
+            #expect(try await undo(test)["restored"]?.integer == 3)
             #expect(try await test.database.documents("people") == original)
         }
     }
@@ -52,7 +52,7 @@ import Testing
                 ])
             let original = try await test.database.documents("people")
             try test.job(steps: ["unset: {field: name}"])
-            #expect(try await takeBack(test)["restored"]?.integer == 2)
+            #expect(try await undo(test)["restored"]?.integer == 2)
             #expect(try await test.database.documents("people") == original)
         }
     }
@@ -92,7 +92,7 @@ import Testing
             }
             let original = try await test.database.documents("people")
             try test.job(steps: [step])
-            let report = try await takeBack(test, exitCode: refused.isEmpty ? 0 : 1)
+            let report = try await undo(test, exitCode: refused.isEmpty ? 0 : 1)
             #expect(report.left("refused") == refused)
             #expect(report["restored"]?.integer == 4 - refused.count)
             let after = try await test.database.documents("people")
@@ -104,7 +104,7 @@ import Testing
     }
 
     /// The unsync budget, the journal and undo read all documents, two of which have 9 MB.
-    @Test func largeDocumentsAreJudgedAndTakenBack() async throws {
+    @Test func largeDocumentsAreJudgedAndUndone() async throws {
         try await BudgetCase.withTasks { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
             for id in [3, 150] { try await test.database.set("tasks", .integer(id), ["big": large]) }
@@ -117,7 +117,7 @@ import Testing
             let run = try await test.backfill(flags: flags + ["--output", "json"])
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try test.report(run)["harm"]?.integer == 200)
-            #expect(try await BudgetCase.harmed(test).count == 200)
+            #expect(try await BudgetCase.unsyncable(test).count == 200)
             let undone = try await test.undo(flags: flags)
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(try await test.database.documents("tasks") == original)
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// After undo has repaired a document, its reservation stays until the ledger can no longer show the document.
-    @Test func whatIsRepairedKeepsItsRoomForAsLongAsTheLedgerLags() async throws {
+    @Test func repairedDocumentsKeepTheirRoomWhileTheLedgerLags() async throws {
         try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 60]], "limit": 0]]])
             try test.job(
@@ -137,14 +137,14 @@ import Testing
             let ledger = ["--ledger", "\(test.database.name).ledger"]
             let killed = try await test.undo(flags: ledger, fault: "after-restore:1")
             #expect(killed.wasKilled)
-            #expect(try await BudgetCase.harmed(test).count < 60)
+            #expect(try await BudgetCase.unsyncable(test).count < 60)
             #expect(try await BudgetCase.recorded(test, ["seen": false]).count == 60)
             #expect(try await !BudgetCase.recorded(test, ["repaired": ["$type": "date"]]).isEmpty)
             let undone = try await test.undo(flags: ledger + ["--lease-wait", "20s"])
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(undone.errors.contains("until the ledger has dropped"), "\(undone.errors)")
             #expect(try await BudgetCase.recorded(test).isEmpty)
-            #expect(try await BudgetCase.harmed(test).isEmpty)
+            #expect(try await BudgetCase.unsyncable(test).isEmpty)
         }
     }
 }

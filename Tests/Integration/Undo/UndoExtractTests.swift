@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [("generate: objectId", 30), ("generate: uuid", 30), ("idFrom: key", 15)])
-    func whatWasMadeIsRemoved(_ id: String, _ made: Int) async throws {
+    func createdDocumentsAreRemoved(_ id: String, _ made: Int) async throws {
         try await withHomes(id) { test in
             let original = try await test.database.documents("people")
             let run = try await test.backfill()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func whatAUserChangedOrMayStillBeLinkedToStays() async throws {
+    @Test func changedOrPossiblyLinkedDocumentsStay() async throws {
         try await withHomes("idFrom: key") { test in
             #expect(try await test.backfill().exitCode == 0)
             try await test.database.set("homes", 3, ["city": .long(3)])
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func whatANewDocumentLinksToStays() async throws {
+    @Test func aDocumentThatANewDocumentLinksToStays() async throws {
         try await withHomes("idFrom: key") { test in
             #expect(try await test.backfill().exitCode == 0)
             try await test.database.fill("people", [["_id": "new", "home": 7], ["_id": "newer", "home": [[:], 8]]])
@@ -84,7 +84,7 @@ import Testing
 
     /// A second job links to child documents that the first job made, so the undo of the first job must not remove
     /// them.
-    @Test func whatAnotherJobCountsOnStaysUntilThatIsUndone() async throws {
+    @Test func documentsThatAnotherJobNeedsStayUntilItIsUndone() async throws {
         try await withHomes("idFrom: key") { test in
             try await test.database.fill("pets", [["_id": 1, "home": ["key": 3, "city": 3]]])
             #expect(try await test.backfill().exitCode == 0)

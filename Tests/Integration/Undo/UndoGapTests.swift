@@ -32,17 +32,17 @@ import Testing
             #expect(run.exitCode.map { $0 < 2 } == true, "\(run.errors)")
             let changed = try await test.database.documents("people")
             let undo = try await test.undo(flags: ["--output", "json"])
-            let told = try test.report(undo)
-            #expect(told["written_without_journal"]?.document?.values == [])
+            let reported = try test.report(undo)
+            #expect(reported["written_without_journal"]?.document?.values == [])
             // Undo reports no document that was deleted before the write, because the job never changed it.
-            #expect(told["left_alone"]?.document?.values == [])
+            #expect(reported["left_alone"]?.document?.values == [])
             let original = (0..<50).filter { !gone.contains($0) }.map { document($0) } + more
             #expect(Set(try await test.database.documents("people")) == Set(original))
             #expect(Set(changed).intersection(original).count <= 2, "the job did its work on all that need it")
         }
     }
 
-    @Test func whatArrivesBeforeTheWriteIsTakenBackToo() async throws {
+    @Test func documentsThatArriveBeforeTheWriteAreUndoneToo() async throws {
         try await undoing(
             "combine: {into: full, template: \"{a}-{b}\"}", over: { ["_id": .integer($0), "a": "x", "b": "y"] },
             meeting: [

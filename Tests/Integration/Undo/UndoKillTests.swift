@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aJobThatWasKilledIsTakenBackAsFarAsItCame() async throws {
+    @Test func aJobThatWasKilledIsUndoneAsFarAsItCame() async throws {
         try await withPeople { test in
             let original = try await test.database.documents("people")
             for fault in ["after-journal:2", "after-write:2", "after-checkpoint:1"] {

@@ -24,7 +24,7 @@ import Testing
 
     /// The state of a job is lost, and the job runs again with `--restart`, as the program itself advises in that case.
     @Test(arguments: [["ranges"], ["ranges", "jobs"]])
-    func whatARunAfterALostRangeRemovesIsGivenBackToo(_ lost: [String]) async throws {
+    func fieldsThatARunAfterALostRangeRemovesAreRestoredToo(_ lost: [String]) async throws {
         try await withPeople("unset: {field: nick}", count: 3) { test in
             #expect(try await test.backfill().exitCode == 0)
             for collection in lost { try await test.state.run(["drop": .string(collection)]) }
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func aRangeThatIsLostInMidRunCostsNothing() async throws {
+    @Test func aRangeThatIsLostDuringARunCostsNothing() async throws {
         try await withPeople("unset: {field: nick}", count: 100, limits: "{chunk: {documents: 10}}") { test in
             let first = try await test.backfill(held: true) { program in
                 try await test.slowly(program) {
@@ -75,7 +75,7 @@ import Testing
     ]
 
     @Test(arguments: byHand)
-    func whatAUserWroteBehindADeadRunnersJournalStays(
+    func aUsersWriteAfterADeadRunnersJournalStays(
         _ step: String, _ user: BSONDocument, _ expected: BSONDocument
     ) async throws {
         try await withPeople(step) { test in
@@ -96,7 +96,7 @@ import Testing
 
     /// A user makes the step's change to document 3 while a runner sleeps between its journal and its write.
     @Test(arguments: byHand)
-    func whatAUserWroteBesideARunnerStays(
+    func aUsersWriteDuringARunStays(
         _ step: String, _ user: BSONDocument, _ expected: BSONDocument
     ) async throws {
         try await withPeople(step) { test in
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// The chunks that the killed runner had written are known to be written, except for the last one.
-    @Test func whatIsUncertainIsTakenBackWhenAsked() async throws {
+    @Test func uncertainChangesAreUndoneOnRequest() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             let original = try await test.database.documents("people")
             #expect(try await test.backfill(fault: "after-write:3:kill").wasKilled)
@@ -198,7 +198,7 @@ import Testing
 
     // MARK: An incomplete journal
 
-    @Test(arguments: [1, 2, 4]) func aJournalWithAHoleIsToldBeforeItBegins(_ chunk: Int) async throws {
+    @Test(arguments: [1, 2, 4]) func aJournalWithAHoleIsReportedBeforeItBegins(_ chunk: Int) async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             #expect(try await test.backfill().exitCode == 0)
             let journal = try await test.state.documents("journal", ["groups": ["$exists": true]])
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func aJournalThatIsDroppedInMidRunIsTold() async throws {
+    @Test func aJournalThatIsDroppedDuringARunIsReported() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             #expect(try await test.backfill(fault: "after-checkpoint:2:kill").wasKilled)
             try await test.state.run(["drop": "journal"])
@@ -228,7 +228,7 @@ import Testing
     // MARK: Documents of other collections
 
     /// A user changes an embedded object after the job made a document of it, and before the job writes the link.
-    @Test(.fencedDeletes) func whatWasMadeAndNeverLinkedIsRemoved() async throws {
+    @Test(.fencedDeletes) func createdButUnlinkedDocumentsAreRemoved() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 5) {
                 ["_id": .integer($0), "home": ["key": .integer($0 + 100), "city": "Oslo"]]
@@ -303,7 +303,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func aCollectionThatIsDroppedInMidRunIsTold(recreates: Bool) async throws {
+    @Test(arguments: [false, true]) func aCollectionThatIsDroppedDuringARunIsReported(recreates: Bool) async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             let run = try await test.backfill(fault: "after-checkpoint:2:stop") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
@@ -318,7 +318,7 @@ import Testing
 
     // MARK: Values that a newer entry restored
 
-    @Test func whatANewerEntryRestoredIsNotToldToBeChanged() async throws {
+    @Test func fieldsThatANewerEntryRestoredAreNotReportedAsChanged() async throws {
         try await withPeople("unset: {field: nick}") { test in
             #expect(try await test.backfill().exitCode == 0)
             try await test.database.set("people", 3, ["nick": "mine"])

@@ -48,7 +48,7 @@ import Testing
     /// A user changes the source field just before the write, so the job writes a value that it did not journal.
     ///
     /// Then the job runs again.
-    @Test func whatTheJobWroteOtherwiseThanItJournaledIsNamed() async throws {
+    @Test func valuesThatDifferFromTheJournalAreNamed() async throws {
         try await withPeople("copy: {from: age, to: nick, whenPresent: replace}") { test in
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-journal:1:stop") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }

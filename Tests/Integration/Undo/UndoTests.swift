@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(arguments: kinds) func everyKindIsTakenBackByteForByte(_ steps: [String]) async throws {
+    @Test(arguments: kinds) func everyKindIsUndoneByteForByte(_ steps: [String]) async throws {
         try await withPeople(steps) { test in
             let original = try await test.database.documents("people")
             let run = try await test.backfill(flags: ["--output", "json"])
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func aCollectionThatWasCreatedAnewIsNotTouched() async throws {
+    @Test func aRecreatedCollectionIsNotTouched() async throws {
         try await withPeople { test in
             try await test.backfill()
             try await test.database.run(["drop": "people"])
@@ -188,7 +188,7 @@ import Testing
     }
 
     /// The stored job uses an operator that an earlier version accepted; undo need not compute it.
-    @Test func aJobOfAnEarlierVersionIsTakenBackAndJudgedWhateverItsOperatorsAre() async throws {
+    @Test func aJobOfAnEarlierVersionIsUndoneAndJudgedWhateverItsOperatorsAre() async throws {
         try await BudgetCase.withTasks { test in
             let original = try await test.database.documents("tasks")
             func write(_ name: String) throws {

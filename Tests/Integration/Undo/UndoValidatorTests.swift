@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func whatTheValidatorRefusesIsToldBefore() async throws {
+    @Test func documentsThatTheValidatorRefusesAreReportedBefore() async throws {
         try await withValidator(["validationLevel": "strict", "validationAction": "error"]) { test in
             let before = try await test.database.documents("people")
             let dry = try await test.undo(flags: ["--dry-run"], yes: false)
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// At the level "moderate", the server accepts a change of a document that does not fit the validator already.
-    @Test func underModerateOneThatDoesNotFitAlreadyIsTakenBack() async throws {
+    @Test func underModerateADocumentThatAlreadyFailsIsUndone() async throws {
         try await withValidator(["validationLevel": "moderate", "validationAction": "error"]) { test in
             try await test.database.run([
                 "update": "people", "bypassDocumentValidation": true,
@@ -89,7 +89,7 @@ import Testing
 
     /// If the validator's expression fails on a document, the server refuses that document; the others are still
     /// checked.
-    @Test func whatTheValidatorFailsAtIsToldBefore() async throws {
+    @Test func documentsThatTheValidatorCannotEvaluateAreReportedBefore() async throws {
         let validator: BSONDocument = ["$expr": ["$gt": [["$add": ["$age", 1]], 0]]]
         try await withValidator(["validationLevel": "strict", "validationAction": "error"], validator) { test in
             let dry = try test.report(try await test.undo(flags: ["--dry-run", "--output", "json"], yes: false))

@@ -36,7 +36,7 @@ import Testing
             #expect(!failing.isEmpty)
             #expect(recorded.subtracting(failing) == [], "entries that no check finds")
             #expect(failing.subtracting(recorded) == [], "findings that have no entry")
-            FaultTable.tell("watch", "kill -9 anywhere", tries: rounds, wentOn: 0)
+            FaultTable.note("watch", "kill -9 anywhere", tries: rounds, continued: 0)
         }
     }
 

@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func aDroppedCollectionIsReadAnew() async throws {
+    @Test func aDroppedCollectionIsReadAgain() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1], ["_id": 2]])
             let run = try await test.watching { _ in
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func anotherSchemaMakesTheLedgerAnew() async throws {
+    @Test func anotherSchemaRebuildsTheLedger() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1, "name": "Ada"], ["_id": 2]])
             #expect(try await test.once().exitCode == 1)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func aPlaceThatTheOplogLostIsSaidAndReadAnew() async throws {
+    @Test func aPlaceThatTheOplogLostIsReportedAndTheCollectionIsReadAgain() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1]])
             #expect(try await test.once().exitCode == 1)
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func aLedgerThatLostEntriesIsMadeAnew(isDropped: Bool) async throws {
+    @Test(arguments: [false, true]) func aLedgerThatLostEntriesIsRebuilt(isDropped: Bool) async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", count: 60) { number in
                 number < 10 ? ["_id": .integer(number), "name": "Ada"] : ["_id": .integer(number)]
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func aLedgerThatIsDroppedUnderARunningWatchIsMadeAnew() async throws {
+    @Test func aLedgerThatIsDroppedUnderARunningWatchIsRebuilt() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1], ["_id": 2]])
             let run = try await test.watching { _ in
@@ -259,11 +259,11 @@ import Testing
         }
     }
 
-    @Test func theHookIsToldOfTheCount() async throws {
+    @Test func theHookGetsTheCount() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", count: 8)
-            let told = test.folder.path.appending("told").string
-            let hook = "echo $SHIPSHAPE_UNSYNCED of $SHIPSHAPE_LIMIT >> \(told)"
+            let reported = test.folder.path.appending("told").string
+            let hook = "echo $SHIPSHAPE_UNSYNCED of $SHIPSHAPE_LIMIT >> \(reported)"
             #expect(try await test.once("--limit", "11", "--hook", hook).exitCode == 1)
             #expect(test.folder.text(of: "told") == nil)
             let run = try await test.once("--limit", "10", "--hook", hook)

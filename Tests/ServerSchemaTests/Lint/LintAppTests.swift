@@ -41,7 +41,7 @@ import Testing
         #expect(try app(place: "my_shop/My-Pet").codes() == [])
     }
 
-    @Test func whatSyncs() throws {
+    @Test func schemasThatSyncHaveNoFindings() throws {
         let flexible = #"{"type": "flexible", "queryable_fields_names": ["p"], "service_name": "NAME"}"#
         func codes(_ name: String) throws -> [String] {
             try app(sync: flexible.split(separator: "NAME").joined(separator: name)).codes()

@@ -38,7 +38,7 @@ import Testing
         (#""weight""#, ["queryable-none info (root)"]),
     ]) func fields(_ fields: String, _ codes: [String]) throws { #expect(try app(fields: fields).codes() == codes) }
 
-    @Test func aFindingStandsAtItsName() throws {
+    @Test func aFindingIsPlacedAtItsName() throws {
         #expect(
             try app(fields: #""name", "nmae""#).findings(.queryableUnknown) == [
                 "sync/config.json:1:57: warning queryable-unknown: no schema declares the queryable field nmae "
@@ -143,7 +143,7 @@ import Testing
     /// The first exports with flexible sync kept the roles in the sync configuration.
     ///
     /// If roles are there, lint does not check the roles of collections.
-    @Test func rolesBesideOlderOnesAreLeftAlone() throws {
+    @Test func rolesNextToOlderOnesAreNotChanged() throws {
         let rules = #"{"roles": [{"name": "all", "apply_when": {}}]}"#
         for (permissions, count) in [
             (#"{"rules": {}, "defaultRoles": []}"#, 1), (#"{"rules": {}, "defaultRoles": [{"name": "old"}]}"#, 0),
@@ -157,7 +157,7 @@ import Testing
     }
 
     /// Sync ignores the roles of collections that do not sync, so lint skips them.
-    @Test func otherRolesAreLeftAlone() throws {
+    @Test func otherRolesAreNotChanged() throws {
         let rules = #"{"roles": [{"name": "all", "apply_when": {}}]}"#
         let app = try app(fields: #""name""#, ["data_sources/main/shop/Bare/rules.json": rules])
         #expect(try app.codes() == [])

@@ -1,4 +1,4 @@
-"""scripts/bench: see there."""
+"""The program of scripts/bench, which describes it."""
 
 import argparse
 import datetime
@@ -24,7 +24,7 @@ CACHE_GIGABYTES = 8
 
 
 class Bench:
-    """What all rows share."""
+    """The things that all rows share."""
 
     def __init__(self, options, folder):
         self.quick = options.quick
@@ -54,7 +54,7 @@ class Bench:
         print(f"[{time.monotonic() - self.started:5.0f} s] {self.row}: {text}", file=sys.stderr, flush=True)
 
     def count(self, name):
-        """How many documents A, B, C or D has."""
+        """The number of documents of A, B, C or D."""
         return self.data.counts[name]
 
     def file(self, name, text):
@@ -92,7 +92,7 @@ class Bench:
 
     @property
     def python_versions(self):
-        """The versions of what the Python script stands on."""
+        """The versions of the packages that the Python script uses."""
         listed = subprocess.run([self.python(), "-m", "pip", "list", "--disable-pip-version-check"],
                                 check=True, capture_output=True, text=True).stdout
         versions = dict(text.split()[:2] for text in listed.splitlines() if text)
@@ -104,7 +104,7 @@ def output(*arguments):
 
 
 def machine(folder):
-    """What the figures depend on."""
+    """The facts that the figures depend on."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = re.search(r"model name\s*: (.*)", file.read())
     with open("/proc/meminfo", encoding="utf-8") as file:
@@ -122,13 +122,13 @@ def machine(folder):
 
 
 def revision():
-    """The commit that is measured, with a plus where files differ from it."""
+    """The commit that is measured, with a plus if files differ from it."""
     changed = output("git", "status", "--porcelain", "--", "Sources", "Package.swift")
     return output("git", "rev-parse", "--short", "HEAD") + ("+" if changed else "")
 
 
 def parent_folder():
-    """Where the run's folder is made: in memory where there is room for the data of all rows."""
+    """The place of the run's folder: in memory if there is room for the data of all rows."""
     chosen = os.environ.get("SHIPSHAPE_BENCH_FOLDER")
     if chosen:
         return chosen
@@ -137,7 +137,7 @@ def parent_folder():
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures shipshape beside what it is compared with.")
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures shipshape and its references.")
     parser.add_argument("rows", nargs="*", metavar="ROW", help="measure these rows only")
     parser.add_argument("--quick", action="store_true", help="less data, 3 rounds; writes no file")
     parser.add_argument("--list", action="store_true", help="name the rows")

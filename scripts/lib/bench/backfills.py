@@ -1,4 +1,4 @@
-"""The rows on backfills, each against the update that one would write by hand."""
+"""The rows on backfills, each compared with an update written by hand."""
 
 import json
 
@@ -39,14 +39,14 @@ ITEMS = {
 
 
 def job_file(bench, name, collection, change):
-    """A job of its own name: a job is bound to the collection that it ran over."""
+    """A job with a name of its own, because a job is bound to the collection that it ran over."""
     # The bench itself fills the oplog in minutes, and no other program reads it.
     return bench.file(f"{name}.yml", f"job: bench-{name}\ncollection: bench.{collection}\nsteps: {change['steps']}\n"
                                      "limits: {oplog: off}\n")
 
 
 class Work:
-    """Documents that each run finds as they were for the one before."""
+    """Documents that are the same at the start of every run."""
 
     def __init__(self, bench, name, change, count, source="Order"):
         self.bench = bench
@@ -71,7 +71,7 @@ class Work:
         self.bench.run_command({"fsync": 1})
 
     def drop(self):
-        """Gives the room back."""
+        """Frees the room."""
         for name in (self.kept, "Work"):
             self.bench.run_command({"drop": name}, "bench")
 
@@ -137,7 +137,7 @@ def retype(bench):
 
 @row("lists")
 def lists(bench):
-    """Fewer documents than elsewhere: what a list needs is found out document by document."""
+    """Fewer documents than in other rows, because the need of a list is evaluated document by document."""
     what = "a default in the elements of lists"
     work, lines = against_update(bench, "lists", ITEMS, what, (None, None), count=20_000)
     return [*lines, against_bulks(bench, work, "items", what, 1, bench.rounds)]
@@ -145,7 +145,7 @@ def lists(bench):
 
 @row("nothing")
 def nothing(bench):
-    """A job that finds all documents as it would make them."""
+    """A job for which all documents are done already."""
     done = {"stages": RETYPE["by hand"]["u"], **RETYPE}
     work = Work(bench, "nothing", done, bench.data.scaled(500_000))
     work.reset()
@@ -160,7 +160,7 @@ def nothing(bench):
 
 @row("undo")
 def undo(bench):
-    """Each run of the job is the reference of the undo behind it."""
+    """Each run of the job is the reference of the undo after it."""
     work = Work(bench, "undo", RETYPE, bench.data.scaled(500_000))
     run = work.backfill()
     runs = []
@@ -171,7 +171,7 @@ def undo(bench):
 
 @row("growth")
 def growth(bench):
-    """The memory of a job with journal over ten times the documents, once: what it keeps does not depend on chance."""
+    """The memory of a job with journal over ten times the documents, measured once because it does not vary."""
     peaks = []
     for name, source in (("D", "Tenfold"), ("A", "Order")):
         work = Work(bench, f"growth-{name}", RETYPE, bench.count(name), source)
@@ -184,7 +184,7 @@ def growth(bench):
 
 @row("dry-run")
 def dry_run(bench):
-    """Compared with the same change as one would write it by hand."""
+    """Compared with the same change written by hand."""
     bench.data.ensure("A", bench.progress)
     count = bench.count("A")
     job = job_file(bench, "dry-run", "Order", RETYPE)

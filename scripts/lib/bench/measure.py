@@ -1,4 +1,4 @@
-"""Runs commands side by side, and says what the rounds show."""
+"""Runs commands in turn, and computes ratios of their times."""
 
 import math
 import os
@@ -8,7 +8,7 @@ import time
 
 
 class Failed(Exception):
-    """A command did not do what it was run for."""
+    """A command did not do its work."""
 
 
 class Command:
@@ -23,7 +23,7 @@ class Command:
         self.environment = environment
 
     def run(self):
-        """Runs it once; returns the wall seconds and what it printed."""
+        """Runs it once; returns the wall seconds and the output."""
         if self.before:
             self.before()
         environment = dict(os.environ, **self.environment) if self.environment else None
@@ -65,7 +65,7 @@ class Summary:
 def alternate(commands, rounds, progress, warm=True):
     """Runs each of the named commands once a round, and returns their seconds by name.
 
-    Each round begins one command later than the one before, so that none always runs behind the same one.
+    Each round begins one command later than the one before, so that none always runs after the same one.
     """
     if warm:
         progress("warms up")
@@ -95,7 +95,7 @@ def noise(reference, again=None):
 
 
 def verdict(summary, limit):
-    """What a ratio, or another figure that is to be small, says of its limit."""
+    """Whether a ratio, or another figure that has to be small, meets its limit."""
     if limit is None:
         return ""
     if summary.median <= limit:

@@ -26,7 +26,7 @@ limits: {oplog: off}
 
 @row("mirror")
 def mirror(bench):
-    """Clients change both sides at a steady rate; what the mirror has not carried over when they end, it was behind."""
+    """Clients change both sides at a steady rate; measures the changes that are not carried over when they end."""
     seconds = 10 if bench.quick else 60
     bench.data.ensure("A", bench.progress)
     bench.run_command({"aggregate": "Order", "cursor": {}, "pipeline": [

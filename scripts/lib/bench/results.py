@@ -1,4 +1,4 @@
-"""Keeps what was measured, row by row, and shows it as a table."""
+"""Keeps the results, row by row, and shows them as a table."""
 
 import json
 import os
@@ -25,7 +25,7 @@ class Results:
                     self.rows.setdefault(record["row"], []).append(record)
 
     def add(self, row, lines, stamp, machine):
-        """Takes a row in the place of what it was, and writes the files, so that an interrupted run leaves them."""
+        """Replaces a row, and writes the files at once, so that an interrupted run keeps the rows before."""
         self.rows[row] = [{"row": row, **stamp, **line} for line in lines]
         for line in self.rows[row]:
             print(terminal(line), flush=True)

@@ -1,4 +1,4 @@
-"""What is measured: a function for each row of the targets, in the order in which they run."""
+"""The measurements: a function for each row of the targets, in the order in which they run."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def row(name):
 
 
 def line(what, against, **figures):
-    """One line of the table; what is left out stands empty."""
+    """One line of the table; cells without a value are empty."""
     return {"what": what, "against": against, "measured": "", "reference": "", "result": "", "noise": "",
             "target": "", "verdict": "", "rounds": 1, **figures}
 
@@ -43,7 +43,7 @@ def pair_line(what, against, measured, reference, limit, again=None, factor=1.0)
 
 
 def pair(bench, what, against, measured, reference, limit, repeats_reference=True):
-    """Measures a pair, with the reference twice a round for the noise where that does not take too long."""
+    """Measures a pair, with the reference twice a round for the noise if that does not take too long."""
     commands = {"measured": measured, "reference": reference}
     if repeats_reference:
         commands["again"] = reference
@@ -61,7 +61,7 @@ def check(bench, schema, collection, *options, count, uri=None, strict_failing=F
 
 
 def cursor(bench, collection, count, batch):
-    """The bare cursor, asking for so many documents at a time; for 0 it asks for no number."""
+    """The bare cursor with this batch size; 0 means the server's default."""
     return Command(
         [bench.tool("read"), "cursor", bench.uri, "bench", collection, *([str(batch)] if batch else [])],
         f"^{count} documents")
@@ -134,7 +134,7 @@ def server_count(bench):
 
 @row("jsonschema")
 def jsonschema(bench):
-    """Both schemas in one row: the App Services one has the target, the same words as a validator are beside it."""
+    """Both schemas in one row: the App Services schema has the target, the same schema as a validator has none."""
     bench.data.ensure("A", bench.progress)
     count = bench.count("A")
     validator = bench.file("validator.json", f'{{"$jsonSchema": {open(VALIDATOR, encoding="utf-8").read()}}}')
@@ -150,7 +150,7 @@ def jsonschema(bench):
 
 @row("python")
 def python(bench):
-    """Its noise is seen between rounds, because a run takes long."""
+    """The noise is measured between rounds, because a run takes long."""
     bench.data.ensure("A", bench.progress)
     count = bench.count("A")
     script = Command([bench.python(), "Benchmarks/check.py", bench.uri, "bench", "Order", "Benchmarks/flat/python.json"],
@@ -181,7 +181,7 @@ def file(bench):
 
 @row("allocations")
 def allocations(bench):
-    """What the whole program allocates per document of a file: the difference that twice the documents make."""
+    """The allocations of the whole program per document of a file: the difference that twice the documents make."""
     def mallocs(count):
         path = os.path.join(bench.folder, f"{count}.bson")
         subprocess.run([bench.data.loader, "flat", "--file", path, "--count", str(count)], check=True)
@@ -197,7 +197,7 @@ def allocations(bench):
 
 @row("prefilter")
 def prefilter(bench):
-    """Its noise is seen between rounds, because a run takes long."""
+    """The noise is measured between rounds, because a run takes long."""
     bench.data.ensure("C", bench.progress)
     count = bench.count("C")
     # The proxy ends when its standard input closes, so that it never outlives the bench.
@@ -217,7 +217,7 @@ def prefilter(bench):
 
 
 def watch_memory(bench, command):
-    """Has a command's peak memory noted; returns the list that takes it in MiB, run by run."""
+    """Measures a command's peak memory; returns the list that gets it in MiB, run by run."""
     path = os.path.join(bench.folder, "peak-memory")
     command.arguments = [bench.tool("peak"), path, *command.arguments]
     run, peaks = command.run, []
@@ -233,7 +233,7 @@ def watch_memory(bench, command):
 
 
 def memory_line(what, against, many, few):
-    """The peak memory over many documents, against that over few; the highest of all runs, as what is needed once is needed."""
+    """The peak memory over many documents, compared with that over few; the highest of all runs counts."""
     ratio = max(many) / max(few)
     is_met = ratio <= 1.1 and max(many) < 100
     return line(what, against, measured=f"{max(many):.1f} MiB", reference=f"{max(few):.1f} MiB", result=f"{ratio:.2f}",

@@ -41,7 +41,7 @@ class Server:
         raise Failed("mongod did not start")
 
     def stop(self):
-        """Ends it, and waits until it is gone."""
+        """Ends the mongod, and waits until its process has ended."""
         self.process.terminate()
         try:
             self.process.wait(60)
@@ -65,7 +65,7 @@ class Data:
         self.made = set()
 
     def scaled(self, count):
-        """How many documents stand for so many."""
+        """The scaled number of documents."""
         return max(1_000, int(count * self.scale))
 
     @property

@@ -1,10 +1,10 @@
-"""Has everything run for long beside each other, and tells whether anything grows or goes wrong.
+"""Runs everything at the same time for long, and reports whether anything grows or fails.
 
     soak.py PROGRAM MONGOD-PID PORT FOLDER MINUTES SEED
 
-One replica set with users who write, two watches, a check each minute, and jobs that are run, taken back and cleaned up in a
-loop; some of it is killed now and then, and the primary steps down. At the end every document has to be what the last job makes
-of what users wrote, and each ledger what a full check finds. Ends with 1 when something is not as it should be.
+One replica set with users who write, two watches, a check each minute, and jobs that are run, undone and cleaned up in
+a loop. Now and then one of them is killed, and the primary steps down. At the end, every document has to be what the
+last job makes of the users' last write, and each ledger what a full check finds. Ends with 1 if anything is wrong.
 """
 
 import collections
@@ -73,7 +73,7 @@ class Soak:
         return subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=errors, text=True, errors="replace")
 
     def finish(self, words, state=STATE, expected=(0, 1), spared=False):
-        """Runs a command until it ends with an expected code; on the way it may be killed, and meet an election."""
+        """Runs a command until it ends with an expected code; it may be killed before, and meet an election."""
         command = words[0]
         for _ in range(30):
             process, reason = self.start(words, state), ""
@@ -158,7 +158,7 @@ class Soak:
                 time.sleep(0.5)
 
     def load(self):
-        """The share of a core that all of it took since the last time, in percent."""
+        """The share of a core that all processes took since the previous call, in percent."""
         used = processor(MONGOD) + processor(self.watch.pid) + processor(self.other.pid)
         used += sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         now = time.monotonic()
@@ -220,7 +220,7 @@ class Soak:
         self.tell()
 
     def verify(self):
-        """Users write no more: one last job makes all documents fit, and what is not right then is wrong."""
+        """Stops the users; one last job makes all documents fit, and then every document and ledger is checked."""
         name = self.job()
         self.finish(["backfill", f"{FOLDER}/{name}.yml", "--yes", "--ledger", "none", "--quiet"], spared=True)
         expected = {number: {**person, "age": int(person["age"]), "email": person.get("email", "")}

@@ -1,4 +1,4 @@
-"""The users of a soak: what they write beside the jobs, and what they wrote last."""
+"""The users of a soak, who write during the jobs, and the values that they wrote last."""
 
 import random
 import time
@@ -7,7 +7,7 @@ from wire import Connection, Refused
 
 
 class Users:
-    """Who write: `truth` is what they wrote last."""
+    """Users who write; `truth` holds the values that they wrote last."""
 
     def __init__(self, port, database, seed):
         self.connection, self.database, self.random = Connection(port), database, random.Random(seed)
@@ -32,7 +32,7 @@ class Users:
         return f"{self.random.randrange(1 << 30)}@example.net"
 
     def act(self):
-        """One write: most change a field that no job writes, or one that they all do; a few come and go."""
+        """One write. Most change a field that no job writes, or one that all jobs write; a few insert or delete."""
         chosen = self.random.choice(list(self.truth))
         kind = self.random.random()
         if kind < 0.1:
@@ -47,7 +47,7 @@ class Users:
             self.truth[chosen][name] = value
 
     def write(self, command):
-        """Each can be done twice, so it is sent until it is done; a primary may be on its way."""
+        """Sends a write until it is done, because a new primary may be elected; each write can be repeated."""
         self.writes += 1
         while True:
             try:

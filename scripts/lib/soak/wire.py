@@ -1,4 +1,4 @@
-"""MongoDB's wire protocol, as far as a soak needs it: one connection, and the types that its documents have."""
+"""The part of MongoDB's wire protocol that a soak needs: one connection, and the types of its documents."""
 
 import socket
 import struct
@@ -62,7 +62,7 @@ def decode(data, start=0):
 
 
 class Refused(Exception):
-    """The server's word that it did not do it."""
+    """The server refused a command."""
 
     def __init__(self, reply):
         super().__init__(reply.get("errmsg", "refused"))
@@ -70,7 +70,7 @@ class Refused(Exception):
 
 
 class Connection:
-    """One connection, made anew when it was lost."""
+    """One connection, which is opened again after it was lost."""
 
     def __init__(self, port):
         self.port, self.socket, self.request = port, None, 0

@@ -53,7 +53,7 @@ package struct CombineStep: TargetRuled {
         let blocked = sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
         return StepBody(
             wanted: .all([areThere, areTexts, rule.isWanted(combined, in: target)]), value: combined,
-            isConcerned: .any(sources.map(isThere)),
+            applies: .any(sources.map(isThere)),
             conflicts: [
                 (.partMissing, .all([isFree, !areThere] + blocked.map { !$0 })),
                 (.notConvertible, .all([isFree, areThere, !areTexts])),

@@ -34,7 +34,7 @@ package struct ConvertStep: TargetRuled {
     package var source: FieldPath? { into == nil ? nil : field }
     package var changesInPlace: Bool { into == nil || rule.whenPresent == .replace }
     package var quick: QuickCondition {
-        into == nil ? .present(field, notOf: type) : .present(field, besides: [target])
+        into == nil ? .present(field, notOf: type) : .present(field, with: [target])
     }
     package var inPlaceConversion: Conversion? { into == nil && reports ? conversion : nil }
     package var refuses: Set<CompiledStep.Reason> { onError == .fail ? [.notConvertible] : [] }
@@ -56,7 +56,7 @@ package struct ConvertStep: TargetRuled {
 
     /// Whether the old value can be derived from the new one, apart from its type and the zeros at the end of a
     /// fraction.
-    package var tellsWhatWas: Bool {
+    package var determinesOldValue: Bool {
         if case .replace = onError { return false }
         if into != nil, loss != nil { return false }
         return !conversion.allowsLoss
@@ -67,7 +67,7 @@ package struct ConvertStep: TargetRuled {
         return self
     }
 
-    package func isRefreshed(beside conversion: any StepKind) -> Bool {
+    package func refreshIncludes(_ conversion: any StepKind) -> Bool {
         conversion.inPlaceConversion?.target == type && conversion.target == into
     }
 
@@ -98,7 +98,7 @@ package struct ConvertStep: TargetRuled {
         let target = Expression.field(into)
         return StepBody(
             wanted: .all([present, convertible, rule.isWanted(carried, in: target)]), value: carried,
-            isConcerned: present,
+            applies: present,
             conflicts: [
                 (.notConvertible, present && !convertible)
             ] + [rule.conflict(carried, in: target, where: present && convertible)].compactMap(\.self))

@@ -49,7 +49,7 @@ package struct ConvertUUIDStep: StepKind {
         let due = into == nil ? present && !isDone(source) : present
         let eligible = source.hasType("string", "binData")
         return StepBody(
-            wanted: due && eligible, value: .null, isConcerned: present,
+            wanted: due && eligible, value: .null, applies: present,
             conflicts: [(.notConvertible, due && !eligible)])
     }
 
@@ -67,7 +67,8 @@ package struct ConvertUUIDStep: StepKind {
         ])
     }
 
-    package var clientComputation: (any ClientComputation)? { self }
+    package var clientComputation: ClientComputation? { .convertUUID(self) }
+    package var clientReasons: [CompiledStep.Reason] { [.notConvertible] + (into == nil ? [] : [.targetDiffers]) }
 
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
@@ -117,8 +118,4 @@ extension ConvertUUIDStep {
     }
 
     private enum OnLoss: String, CaseIterable { case report, allow }
-}
-
-extension ConvertUUIDStep: ClientComputation {
-    package var reasons: [CompiledStep.Reason] { [.notConvertible] + (into == nil ? [] : [.targetDiffers]) }
 }

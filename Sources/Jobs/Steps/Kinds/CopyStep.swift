@@ -15,8 +15,8 @@ package struct CopyStep: TargetRuled {
 
     package var target: FieldPath { to }
     package var source: FieldPath? { from }
-    package var quick: QuickCondition { .present(from, besides: [to]) }
-    package var looksInto: [FieldPath] { rule.whenPresent == .replace ? [from, to] : [] }
+    package var quick: QuickCondition { .present(from, with: [to]) }
+    package var readsInside: [FieldPath] { rule.whenPresent == .replace ? [from, to] : [] }
 
     package var description: String {
         "copy \(from) to \(to)" + rule.words
@@ -28,7 +28,7 @@ package struct CopyStep: TargetRuled {
         return copy
     }
 
-    package func isRefreshed(beside conversion: any StepKind) -> Bool {
+    package func refreshIncludes(_ conversion: any StepKind) -> Bool {
         conversion.inPlaceConversion != nil && conversion.target == to
     }
 
@@ -40,7 +40,7 @@ package struct CopyStep: TargetRuled {
         // change each other's result forever.
         let value = rule.whenPresent == .replace ? converted(source) : source
         return StepBody(
-            wanted: present && rule.isWanted(value, in: target), value: value, isConcerned: present,
+            wanted: present && rule.isWanted(value, in: target), value: value, applies: present,
             conflicts: [rule.conflict(source, in: target, where: present && !isConverted(target, from: source))]
                 .compactMap(\.self))
     }

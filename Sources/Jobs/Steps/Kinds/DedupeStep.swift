@@ -13,7 +13,7 @@ package struct DedupeStep: StepKind {
 
     package var target: FieldPath { field }
     package var quick: QuickCondition { .present(field) }
-    package var looksInto: [FieldPath] { [field] }
+    package var readsInside: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
 
     package var description: String { "dedupe \(field)" }

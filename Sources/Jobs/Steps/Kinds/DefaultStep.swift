@@ -40,7 +40,7 @@ package struct DefaultStep: StepKind {
             ? "whether \"\(field)\" was null or missing" : nil
     }
 
-    package func settled(at now: Int64) -> Self {
+    package func resolved(at now: Int64) -> Self {
         value == .now
             ? DefaultStep(field: field, value: .constant(.date(milliseconds: now)), nullsToo: nullsToo) : self
     }

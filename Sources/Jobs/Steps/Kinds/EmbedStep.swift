@@ -61,11 +61,15 @@ package struct EmbedStep: StepKind {
     package func body() -> StepBody {
         let link = Expression.field(field)
         let present = field.isReachable && (link.isLink || link.isList { $0.isLink })
-        return StepBody(wanted: present, value: .null, isConcerned: present)
+        return StepBody(wanted: present, value: .null, applies: present)
     }
 
-    package var looksAtBeforehand: FieldPath? { field }
-    package var clientComputation: (any ClientComputation)? { self }
+    package var readsBeforehand: FieldPath? { field }
+    package var clientComputation: ClientComputation? { .embed(self) }
+    package var clientReasons: [CompiledStep.Reason] {
+        [.brokenLink] + (shared == .leave ? [.multipleBacklinks] : [])
+            + (into == nil ? [] : [.targetDiffers])
+    }
 }
 
 extension EmbedStep {
@@ -96,12 +100,5 @@ extension EmbedStep {
             shared: try members["shared"].map { (node) throws(JobError) in
                 try node.choice("shared") as Shared
             } ?? .refuse)
-    }
-}
-
-extension EmbedStep: ClientComputation {
-    package var reasons: [CompiledStep.Reason] {
-        [.brokenLink] + (shared == .leave ? [.multipleBacklinks] : [])
-            + (into == nil ? [] : [.targetDiffers])
     }
 }

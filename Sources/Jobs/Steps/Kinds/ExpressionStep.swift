@@ -18,7 +18,7 @@ package struct ExpressionStep: StepKind {
 
     package var target: FieldPath { field }
     /// The fields that the expressions read, and the top-level field that contains the target.
-    package var looksInto: [FieldPath] {
+    package var readsInside: [FieldPath] {
         [FieldPath(trusted: [field.topLevel])] + (value.fields + when.fields).map { FieldPath(trusted: [$0]) }
     }
     package var changesInPlace: Bool { true }
@@ -32,8 +32,8 @@ package struct ExpressionStep: StepKind {
         "whatever the expression drops from the values of \"\(field)\""
     }
 
-    package func settled(at now: Int64) -> Self {
-        ExpressionStep(field: field, value: value.settled(at: now), when: when.settled(at: now), once: once)
+    package func resolved(at now: Int64) -> Self {
+        ExpressionStep(field: field, value: value.resolved(at: now), when: when.resolved(at: now), once: once)
     }
 
     package func body() -> StepBody {
@@ -62,17 +62,5 @@ extension ExpressionStep {
         if let node = members["when"] { when = try ExpressionLiteral.expression(node, isOfElement: isOfElement) }
         self.when = when
         once = try members["once"]?.marker(apartFrom: field)
-    }
-}
-
-extension YAMLNode {
-    /// Reads the name of the field that marks a document as done.
-    /// - Throws: ``JobError`` if the step writes that field as its target.
-    func marker(apartFrom target: FieldPath) throws(JobError) -> FieldPath {
-        let marker = try topLevelField("once")
-        guard marker.topLevel != target.topLevel else {
-            throw error("\"once\" must be a field of its own, and the step writes \"\(target)\"")
-        }
-        return marker
     }
 }

@@ -52,8 +52,13 @@ package struct ExtractStep: StepKind {
         return StepBody(wanted: value.hasType("object") || value.isList { $0.hasType("object") }, value: .null)
     }
 
-    package var looksAtBeforehand: FieldPath? { id.isGenerated ? nil : field }
-    package var clientComputation: (any ClientComputation)? { self }
+    package var readsBeforehand: FieldPath? { id.isGenerated ? nil : field }
+    package var clientComputation: ClientComputation? { .extract(self) }
+    package var clientReasons: [CompiledStep.Reason] {
+        [.otherDocument, .unfitChild, .emptyTimestamp] + (id == .field("_id") ? [] : [.ownID])
+            + (id.isGenerated ? [] : [.noID])
+    }
+    package var creates: Namespace? { to }
 }
 
 extension ExtractStep {
@@ -74,23 +79,4 @@ extension ExtractStep {
             field: try members.required("field").fieldPathThroughObjects("field"),
             to: try members.required("to").namespace("to"), id: id)
     }
-}
-
-extension YAMLNode {
-    /// Reads the type of the IDs that a step generates, `objectId` or `uuid`.
-    func generatedType() throws(JobError) -> SchemaType {
-        guard let type = SchemaType(rawValue: try text(of: "\"generate\"")), [.objectId, .uuid].contains(type) else {
-            throw error("\"generate\" must be objectId or uuid")
-        }
-        return type
-    }
-}
-
-extension ExtractStep: ClientComputation {
-    package var reasons: [CompiledStep.Reason] {
-        [.otherDocument, .unfitChild, .emptyTimestamp] + (id == .field("_id") ? [] : [.ownID])
-            + (id.isGenerated ? [] : [.noID])
-    }
-
-    package var creates: Namespace? { to }
 }

@@ -38,7 +38,7 @@ package struct GenerateStep: StepKind {
         return StepBody(wanted: nullsToo ? value.isMissingOrNull : value.isMissing, value: .null)
     }
 
-    package var clientComputation: (any ClientComputation)? { self }
+    package var clientComputation: ClientComputation? { .generate(self) }
 
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
@@ -56,5 +56,3 @@ extension GenerateStep {
         self.init(field: field, type: type, nullsToo: try members.fillsNulls())
     }
 }
-
-extension GenerateStep: ClientComputation {}

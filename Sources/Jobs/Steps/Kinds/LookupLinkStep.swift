@@ -37,7 +37,8 @@ package struct LookupLinkStep: StepKind {
         return StepBody(wanted: value.isLink || value.isList { $0.isLink }, value: .null)
     }
 
-    package var clientComputation: (any ClientComputation)? { self }
+    package var clientComputation: ClientComputation? { .lookupLink(self) }
+    package var clientReasons: [CompiledStep.Reason] { [.unknownKey, .ambiguousKey] }
 }
 
 extension LookupLinkStep {
@@ -48,7 +49,7 @@ extension LookupLinkStep {
         }
         func name(_ key: String, default name: String) throws(JobError) -> String {
             guard let node = members[key] else { return name }
-            return try FieldPath.read(node, key)
+            return try node.ownField(key)
         }
         let field = try members.required("field").fieldPathThroughObjects("field")
         self.init(
@@ -58,20 +59,4 @@ extension LookupLinkStep {
             once: try members["once"]?.marker(apartFrom: field))
         guard old != new else { throw node.error("\"key\" and \"value\" must be two fields") }
     }
-}
-
-extension FieldPath {
-    /// Reads the name of a field in another collection's documents, which may be `_id`.
-    /// - Throws: ``JobError`` if the text is a path or an operator.
-    fileprivate static func read(_ node: YAMLNode, _ key: String) throws(JobError) -> String {
-        let name = try node.text(of: "\"\(key)\"")
-        guard !name.contains("."), !name.hasPrefix("$") else {
-            throw node.error("\"\(key)\" must be a field of the document itself")
-        }
-        return name
-    }
-}
-
-extension LookupLinkStep: ClientComputation {
-    package var reasons: [CompiledStep.Reason] { [.unknownKey, .ambiguousKey] }
 }

@@ -21,7 +21,7 @@ package struct RemapLinkStep: StepKind {
 
     package var target: FieldPath { field }
     package var quick: QuickCondition { .present(field) }
-    package var looksInto: [FieldPath] { [field] }
+    package var readsInside: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
     package var marker: FieldPath? { once }
     // The map does not show which further values the server finds equal to one of its links.
@@ -37,7 +37,7 @@ package struct RemapLinkStep: StepKind {
             : "which old target a link of \"\(field)\" had, if several become one"
     }
 
-    package var tellsWhatWas: Bool { map.isOneToOne }
+    package var determinesOldValue: Bool { map.isOneToOne }
 
     package func body() -> StepBody {
         let link = Expression.field(field)

@@ -67,8 +67,8 @@ package struct RemoveCopiedStep: StepKind {
     package var target: FieldPath { from }
     package var source: FieldPath? { to }
     package var removed: [FieldPath] { [from] }
-    package var quick: QuickCondition { .present(from, besides: [to]) }
-    package var looksInto: [FieldPath] { [from, to] }
+    package var quick: QuickCondition { .present(from, with: [to]) }
+    package var readsInside: [FieldPath] { [from, to] }
 
     package var description: String { "remove \(from) where \(to) holds its value" }
 
@@ -82,7 +82,7 @@ package struct RemoveCopiedStep: StepKind {
         return StepBody(
             wanted: paired && isIdentical, value: .removed,
             // The copy has already reported a field that cannot be reached.
-            isConcerned: .constant(false),
+            applies: .constant(false),
             conflicts: [
                 (
                     reports ? .targetDiffers : .targetKept,

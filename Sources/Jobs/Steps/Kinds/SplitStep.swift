@@ -24,10 +24,10 @@ package struct SplitStep: TargetRuled {
     var rule: TargetRule
 
     package var target: FieldPath { into[0] }
-    package var quick: QuickCondition { .present(field, besides: into) }
+    package var quick: QuickCondition { .present(field, with: into) }
     package var targets: [FieldPath] { into }
     package var source: FieldPath? { field }
-    package var looksInto: [FieldPath] { into }
+    package var readsInside: [FieldPath] { into }
 
     package var description: String {
         "split \(field) into \(into.map(\.description).joined(separator: ", "))" + (allowsLoss ? ", with loss" : "")
@@ -54,7 +54,7 @@ package struct SplitStep: TargetRuled {
         let isWanted = Expression.any(targets.enumerated().map { rule.isWanted(part($0), in: $1) })
         return StepBody(
             wanted: .all([isReady, isWanted] + (others.isEmpty ? [] : [!.any(others)])), value: part(0),
-            also: into.enumerated().dropFirst().map { ($0.element, part($0.offset)) }, isConcerned: present,
+            also: into.enumerated().dropFirst().map { ($0.element, part($0.offset)) }, applies: present,
             conflicts: [
                 (.wrongType, present && !isText), (.notSplittable, .all([present, isText, !isSplit])),
             ] + (others.isEmpty ? [] : [(.targetDiffers, .all([isReady, .any(others)]))]))

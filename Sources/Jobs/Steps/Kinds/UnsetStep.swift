@@ -36,7 +36,7 @@ package struct UnsetStep: StepKind {
         return StepBody(
             wanted: when == .null ? value.hasType("null", "undefined") : !value.isMissing, value: .removed,
             // If a parent is missing, there is nothing to remove.
-            isConcerned: .constant(false))
+            applies: .constant(false))
     }
 
     package func leavesSyncing(

@@ -12,9 +12,9 @@ package struct UnwrapStep: StepKind {
 
     package var target: FieldPath { field }
     package var quick: QuickCondition { .present(field) }
-    package var looksInto: [FieldPath] { [field] }
+    package var readsInside: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
-    package var mayRewrite: Bool { tellsWhatWas }
+    package var mayRewrite: Bool { determinesOldValue }
 
     package var description: String { "unwrap \(field) from \(from.map { "an object under \($0)" } ?? "a list")" }
 
@@ -22,7 +22,7 @@ package struct UnwrapStep: StepKind {
         "which values of \"\(field)\" were in \(from == nil ? "a list" : "an object")"
     }
 
-    package var tellsWhatWas: Bool { from == nil }
+    package var determinesOldValue: Bool { from == nil }
 
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
         guard from != nil || type != .array else {

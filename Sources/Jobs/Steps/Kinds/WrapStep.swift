@@ -12,7 +12,7 @@ package struct WrapStep: StepKind {
 
     package var target: FieldPath { field }
     package var quick: QuickCondition { .present(field) }
-    package var looksInto: [FieldPath] { [field] }
+    package var readsInside: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
 
     package var description: String { "wrap \(field) in \(under.map { "an object under \($0)" } ?? "a list")" }

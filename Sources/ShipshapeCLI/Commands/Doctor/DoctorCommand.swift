@@ -28,6 +28,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @Flag(help: "Warnings give exit code 1, too.")
     var strict = false
 
+    @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
@@ -35,7 +36,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare(reading: [schema.name] + connection.files)
-        var examination = Examination(connection, state: state, ledger: ledger)
+        var examination = Examination(connection, database, state: state, ledger: ledger)
         await examination.examineProject(schema)
         await examination.examineDeployment()
         try output.show(DoctorResult(examination.report, isStrict: strict))

@@ -153,7 +153,7 @@ extension Examination {
     }
 
     private mutating func examineLedger(_ pool: ClientPool) async {
-        guard schema?.dialect != .jsonSchema || ledger.ledger != nil, ledger.location != .none else {
+        guard schema?.dialect.isOfSync != false || ledger.ledger != nil, ledger.location != .none else {
             return add(.state, "ledger", .good, "none is read")
         }
         let (location, apps) = (ledger.location, ledger.apps(of: [schema]))

@@ -66,7 +66,7 @@ extension Examination {
     private func places(on pool: ClientPool) async throws -> WorkPlaces {
         let apps = ledger.apps(of: [schema])
         var places = WorkPlaces(state: state.stateDatabase)
-        if schema?.dialect != .jsonSchema || ledger.ledger != nil {
+        if schema?.dialect.isOfSync != false || ledger.ledger != nil {
             places.add(ledger: ledger.location, apps: apps.ids)
         }
         if let schema {

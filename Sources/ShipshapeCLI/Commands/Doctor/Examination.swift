@@ -12,6 +12,7 @@ internal import ServerSchema
 /// What is found depends on what was found before: without a connection, nothing of the deployment is examined.
 struct Examination {
     let connection: ConnectionFlags
+    let database: DatabaseFlags
     let state: StateFlags
     let ledger: LedgerFlags
     private(set) var report = DoctorReport()
@@ -22,8 +23,8 @@ struct Examination {
     /// Whether the schema is `live`, so that it is read from the deployment.
     var isLive = false
 
-    init(_ connection: ConnectionFlags, state: StateFlags, ledger: LedgerFlags) {
-        (self.connection, self.state, self.ledger) = (connection, state, ledger)
+    init(_ connection: ConnectionFlags, _ database: DatabaseFlags, state: StateFlags, ledger: LedgerFlags) {
+        (self.connection, self.database, self.state, self.ledger) = (connection, database, state, ledger)
     }
 
     /// Adds a finding.
@@ -85,7 +86,7 @@ extension Examination {
             argument = SchemaArgument(argument: found[0])
         }
         do {
-            let read = try await argument.read(namespace: nil, connection: connection)
+            let read = try await argument.read(namespace: nil, in: database, connection: connection)
             schema = read
             let kind = ComparisonFlags.name(of: read.dialect).split(separator: " ").dropFirst().joined(separator: " ")
             add(.project, "schema", .good, "\(argument.name): \(read.collections.count.counted("collection")), \(kind)")

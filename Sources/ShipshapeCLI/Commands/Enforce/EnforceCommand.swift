@@ -19,8 +19,8 @@ struct EnforceCommand: AsyncParsableCommand {
             "enforce --collection app.person --abort",
         ],
         details: """
-            Reads every document, sets the validator with the action warn, reads again, sets error, and reads once \
-            more, because documents may have been written in between. If documents do not fit, it lists them, stops \
+            Reads every document, sets the validator with the action warn, reads again, sets error, and reads a last \
+            time, because documents may have been written in between. If documents do not fit, it lists them, stops \
             before error and ends with exit code 1. Repair them (shipshape plan, shipshape backfill) and run enforce \
             again; it continues from there.
 
@@ -47,6 +47,24 @@ struct EnforceCommand: AsyncParsableCommand {
         }
     }
 
+    /// The flags for what the command does instead of tightening the validator.
+    struct ModeFlags: ParsableArguments {
+        @Flag(help: "Show how far the collection is; read no documents and write nothing.")
+        var status = false
+
+        @Flag(help: "Restore the earlier validator, level and action.")
+        var abort = false
+
+        @Flag(help: "Read the documents and show the commands; write nothing.")
+        var dryRun = false
+
+        func validate() throws {
+            guard [status, abort, dryRun].count(where: \.self) <= 1 else {
+                throw ValidationError("give only one of --status, --abort and --dry-run")
+            }
+        }
+    }
+
     @Argument(help: "The validator: a file with a $jsonSchema, or live for the one that the collection has.")
     var validator: SchemaArgument?
 
@@ -58,14 +76,7 @@ struct EnforceCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How far to go.", valueName: "warn|error|constraint"))
     var to = Goal.error
 
-    @Flag(help: "Show how far the collection is; read no documents and write nothing.")
-    var status = false
-
-    @Flag(help: "Restore the earlier validator, level and action.")
-    var abort = false
-
-    @Flag(help: "Read the documents and show the commands; write nothing.")
-    var dryRun = false
+    @OptionGroup var mode: ModeFlags
 
     @Flag(
         help: "Start over, although another client changed the validator or another enforcement is unfinished.")
@@ -95,11 +106,8 @@ struct EnforceCommand: AsyncParsableCommand {
         if let reason = namespace.refusal(stateDatabase: state.stateDatabase) {
             throw ValidationError("--collection: enforce sets no validator for \(namespace): \(reason)")
         }
-        guard [status, abort, dryRun].count(where: \.self) <= 1 else {
-            throw ValidationError("give only one of --status, --abort and --dry-run")
-        }
-        if validator == nil, !status, !abort { throw ValidationError("name the validator: a file, or live") }
-        if abort, validator != nil {
+        if validator == nil, !mode.status, !mode.abort { throw ValidationError("name the validator: a file, or live") }
+        if mode.abort, validator != nil {
             throw ValidationError("--abort takes no validator: it restores the earlier one")
         }
         if connection.readPreference != nil {
@@ -121,7 +129,13 @@ struct EnforceCommand: AsyncParsableCommand {
         let deployment = EnforcedDeployment(namespace, state: state.stateDatabase, reading: pool, changing: changing)
         let run = EnforceRun(self, deployment, subject, interruption)
         let report =
-            if abort { try await run.abort() } else if status { try await run.status() } else { try await run.go() }
+            if mode.abort {
+                try await run.abort()
+            } else if mode.status {
+                try await run.status()
+            } else {
+                try await run.go()
+            }
         try output.show(
             EnforceResult(report, ids: privacy.display, showsFilters: evidence.filters || evidence.prove))
         if (report.notFitting ?? 0) > 0 { throw ExitStatus.findings }
@@ -129,7 +143,7 @@ struct EnforceCommand: AsyncParsableCommand {
 
     /// Checks the privileges of the users, and returns the pool of the user that changes the collection's validator.
     private func changing(_ pool: ClientPool, _ places: WorkPlaces) async throws -> ClientPool {
-        guard !status, !dryRun else {
+        guard !mode.status, !mode.dryRun else {
             try await pool.requirePrivileges(for: "enforce --dry-run", on: places)
             return pool
         }

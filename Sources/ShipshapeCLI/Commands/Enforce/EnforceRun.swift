@@ -30,40 +30,40 @@ struct EnforceRun {
     /// Returns a report on the stage that the collection has reached, without reading documents.
     func status() async throws -> EnforcementReport {
         let validator = subject?.validator
-        let standing = try await deployment.with { try $0.look(for: validator, isStatus: true) }
-        var found = report(.status, standing)
-        if subject == nil, standing.isFresh { found.toCome = [] }
+        let state = try await deployment.with { try $0.read(for: validator, isStatus: true) }
+        var found = report(.status, state)
+        if subject == nil, state.isFresh { found.toCome = [] }
         return found
     }
 
     /// Tightens the validator from the collection's stage up to the target, as far as the documents allow.
     func go() async throws -> EnforcementReport {
         if target == .constraint { try await deployment.requireConstraint() }
-        var standing = try await look(restarts: command.restart)
+        var state = try await read(restarts: command.restart)
         var done: [BSONDocument] = []
         var checked: (report: CheckReport, stage: EnforcementStage)?
         while true {
             // Documents that do not fit can be written until `error` is set, so only a check made after that is
             // certain.
-            let isStale = checked.map { standing.stage >= .error && $0.stage < .error } ?? true
-            if isStale { checked = (try await check(), standing.stage) }
+            let isStale = checked.map { state.stage >= .error && $0.stage < .error } ?? true
+            if isStale { checked = (try await check(), state.stage) }
             guard let found = checked?.report else { preconditionFailure("it was just made") }
-            if command.dryRun { return report(.dryRun, standing, found) }
-            if standing.stage >= .warn, found.total.certain > 0 {
-                return report(.notFitting, standing, found, done)
+            if command.mode.dryRun { return report(.dryRun, state, found) }
+            if state.stage >= .warn, found.total.certain > 0 {
+                return report(.notFitting, state, found, done)
             }
-            guard standing.stage < target, let next = standing.stage.next,
-                let step = standing.road.command(to: next)
-            else { return report(.done, standing, found, done) }
-            try confirm([step], found, standing)
-            standing = try await advance(from: standing)
+            guard state.stage < target, let next = state.stage.next,
+                let step = state.path.command(to: next)
+            else { return report(.done, state, found, done) }
+            try confirm([step], found, state)
+            state = try await advance(from: state)
             done.append(step)
         }
     }
 
     /// Restores the validator, the level and the action from before `enforce`.
     func abort() async throws -> EnforcementReport {
-        let (record, commands, _) = try await deployment.with { try $0.lookBack() }
+        let (record, commands, _) = try await deployment.with { try $0.readForAbort() }
         try confirm(commands)
         interruption.beginWork()
         let now = try await deployment.with { try $0.abort() }
@@ -73,17 +73,17 @@ struct EnforceRun {
         return report
     }
 
-    private func look(restarts: Bool) async throws -> Enforcement.Standing {
+    private func read(restarts: Bool) async throws -> Enforcement.State {
         let validator = subject?.validator
-        return try await deployment.with { try $0.look(for: validator, restarts: restarts) }
+        return try await deployment.with { try $0.read(for: validator, restarts: restarts) }
     }
 
     /// Does the next step and returns the stage after it; a signal during the step ends the run after the step.
-    private func advance(from standing: Enforcement.Standing) async throws -> Enforcement.Standing {
+    private func advance(from state: Enforcement.State) async throws -> Enforcement.State {
         interruption.beginWork()
-        try await deployment.with { try $0.advance(from: standing) }
+        try await deployment.with { try $0.advance(from: state) }
         interruption.endWork()
-        let now = try await look(restarts: false)
+        let now = try await read(restarts: false)
         if !command.output.quiet { Console.error("\(namespace) is \(EnforceWords.place(now.stage))") }
         guard !interruption.stop.isRaised else {
             throw RunError(
@@ -95,14 +95,14 @@ struct EnforceRun {
 
     /// Shows the commands of the steps, and asks for confirmation without `--yes`.
     private func confirm(
-        _ steps: [BSONDocument], _ found: CheckReport? = nil, _ standing: Enforcement.Standing? = nil
+        _ steps: [BSONDocument], _ found: CheckReport? = nil, _ state: Enforcement.State? = nil
     ) throws {
         if !(command.yes && command.output.quiet) {
             if let found {
                 Console.error("\(found.readCount.documents) read: \(EnforceWords.misfits(found.total.certain))")
             }
-            if let standing, standing.stage == .before, !standing.seen.validation.validator.isEmpty,
-                standing.seen.validation.action != "warn"
+            if let state, state.stage == .before, !state.seen.validation.validator.isEmpty,
+                state.seen.validation.action != "warn"
             {
                 Console.error(
                     "this step replaces the current validator: until error is set, the server refuses nothing")
@@ -121,11 +121,11 @@ struct EnforceRun {
             schema: subject.schema, limit: .max, scan: try ScanFlags.parse(flags),
             map: try NamespaceMap([], for: [namespace]), showsProgress: command.output.showsProgress,
             stop: interruption.stop)
-        run.location = .none
+        run.ledger.location = .none
         run.stateDatabase = command.state.stateDatabase
-        run.keepsValues = command.privacy.showValues
+        run.rules.tally.keepsValues = command.privacy.showValues
         run.proves = command.evidence.prove
-        run.failures = try command.evidence.openFailures(command.privacy.display)
+        run.failures = try command.evidence.openFailures(command.privacy.display, in: .jsonSchema)
         do {
             var report = try await run.check(live: deployment.reading)
             report.dialect = .jsonSchema
@@ -138,18 +138,18 @@ struct EnforceRun {
     }
 
     private func report(
-        _ outcome: EnforcementReport.Outcome, _ standing: Enforcement.Standing, _ found: CheckReport? = nil,
+        _ outcome: EnforcementReport.Outcome, _ state: Enforcement.State, _ found: CheckReport? = nil,
         _ done: [BSONDocument] = []
     ) -> EnforcementReport {
-        let road = standing.road
+        let path = state.path
         var report = EnforcementReport(
-            namespace, outcome, at: standing.stage, to: target, before: road.before, now: standing.seen.validation)
+            namespace, outcome, at: state.stage, to: target, before: path.before, now: state.seen.validation)
         report.done = done
-        report.toCome = EnforcementStage.allCases.filter { $0 > standing.stage && $0 <= target }.compactMap {
-            road.command(to: $0)
+        report.toCome = EnforcementStage.allCases.filter { $0 > state.stage && $0 <= target }.compactMap {
+            path.command(to: $0)
         }
         report.check = found
-        report.mark = standing.record.map { record in
+        report.mark = state.record.map { record in
             "\(record.step)\(record.isDone ? "" : ", not confirmed"), by \(record.person), "
                 + "\(record.time.map(\.description) ?? "at an unknown time")"
         }

@@ -28,8 +28,8 @@ struct GrantSubject {
     /// Reads the files that the command works on.
     /// - Throws: errors of reading; ``UsageError`` if neither a file nor a name says what the command works on.
     init(
-        _ files: [String], for command: String, collections: [Namespace], state: String, ledger: LedgerFlags,
-        history: HistoryPlace?
+        _ files: [String], for command: String, collections: [Namespace], database: String?, state: String,
+        ledger: LedgerFlags, history: HistoryPlace?
     ) throws {
         places = WorkPlaces(reading: collections, state: state)
         let (location, apps) = (ledger.location, ledger.apps(of: []).ids)
@@ -41,7 +41,7 @@ struct GrantSubject {
                 places = WorkPlaces(partner, state: state, ledger: location, apps: apps)
             }
         } else if Self.ofSchemas.contains(name) {
-            for file in files { try add(schema: file, collections, ledger: location) }
+            for file in files { try add(schema: file, collections, in: database, ledger: location) }
             places.add(ledger: location, apps: apps)
         } else if name == "history" {
             for file in files { places.add(try HistoryPlace(parsing: file).resources) }
@@ -72,7 +72,9 @@ struct GrantSubject {
         }
     }
 
-    private mutating func add(schema file: String, _ collections: [Namespace], ledger: LedgerLocation) throws {
+    private mutating func add(
+        schema file: String, _ collections: [Namespace], in database: String?, ledger: LedgerLocation
+    ) throws {
         guard file != LiveSchema.name else {
             isLive = true
             // Without names, only the deployment knows which collections have validators, so the role covers any
@@ -80,7 +82,8 @@ struct GrantSubject {
             if collections.isEmpty { for place in [Place.data, .database] { places.add([.anyDatabase], to: place) } }
             return
         }
-        let schema = try ServerSchema.read(at: file, named: file, namespace: collections.first)
+        let schema = try ServerSchema.read(
+            at: file, named: file, namespace: collections.first, database: database)
         let covered = schema.collections.map(\.namespace)
         places.add(collections.isEmpty ? covered : covered.filter(collections.contains), to: .data)
         places.add(ledger: ledger, apps: schema.appID.map { [$0] } ?? [])

@@ -59,6 +59,7 @@ struct GrantsCommand: AsyncParsableCommand {
             valueName: "mongosh|atlas"))
     var output = Form.mongosh
 
+    @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Output") var color: ColorFlags
@@ -74,7 +75,7 @@ struct GrantsCommand: AsyncParsableCommand {
         let (needs, files) = try command()
         let subject = try GrantSubject(
             files, for: needs.command, collections: collection.compactMap { Namespace($0) },
-            state: state.stateDatabase, ledger: ledger, history: history)
+            database: database.database, state: state.stateDatabase, ledger: ledger, history: history)
         let role = Role(subject.isLive ? needs.readingValidators() : needs, on: subject.places, isFull: full)
         switch output {
         case .mongosh: try Console.result(role.mongosh())

@@ -83,7 +83,7 @@ extension WorkPlaces {
         add(job.lookedUp, to: .lookedUp)
         add(job.indexed, to: .indexed)
         add(job.created, to: .created)
-        if job.countsHarm { add(ledger: ledger, apps: apps + job.apps) }
+        if job.countsUnsyncable { add(ledger: ledger, apps: apps + job.apps) }
     }
 
     /// Adds the collections of the ledger that a command reads; none if there is no ledger.

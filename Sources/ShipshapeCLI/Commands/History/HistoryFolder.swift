@@ -31,7 +31,7 @@ struct HistoryFolder: HistoryStore {
                 try FileManager.default.createDirectory(
                     atPath: name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
             }
-            try AtomicFile.probe(folder.path.appending("probe").string)
+            try AtomicFile.checkWritable(folder.path.appending("probe").string)
             _ = try folder.names()
         } catch let error as InputError {
             throw OutputError(description: error.description)

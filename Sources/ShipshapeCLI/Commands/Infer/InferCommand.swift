@@ -16,6 +16,7 @@ struct InferCommand: AsyncParsableCommand {
             "infer --collection app.person",
             "infer --database app --cover 99.9% --out schemas/draft",
             "infer --source dump.archive --dialect jsonschema --out validators",
+            "infer --database app --as prisma --out prisma/schema.prisma",
         ],
         details: """
             Reads the documents twice: to see what they contain, and to count those that the schema would refuse. The \
@@ -25,7 +26,8 @@ struct InferCommand: AsyncParsableCommand {
 
             The schema goes to standard output and the report to standard error. With --out, the schema goes to a \
             file, or to a folder that check takes as SCHEMA, and the report to standard output. Fields are sorted by \
-            name, after _id. Values of documents are never shown, except those that --enums lists.
+            name, after _id. Values of documents are never shown, except those that --enums lists. A Prisma schema \
+            holds all collections of a database; it has no relations, and what no scalar type reads becomes Json.
 
             Exit code 1 means that no schema of the dialect accepts as many documents as --cover says.
             """)
@@ -45,9 +47,10 @@ struct InferCommand: AsyncParsableCommand {
     var source: String?
 
     @Option(
+        name: [.customLong("dialect"), .customLong("as")],
         help: ArgumentHelp(
-            "The dialect of the schema: appservices, or jsonschema for a MongoDB validator.",
-            valueName: "appservices|jsonschema"))
+            "The dialect of the schema: appservices, jsonschema for a MongoDB validator, or prisma.",
+            valueName: "appservices|jsonschema|prisma"))
     var dialect = DialectArgument.appservices
 
     @Option(
@@ -66,7 +69,7 @@ struct InferCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write the schema to a file (one collection, ending .json) or into a folder.",
+            "Write the schema to a file (one collection, ending .json; for Prisma, .prisma) or into a folder.",
             valueName: "path"), completion: .file())
     var out: String?
 
@@ -79,10 +82,16 @@ struct InferCommand: AsyncParsableCommand {
 
     /// A dialect, in the spelling of the command line.
     enum DialectArgument: String, ExpressibleByArgument, CaseIterable {
-        case appservices, jsonschema
+        case appservices, jsonschema, prisma
 
         /// The dialect that is meant.
-        var dialect: Dialect { self == .appservices ? .appServices : .jsonSchema }
+        var dialect: Dialect {
+            switch self {
+            case .appservices: .appServices
+            case .jsonschema: .jsonSchema
+            case .prisma: .prisma
+            }
+        }
     }
 
     func validate() throws {
@@ -160,13 +169,13 @@ struct InferCommand: AsyncParsableCommand {
 
     private func show(_ report: InferReport) throws {
         let result = InferResult(report)
-        guard out == nil, output.output == .text, let only = report.collections.first else {
+        guard out == nil, output.output == .text, let text = SchemaFileText.of(report).first?.text else {
             return try output.show(result)
         }
         if !output.quiet {
             let isColored = Console.wantsColor(onTerminal: Console.isInteractive)
             Console.write(result.text(TextLayout(isColored: isColored)), isColored: isColored)
         }
-        try output.show(SchemaFileText(only.inference.schema).text) { ResultFlags.text(of: result, as: $0, .file) }
+        try output.show(text) { ResultFlags.text(of: result, as: $0, .file) }
     }
 }

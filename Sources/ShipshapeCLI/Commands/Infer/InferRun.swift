@@ -4,6 +4,7 @@ internal import Concurrency
 internal import Inferring
 internal import Reporting
 internal import Scanning
+internal import ServerSchema
 
 /// One run of `infer`: reads each collection twice and puts the report together.
 struct InferRun {
@@ -44,7 +45,8 @@ struct InferRun {
 
     /// Returns a schema for each collection that has documents.
     func inferences(_ surveys: [(namespace: Namespace, survey: Survey)]) throws -> [Inference] {
-        let titles = TypeTitles.roots(of: surveys.map(\.namespace.collection))
+        let titles = TypeTitles.roots(
+            of: surveys.map(\.namespace.collection), isPascalCase: options.dialect == .prisma)
         return try zip(surveys, titles).map { found, title in
             try Inference(
                 found.survey, of: found.namespace, options: options, title: title,

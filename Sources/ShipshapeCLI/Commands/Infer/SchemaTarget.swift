@@ -20,15 +20,21 @@ struct SchemaTarget {
     /// Checks before a long run, instead of after it, that the schemas can be written.
     /// - Throws: ``UsageError``, ``InputError`` or ``OutputError``.
     func prepare(for namespaces: [Namespace]) throws {
+        let isWhole = dialect == .prisma
+        if isWhole, let other = namespaces.first(where: { $0.database != namespaces[0].database }) {
+            throw UsageError(
+                "a Prisma schema has the collections of one database, and these are in \(namespaces[0].database) and "
+                    + "\(other.database): name one with --database")
+        }
         guard let path else {
-            if namespaces.count > 1, !isInReport {
+            if namespaces.count > 1, !isInReport, !isWhole {
                 throw UsageError(
                     "\(namespaces.count) collections have \(namespaces.count) schemas, and standard output takes only "
                         + "one: give --out DIR, name one collection with --collection, or use --output json")
             }
             return
         }
-        if isFile, namespaces.count > 1 {
+        if isFile, namespaces.count > 1, !isWhole {
             throw UsageError("--out \(path) is one file, and there are \(namespaces.count) collections: name a folder")
         }
         for namespace in namespaces {
@@ -63,7 +69,7 @@ struct SchemaTarget {
 
     /// Whether the path names a file, and not a folder.
     private var isFile: Bool {
-        guard let path, path.hasSuffix(".json") else { return false }
+        guard let path, path.hasSuffix(dialect == .prisma ? ".prisma" : ".json") else { return false }
         return (try? FilePath(path).stat().type) != .directory
     }
 
@@ -81,6 +87,7 @@ struct SchemaTarget {
             return folder.appending("data_sources").appending("mongodb-atlas").appending(namespace.database)
                 .appending(name).appending("schema.json").string
         case .jsonSchema: return folder.appending("\(namespace).json").string
+        case .prisma: return folder.appending("schema.prisma").string
         }
     }
 
@@ -88,13 +95,13 @@ struct SchemaTarget {
     /// - Throws: ``OutputError``.
     func write(_ report: InferReport) throws {
         guard path != nil else { return }
-        for collection in report.collections {
-            let file = try file(of: collection.inference.namespace)
+        for (namespace, text) in SchemaFileText.of(report) {
+            let file = try file(of: namespace)
             do {
                 try FileManager.default.createDirectory(
                     atPath: FilePath(file).removingLastComponent().string.isEmpty
                         ? "." : FilePath(file).removingLastComponent().string, withIntermediateDirectories: true)
-                try AtomicFile.write(SchemaFileText(collection.inference.schema).text.utf8, to: file)
+                try AtomicFile.write(text.utf8, to: file)
             } catch {
                 throw OutputError(description: "cannot write the schema \(file): \(error)")
             }

@@ -36,8 +36,8 @@ struct InitCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The dialect, if no schema shows it: appservices, or jsonschema for MongoDB validators.",
-            valueName: "appservices|jsonschema"))
+            "The dialect, if no schema shows it: appservices, jsonschema for MongoDB validators, or prisma.",
+            valueName: "appservices|jsonschema|prisma"))
     var dialect: InferCommand.DialectArgument?
 
     @Option(help: ArgumentHelp("Also write a workflow for pull requests.", valueName: "github|gitlab"))
@@ -106,7 +106,7 @@ struct InitCommand: AsyncParsableCommand {
         guard !FilePath(name).isAbsolute else {
             return "name \(name) relative to this folder, because others have it elsewhere"
         }
-        do throws(SchemaError) { _ = try ServerSchema.read(at: name) } catch {
+        do throws(SchemaError) { _ = try read(name) } catch {
             guard error.code == .namespaceUnknown else { return "\(error)" }
             return "\(name) does not say which collection it describes: name it DATABASE.COLLECTION.json, and give its "
                 + "folder"
@@ -114,9 +114,14 @@ struct InitCommand: AsyncParsableCommand {
         return nil
     }
 
+    /// Reads a schema to see whether that is possible; the database of a Prisma schema does not matter for that.
+    private static func read(_ name: String) throws(SchemaError) -> ServerSchema {
+        try ServerSchema.read(at: name, database: "database")
+    }
+
     /// Returns the dialect that the schema shows, or else the user.
     private func dialect(of schema: String?) throws -> Dialect {
-        let shown = schema.flatMap { $0 == LiveSchema.name ? .jsonSchema : (try? ServerSchema.read(at: $0))?.dialect }
+        let shown = schema.flatMap { $0 == LiveSchema.name ? .jsonSchema : (try? Self.read($0))?.dialect }
         let stated = dialect?.dialect
         if let shown, let stated, shown != stated {
             throw UsageError("--dialect: the schema \(schema ?? "") is of the dialect \(shown.rawValue)")
@@ -124,8 +129,9 @@ struct InitCommand: AsyncParsableCommand {
         if let known = shown ?? stated { return known }
         guard Console.canAsk else { return .appServices }
         let names = InferCommand.DialectArgument.allCases.map(\.rawValue)
-        let answer = try Console.ask("The dialect: \(names.joined(separator: " or "))", default: names[0]) { answer in
-            names.contains(answer) ? nil : "it must be \(names.joined(separator: " or "))"
+        let choice = names.joined(separator: ", ")
+        let answer = try Console.ask("The dialect: \(choice)", default: names[0]) { answer in
+            names.contains(answer) ? nil : "it must be one of \(choice)"
         }
         return InferCommand.DialectArgument(rawValue: answer)?.dialect ?? .appServices
     }

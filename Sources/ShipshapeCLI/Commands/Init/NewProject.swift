@@ -87,7 +87,7 @@ struct NewProject {
         #state-database: shipshape
 
         # The sync engine's ledger of unsynced documents, or none.
-        \(dialect == .jsonSchema ? "ledger: none" : "#ledger: __realm_sync.unsynced_documents")
+        \(dialect.isOfSync ? "#ledger: __realm_sync.unsynced_documents" : "ledger: none")
 
         # How many documents may fail a check without exit code 1: for the check as a whole, and for single collections
         # and rules.

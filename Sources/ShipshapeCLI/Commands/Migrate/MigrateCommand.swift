@@ -21,10 +21,10 @@ struct MigrateCommand: AsyncParsableCommand {
             "migrate jobs --yes --max-runtime 2h",
         ],
         details: """
-            A finished job is recorded as applied, with a digest of its text and schemas, and never runs again. A job \
-            that leaves documents for you to fix counts as applied, with findings; the next jobs still run, and the \
-            exit code is 1. The first job that stops ends migrate, with that job's exit code; the next run continues \
-            from there, also after kill -9.
+            A finished job is recorded as applied, with a digest of its content and schemas, and never runs again. A \
+            job that leaves documents for you to fix counts as applied, with findings; the next jobs still run, and \
+            the exit code is 1. The first job that stops ends migrate, with that job's exit code; the next run \
+            continues from there, also after kill -9.
 
             Jobs are independent of each other and change only documents that still need it. A job that is added \
             before applied jobs therefore runs like any other, and data of any age arrives at the newest version. A \
@@ -171,8 +171,10 @@ struct MigrateCommand: AsyncParsableCommand {
 
     private func show(_ report: MigrationReport) throws {
         try output.show { form, color in
-            switch form {
-            case .text: MigrationText.render(report, color: color)
+            var layout = TextLayout(isColored: color)
+            layout.hidesNotes = output.quiet
+            return switch form {
+            case .text: MigrationText.render(report, layout: layout)
             case .json: MigrationJSON(report).text
             }
         }
@@ -180,7 +182,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     private func showStatus(_ plan: MigrationPlan, _ registry: JobRegistry) async throws {
         let begun = try await onOwnedThread(name: "state") { () throws in
-            try plan.items.compactMap { try registry.status(of: $0.entry.name, patience: .seconds(120)) }
+            try plan.items.compactMap { try registry.status(of: $0.entry.name, stalledAfter: .seconds(120)) }
         }
         try output.show { form, _ in
             switch form {

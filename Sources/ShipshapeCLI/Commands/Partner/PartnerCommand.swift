@@ -142,8 +142,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
         var options = lease.options(arguments.state)
         options.maxRuntime = maxRuntime?.duration
         options.allowUnsync = allowUnsync
-        options.ledger = ledger.location
-        options.apps = ledger.apps(of: [])
+        options.ledger = ledger.scope(of: [])
         let interruption = Interruption()
         let signals = interruption.listen()
         defer { signals.cancel() }
@@ -161,7 +160,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
             if !quiet { Console.error("shipshape: nothing was written: change the steps or fix the documents first") }
             throw ExitStatus.findings
         }
-        try planner.checkHarm(of: plan)
+        try planner.checkHeadroom(of: plan)
         if !plan.isDone { try confirm(plan) }
         interruption.beginWork()
         let progress = ProgressLine(
@@ -189,8 +188,9 @@ struct PartnerInitCommand: AsyncParsableCommand {
         try output.show { form, _ in
             switch form {
             case .text:
-                (report.map { PartnerText.render($0, ids: ids) } ?? PartnerText.render(plan, ids: ids))
-                    + next(after: plan, report)
+                (report.map { PartnerText.render($0, ids: ids, hidesNotes: output.quiet) }
+                    ?? PartnerText.render(plan, ids: ids, hidesNotes: output.quiet))
+                    + (output.quiet ? "" : next(after: plan, report))
             case .json: PartnerJSON.render(plan, report, ids: ids)
             }
         }
@@ -202,7 +202,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
         let isCopied = report.map { $0.stopped == nil && $0.refusals.count == 0 } ?? plan.isDone
         let lacksRoom = plan.headroom.map { plan.failing > max($0.documents, allowUnsync ?? 0) } ?? false
         if !isCopied, report != nil || plan.isRefused || lacksRoom { return "" }
-        return "\nNext: shipshape partner \(isCopied ? "mirror" : "init") \(arguments.job.shellWord)"
+        return "\nNext: \(NextCommand("partner \(isCopied ? "mirror" : "init")", [arguments.job]))"
     }
 }
 
@@ -254,8 +254,8 @@ struct PartnerVerifyCommand: AsyncParsableCommand {
         try await keep(comparison, partner)
         let ids = privacy.display
         let next =
-            comparison.count == 0
-            ? "\nNext, once the original's clients are gone: shipshape partner cutover \(arguments.job.shellWord)" : ""
+            comparison.count == 0 && !output.quiet
+            ? "\nNext, once the original's clients are gone: \(NextCommand("partner cutover", [arguments.job]))" : ""
         try output.show { form, _ in
             switch form {
             case .text: PartnerText.render(comparison, ids: ids) + next

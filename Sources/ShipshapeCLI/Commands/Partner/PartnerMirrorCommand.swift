@@ -57,13 +57,15 @@ struct PartnerMirrorCommand: AsyncParsableCommand {
         let showing = MirrorShowing(
             name: partner.job.name, metrics: metrics, isQuiet: output.quiet, ids: privacy.display)
         let mirror = Mirror(
-            partner, options: lease.options(arguments.state), endsWhenCaughtUp: once, looksAtAll: rescan,
+            partner, options: lease.options(arguments.state), endsWhenCaughtUp: once, comparesAll: rescan,
             stop: interruption.stop
         ) { showing.show($0) }
         try await pool.requirePrivileges(for: "partner mirror", on: arguments.places(of: partner))
         interruption.beginWork()
         let outcome = try await onOwnedThread(name: "mirror") { () throws in try mirror.run(on: pool) }
-        let next = once && outcome.isCaughtUp ? "\nNext: shipshape partner verify \(arguments.job.shellWord)" : ""
+        let next =
+            once && outcome.isCaughtUp && !output.quiet
+            ? "\nNext: \(NextCommand("partner verify", [arguments.job]))" : ""
         try output.show { form, _ in
             switch form {
             case .text: MirrorReport.text(outcome, of: partner.job.name) + next
@@ -92,10 +94,10 @@ final class MirrorShowing: Sendable {
         case .conflict(let id, let winner): say(MirrorReport.conflict(id, winner, ids))
         case .refused(let side, let refusal): say(MirrorReport.refusal(refusal, side, ids))
         case .run(let event):
-            guard let (line, level) = event.told, level >= .notice else { return }
+            guard let (line, level) = event.message, level >= .notice else { return }
             say(line, level: level)
         case _ where isQuiet: break
-        case .following(let behind): say("follows both sides, from \(behind) s ago")
+        case .following(let lag): say("follows both sides, from \(lag) s ago")
         case .caughtUp: say("caught up")
         }
     }

@@ -84,7 +84,7 @@ struct PartnerCutoverCommand: AsyncParsableCommand {
         try Console.show(
             "partner \(partner.job.name) is cut over: changes are no longer carried over, and \(partner.job.source) "
                 + "is unchanged\nNext, to drop \(partner.job.source): "
-                + "shipshape partner drop \(arguments.job.shellWord)")
+                + "\(NextCommand("partner drop", [arguments.job]))")
     }
 }
 

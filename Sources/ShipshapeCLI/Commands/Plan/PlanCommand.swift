@@ -82,6 +82,7 @@ struct PlanCommand: AsyncParsableCommand {
             valueName: "unplanned|review|none"))
     var failOn: FailOn?
 
+    @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "State") var state: StateFlags
@@ -105,7 +106,8 @@ struct PlanCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare(reading: [old.name, new.name] + connection.files)
-        let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
+        let schemas = try await ComparedSchemas(
+            old, new, collection: collection, database: database, connection: connection)
         var options = PlanOptions()
         options.defaults = defaults.compactMap { StatedDefault($0) }
         options.renames = try renames.read()
@@ -124,8 +126,13 @@ struct PlanCommand: AsyncParsableCommand {
         } catch let error as JobError {
             throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")
         }
-        if connection.uri == nil { plan.settleWithoutData() } else { plan = try await look(at: plan, planner, schemas) }
+        if connection.uri == nil {
+            plan.completeWithoutData()
+        } else {
+            plan = try await survey(at: plan, planner, schemas)
+        }
         let named = (NamedSchema(argument: old, schema: schemas.old), NamedSchema(argument: new, schema: schemas.new))
+        plan.notes += [database.note(on: schemas.new)].compactMap(\.self)
         for name in [old.name, new.name] where out == nil && GitRevision(name) != nil {
             plan.notes.append(
                 "the jobs do not name \(name), because it is not a file"
@@ -154,7 +161,7 @@ struct PlanCommand: AsyncParsableCommand {
         }
     }
 
-    private func look(
+    private func survey(
         at plan: SchemaPlan, _ planner: Planner, _ schemas: ComparedSchemas
     ) async throws -> SchemaPlan {
         let pool = try connection.pool()
@@ -168,13 +175,15 @@ struct PlanCommand: AsyncParsableCommand {
     /// Shows the plan; without a folder the jobs are the result, and the text about them goes to standard error.
     private func show(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) throws {
         let (jobs, partners) = (files.files, files.partners)
+        let command: PlanText.Command = { "\(NextCommand($0, [$1]))" }
         let result = PlanResult(
-            plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: privacy.display)
+            plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: privacy.display,
+            command: command)
         guard out == nil, !(jobs.isEmpty && partners.isEmpty), output.output == .text else {
             return try output.show(result)
         }
         // The jobs may be saved to a file, so they are not wrapped to the terminal's width.
         try output.show(result.text(TextLayout())) { ResultFlags.text(of: result, as: $0, .file) }
-        if !output.quiet { Console.error(PlanText(plan, files: jobs, partners: partners).text) }
+        if !output.quiet { Console.error(PlanText(plan, files: jobs, partners: partners, command: command).text) }
     }
 }

@@ -48,7 +48,7 @@ struct CleanupCommand: AsyncParsableCommand {
         }
         let plan = try await onOwnedThread(name: "state") { () throws in
             let plan = try registry.planCleanup(of: name, on: named)
-            guard plan.pendingHarm > 0, try registry.freeRoom(of: name) ?? 0 > 0 else { return plan }
+            guard plan.pendingReservations > 0, try registry.freeRoom(of: name) ?? 0 > 0 else { return plan }
             return try registry.planCleanup(of: name, on: named)
         }
         guard !plan.isEmpty else { return try Console.show(CleanupText.nothing(plan)) }

@@ -58,12 +58,10 @@ struct DeployedCommand: AsyncParsableCommand {
         let (fit, their) = freed == 1 ? ("fits", "its") : ("fit", "their")
         let room =
             "; \(freed.documents) \(fit) it, and will free \(their) room below the limit when the ledger is up to date"
-        let command = job.path.map { ": shipshape backfill \($0.shellWord)" } ?? ""
+        let command = job.path.map { ": \(NextCommand("backfill", [$0]))" } ?? ""
         try Console.show(
-            """
-            job \(name): the next schema is recorded as the active one, \(Self.text(evidence))\(freed == 0 ? "" : room)
-            next: run the job again\(command)
-            """)
+            "job \(name): the next schema is recorded as the active one, \(Self.text(evidence))"
+                + "\(freed == 0 ? "" : room); run the job again\(command)")
     }
 
     private func confirm(_ evidence: DeployEvidence) throws {

@@ -31,7 +31,7 @@ struct PauseCommand: AsyncParsableCommand {
     func run() async throws {
         let (name, registry) = (try job.name, try await state.registry(connection, for: "pause"))
         try await onOwnedThread(name: "state") { [note] () throws in try registry.pause(name, note: note) }
-        try Console.show("job \(name) is paused; resume it with: shipshape resume \(name)")
+        try Console.show("job \(name) is paused; resume it with: \(NextCommand("resume", [name]))")
     }
 }
 

@@ -53,24 +53,24 @@ struct StatusCommand: AsyncParsableCommand {
         let (name, file, registry) = (
             try job?.name, try job?.file, try await state.registry(connection, for: "status")
         )
-        let patience = stalledAfter.duration
-        let look = { @Sendable () throws -> [JobStatus] in
-            guard let name else { return try registry.all(patience: patience) }
-            return [try registry.status(of: name, of: file, patience: patience)]
+        let stalledAfter = stalledAfter.duration
+        let read = { @Sendable () throws -> [JobStatus] in
+            guard let name else { return try registry.all(stalledAfter: stalledAfter) }
+            return [try registry.status(of: name, of: file, stalledAfter: stalledAfter)]
         }
         guard watch else {
-            let jobs = try await onOwnedThread(name: "state", look)
+            let jobs = try await onOwnedThread(name: "state", read)
             try show(jobs)
             if jobs.contains(where: { $0.state == .stalled }) { throw ExitStatus.findings }
             return
         }
-        try await follow(look)
+        try await follow(read)
     }
 
-    private func follow(_ look: @escaping @Sendable () throws -> [JobStatus]) async throws {
+    private func follow(_ read: @escaping @Sendable () throws -> [JobStatus]) async throws {
         let screen = WatchScreen(isTerminal: Console.isOutputTerminal && output.output == .text)
         while true {
-            let jobs = try await onOwnedThread(name: "state", look)
+            let jobs = try await onOwnedThread(name: "state", read)
             switch output.output {
             case .text:
                 let isColored = Console.wantsColor(onTerminal: Console.isOutputTerminal)

@@ -55,20 +55,7 @@ struct WatchCommand: AsyncParsableCommand {
     @Flag(help: "Also record documents that might stop syncing.")
     var strict = false
 
-    @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
-    var limit = DeployVerdict.defaultLimit
-
-    @Option(help: ArgumentHelp("The share of the limit at which to warn, in percent.", valueName: "percent"))
-    var warnAt = 80
-
-    @Option(
-        help: ArgumentHelp(
-            "A shell command to run when the count reaches --warn-at.",
-            discussion:
-                "It gets SHIPSHAPE_UNSYNCED, SHIPSHAPE_LIMIT and SHIPSHAPE_LEDGER, and is stopped after 5 minutes.",
-            valueName: "command")
-    )
-    var hook: String?
+    @OptionGroup var alarm: AlarmFlags
 
     @Option(help: ArgumentHelp("Write the counts to this Prometheus textfile.", valueName: "file"), completion: .file())
     var metrics: String?
@@ -91,8 +78,6 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
-        guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
-        guard (1...100).contains(warnAt) else { throw ValidationError("--warn-at must be from 1 to 100") }
         guard (1...64).contains(threads) else { throw ValidationError("--threads must be from 1 to 64") }
         guard (.seconds(1)...(.seconds(3_600))).contains(leaseTtl.duration) else {
             throw ValidationError("--lease-ttl must be from 1s to 1h: if a watch dies, the next one waits that long")
@@ -111,7 +96,7 @@ struct WatchCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let signals = interruption.listen()
         defer { signals.cancel() }
-        let showing = WatchShowing(metrics: metrics, hook: hook, isQuiet: output.quiet)
+        let showing = WatchShowing(metrics: metrics, hook: alarm.hook, isQuiet: output.quiet)
         let watch = try Watch(serverSchema, options: options, stop: interruption.stop) { showing.show($0) }
         let pool = try connection.pool(readsFromPrimary: true)
         var places = WorkPlaces(reading: serverSchema.collections.map(\.namespace), state: state.stateDatabase)
@@ -148,10 +133,33 @@ struct WatchCommand: AsyncParsableCommand {
             ?? Namespace(database: state.stateDatabase, collection: options.ledger.collection)
         options.assumptions = app.assumptions
         options.isStrict = strict
-        options.limit = limit
-        options.warnsAt = warnAt
+        options.limit = alarm.limit
+        options.warnsAt = alarm.warnAt
         options.endsWhenCaughtUp = once
         options.threads = threads
         return options
+    }
+}
+
+/// The flags for the count of unsynced documents at which the operator is warned, and for how.
+struct AlarmFlags: ParsableArguments {
+    @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
+    var limit = DeployVerdict.defaultLimit
+
+    @Option(help: ArgumentHelp("The share of the limit at which to warn, in percent.", valueName: "percent"))
+    var warnAt = 80
+
+    @Option(
+        help: ArgumentHelp(
+            "A shell command to run when the count reaches --warn-at.",
+            discussion:
+                "It gets SHIPSHAPE_UNSYNCED, SHIPSHAPE_LIMIT and SHIPSHAPE_LEDGER, and is stopped after 5 minutes.",
+            valueName: "command")
+    )
+    var hook: String?
+
+    func validate() throws {
+        guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
+        guard (1...100).contains(warnAt) else { throw ValidationError("--warn-at must be from 1 to 100") }
     }
 }

@@ -29,7 +29,7 @@ final class WatchShowing: Sendable {
         case .counted(let counts): write(counts)
         case .warning(let counts): warn(counts)
         case .run(let event):
-            guard let (line, level) = event.told, level >= .notice else { return }
+            guard let (line, level) = event.message, level >= .notice else { return }
             say(line, level: level)
         case _ where isQuiet: break
         case .reading(let namespace, let reason): say("reading all of \(namespace): \(reason)")

@@ -7,12 +7,12 @@ struct ModelJob: Sendable {
     let limits: String
     /// Whether the job names an active schema, so that its unsync budget counts the documents that its writes make
     /// unsyncable.
-    let isGated: Bool
+    let hasBudget: Bool
 
     /// The document after the job, and for each step the reason why the step skips the document; `nil` if it does not.
     struct Outcome: Sendable {
         var document: BSONDocument
-        var leftAlone: [String?]
+        var skipped: [String?]
     }
 
     /// Whether the model knows the effect of every step.
@@ -27,12 +27,12 @@ struct ModelJob: Sendable {
     /// Each step works on the result of the step before it.
     func outcome(of document: BSONDocument) throws -> Outcome? {
         guard isKnown else { return nil }
-        var outcome = Outcome(document: document, leftAlone: [])
+        var outcome = Outcome(document: document, skipped: [])
         for step in steps {
             var reason: String?
             switch try step.find?(outcome.document) {
             case .nothing?, nil: break
-            case .leftAlone(let found)?: reason = found
+            case .skipped(let found)?: reason = found
             case .becomes(let changed)?:
                 if isAmbiguous(outcome.document) {
                     reason = ModelStep.Reason.repeatedName
@@ -40,7 +40,7 @@ struct ModelJob: Sendable {
                     outcome.document = changed
                 }
             }
-            outcome.leftAlone.append(reason)
+            outcome.skipped.append(reason)
         }
         return outcome
     }
@@ -70,7 +70,7 @@ struct ModelJob: Sendable {
         let documents = random.pick([1, 3, 7, 20, 20, 100])
         return ModelJob(
             steps: steps, limits: "{chunk: {documents: \(documents)}}",
-            isGated: steps.allSatisfy { $0.find != nil } && random.percent(25))
+            hasBudget: steps.allSatisfy { $0.find != nil } && random.percent(25))
     }
 
     /// The active schema of the random jobs.

@@ -44,7 +44,7 @@ extension ModelStep {
 
     private static func makeCopy(_ random: inout Randomness) -> ModelStep {
         let (from, to) = twoPaths(&random)
-        return .fills(to, from: from, yaml: "copy: {from: \(from), to: \(to)}", value: { $0 }, concerns: { _ in true })
+        return .fills(to, from: from, yaml: "copy: {from: \(from), to: \(to)}", value: { $0 }, applies: { _ in true })
     }
 
     private static func makeConvert(_ random: inout Randomness) -> ModelStep {
@@ -53,7 +53,7 @@ extension ModelStep {
             switch ConversionOutcome(of: value, to: type) {
             case .untouched: .nothing
             case .becomes(let converted): .to(converted)
-            case .reported: .leftAlone(Reason.notConvertible)
+            case .reported: .skipped(Reason.notConvertible)
             }
         }
     }

@@ -19,15 +19,15 @@ extension ModelStep {
         let yaml = "copy: {from: \(from), to: \(to), whenPresent: \(replaces ? "replace" : "keep")}"
         return ModelStep(yaml: yaml, target: to, source: from) { document in
             switch document.way(to: from) {
-            case .blocked: return .leftAlone(Reason.parentNotObject)
+            case .blocked: return .skipped(Reason.parentNotObject)
             case .missing: return .nothing
             case .open: break
             }
             guard let value = document.value(at: from) else { return .nothing }
-            if let obstacle = document.way(to: to).obstacle { return .leftAlone(obstacle) }
+            if let obstacle = document.way(to: to).obstacle { return .skipped(obstacle) }
             if let present = document.value(at: to) {
                 if present.bytes == value.bytes { return .nothing }
-                if !replaces { return .leftAlone("target keeps its value") }
+                if !replaces { return .skipped("target keeps its value") }
             }
             return .becomes(try document.setting(to.components, to: value))
         }

@@ -11,7 +11,7 @@ struct ModelStep: Sendable {
         /// The step changes the document into this one.
         case becomes(BSONDocument)
         /// The step skips the document, and the report gives this reason.
-        case leftAlone(String)
+        case skipped(String)
     }
 
     /// The step as it is written in the job file.
@@ -52,24 +52,24 @@ extension ModelStep {
     ///
     /// - Parameters:
     ///   - value: returns the value for the target; `nil` if the source's value cannot be converted.
-    ///   - concerns: whether the step applies to a value of the source.
+    ///   - applies: whether the step applies to a value of the source.
     static func fills(
         _ target: FieldPath, from source: FieldPath, yaml: String, value: @escaping @Sendable (BSONValue) -> BSONValue?,
-        concerns: @escaping @Sendable (BSONValue) -> Bool
+        applies: @escaping @Sendable (BSONValue) -> Bool
     ) -> ModelStep {
         ModelStep(yaml: yaml, target: target, source: source) { document in
             switch document.way(to: source) {
-            case .blocked: return .leftAlone(Reason.parentNotObject)
+            case .blocked: return .skipped(Reason.parentNotObject)
             case .missing: return .nothing
             case .open: break
             }
-            guard let old = document.value(at: source), concerns(old) else { return .nothing }
-            if let obstacle = document.way(to: target).obstacle { return .leftAlone(obstacle) }
-            guard let new = value(old) else { return .leftAlone(Reason.notConvertible) }
+            guard let old = document.value(at: source), applies(old) else { return .nothing }
+            if let obstacle = document.way(to: target).obstacle { return .skipped(obstacle) }
+            guard let new = value(old) else { return .skipped(Reason.notConvertible) }
             guard let present = document.value(at: target) else {
                 return .becomes(try document.setting(target.components, to: new))
             }
-            return present.bytes == new.bytes ? .nothing : .leftAlone(Reason.targetDiffers)
+            return present.bytes == new.bytes ? .nothing : .skipped(Reason.targetDiffers)
         }
     }
 
@@ -80,11 +80,11 @@ extension ModelStep {
         _ target: FieldPath, yaml: String, _ find: @escaping @Sendable (BSONValue?) -> ModelChange
     ) -> ModelStep {
         ModelStep(yaml: yaml, target: target, source: nil) { document in
-            if let obstacle = document.way(to: target).obstacle { return .leftAlone(obstacle) }
+            if let obstacle = document.way(to: target).obstacle { return .skipped(obstacle) }
             return switch find(document.value(at: target)) {
             case .nothing: .nothing
             case .to(let value): .becomes(try document.setting(target.components, to: value))
-            case .leftAlone(let reason): .leftAlone(reason)
+            case .skipped(let reason): .skipped(reason)
             }
         }
     }
@@ -94,7 +94,7 @@ extension ModelStep {
 enum ModelChange {
     case nothing
     case to(BSONValue)
-    case leftAlone(String)
+    case skipped(String)
 }
 
 /// Whether all parents of a field exist and are objects.

@@ -5,7 +5,7 @@ import TestSupport
 
 /// Something that disturbs a job before its last run, such as a kill or the writes of a user.
 enum PropertyDisturbance: CaseIterable, Sendable {
-    case onlyTheUser, besideTheUser, killedAtAFaultPoint, killedByTheUser, stoppedByTheUser, overtaken, staleRunner
+    case onlyTheUser, duringUserWrites, killedAtAFaultPoint, killedByTheUser, stoppedByTheUser, overtaken, staleRunner
     case twoRunners
 
     /// The disturbances to choose from at random.
@@ -18,7 +18,7 @@ extension PropertyCase {
     mutating func happen(_ disturbance: PropertyDisturbance) async throws {
         switch disturbance {
         case .onlyTheUser: try await onlyTheUser()
-        case .besideTheUser: try await besideTheUser()
+        case .duringUserWrites: try await duringUserWrites()
         case .killedAtAFaultPoint: try await killedAtAFaultPoint()
         case .killedByTheUser: try await killedByTheUser(SIGKILL)
         case .stoppedByTheUser: try await killedByTheUser(SIGTERM)
@@ -33,7 +33,7 @@ extension PropertyCase {
         try await user.write(times: random.below(40))
     }
 
-    private mutating func besideTheUser() async throws {
+    private mutating func duringUserWrites() async throws {
         trail.append("a run beside the user")
         let times = random.below(60)
         let run = try await backfill(flags: ["--lease-wait", "3m"]) { _ in

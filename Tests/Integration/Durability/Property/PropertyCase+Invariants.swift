@@ -48,7 +48,7 @@ extension PropertyCase {
     private func checkListed(_ seen: [PropertyKey: BSONDocument], in run: ProgramRun) throws {
         var listed = job.steps.map { _ in [String: Int]() }
         for document in seen.values {
-            for (step, reason) in try (job.outcome(of: document)?.leftAlone ?? []).enumerated() {
+            for (step, reason) in try (job.outcome(of: document)?.skipped ?? []).enumerated() {
                 if let reason { listed[step][reason, default: 0] += 1 }
             }
         }
@@ -56,8 +56,8 @@ extension PropertyCase {
         for (index, step) in steps.enumerated() {
             guard step["needing_after"] == 0 else { throw violation(.listing, "documents still need step \(index)") }
             guard job.isKnown else { continue }
-            let told = step["left_alone"]?.document?.values.compactMap(\.document) ?? []
-            let pairs = told.map { ($0["reason"]?.text ?? "", $0["documents"]?.integer ?? 0) }
+            let reported = step["left_alone"]?.document?.values.compactMap(\.document) ?? []
+            let pairs = reported.map { ($0["reason"]?.text ?? "", $0["documents"]?.integer ?? 0) }
             guard Dictionary(uniqueKeysWithValues: pairs) == listed[index] else {
                 throw violation(.listing, "step \(index) lists \(pairs), and \(listed[index]) do not fit")
             }

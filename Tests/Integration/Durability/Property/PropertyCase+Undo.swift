@@ -80,8 +80,8 @@ extension PropertyCase {
         let names = Set((try? object.elements().map(\.name)) ?? []).union(
             (try? before?.document?.elements().map(\.name)) ?? [])
         return names.allSatisfy { name in
-            let stands = object[name]?.bytes == before?.document?[name]?.bytes
-            return stands
+            let isEqual = object[name]?.bytes == before?.document?[name]?.bytes
+            return isEqual
                 || isMade(object[name], of: own.map { $0?.document?[name] }, leaving: before?.document?[name])
         }
     }

@@ -42,7 +42,7 @@ struct PropertyCase {
         try test.write("active.json", ModelJob.activeSchema)
         try test.job(
             on: "c", steps: job.steps.map(\.yaml), limits: job.limits,
-            more: job.isGated ? "schema: {active: active.json}" : "")
+            more: job.hasBudget ? "schema: {active: active.json}" : "")
         let original = try await test.database.keyed()
         user = PropertyUser(
             test.database, random: Randomness(seed: random.next()), documents: documents,
@@ -76,7 +76,7 @@ struct PropertyCase {
         PropertyViolation(
             kind: kind,
             description:
-                "\(text)\n  job: \(job.steps.map(\.yaml)), \(job.limits)\(job.isGated ? ", gated" : "")\n  after: "
+                "\(text)\n  job: \(job.steps.map(\.yaml)), \(job.limits)\(job.hasBudget ? ", gated" : "")\n  after: "
                 + "\(trail.joined(separator: "; "))"
         )
     }
@@ -85,7 +85,7 @@ struct PropertyCase {
     ///
     /// Unless the flags set a lease, it is short, so that the next run soon gets it if this one is killed.
     func backfill(
-        flags: [String] = [], fault: String? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        flags: [String] = [], fault: String? = nil, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let given = [
             "backfill", test.path(), "--uri", test.uri, "--state-database", test.state.name, "--yes", "--output",
@@ -93,7 +93,7 @@ struct PropertyCase {
         ]
         let lease = flags.contains("--lease-ttl") ? [] : ["--lease-ttl", "20s"]
         return try await Program.run(
-            given + flags + lease, fault: fault, plant: plant, meanwhile: meanwhile)
+            given + flags + lease, fault: fault, plant: plant, during: during)
     }
 }
 

@@ -20,10 +20,10 @@ struct PropertyDocuments: Sendable {
     /// Returns a random document.
     ///
     /// The `_id` may be that of an earlier document.
-    mutating func document() -> BSONDocument { fields(behind: [("_id", id())]) }
+    mutating func document() -> BSONDocument { fields(after: [("_id", id())]) }
 
     /// Returns a document that has the given fields first, and then random fields in random order.
-    mutating func fields(behind first: [(String, BSONValue)] = []) -> BSONDocument {
+    mutating func fields(after first: [(String, BSONValue)] = []) -> BSONDocument {
         var fields: [(String, BSONValue)] = []
         for name in ["a", "b", "c", "d", "é"] where random.percent(70) { fields.append((name, value())) }
         if random.percent(75) { fields.append(("e", random.percent(80) ? embedded() : value())) }

@@ -41,7 +41,7 @@ struct UndoEventsCase {
     private let start: BSONValue
     private var trail: [String] = []
     /// The output and the errors of the last undo.
-    private var told = ""
+    private var reported = ""
 
     init(seed: UInt64, in test: BackfillCase, documents count: Int) async throws {
         var random = Randomness(seed: seed)
@@ -88,11 +88,11 @@ struct UndoEventsCase {
         for _ in 0..<1 + random.below(3) {
             let fault = "any:\(random.pick([1 + random.below(20), 1 + random.below(150)])):kill"
             trail.append("killed at \(fault)")
-            _ = try await beside(writers, times: 60) { case_, during in
+            _ = try await alongside(writers, times: 60) { case_, during in
                 try await case_.program(["backfill", case_.test.path()], ["--lease-ttl", "1s"], fault, during)
             }
         }
-        let last = try await beside(writers, times: 60) { case_, during in
+        let last = try await alongside(writers, times: 60) { case_, during in
             try await case_.program(["backfill", case_.test.path()], ["--lease-ttl", "20s"], nil, during)
         }
         // The run may skip documents, which gives 1, or stop because the server refused too many, which gives 75.
@@ -105,22 +105,22 @@ struct UndoEventsCase {
         if random.percent(40) {
             let fault = "any:\(1 + random.below(40)):kill"
             trail.append("undo killed at \(fault)")
-            _ = try await beside(writers, times: 30) { case_, during in
+            _ = try await alongside(writers, times: 30) { case_, during in
                 try await case_.program(["undo", "job"], ["--lease-ttl", "1s"], fault, during)
             }
         }
-        let undo = try await beside(writers, times: 60) { case_, during in
+        let undo = try await alongside(writers, times: 60) { case_, during in
             try await case_.program(["undo", "job"], ["--lease-ttl", "20s"], nil, during)
         }
         guard let code = undo.exitCode, code < 2 else {
             throw violation("the undo ended with \(undo.status): \(undo.errors)")
         }
-        told = undo.output + undo.errors
+        reported = undo.output + undo.errors
         try await writers.mark("end")
         return try await judge()
     }
 
-    private func beside(
+    private func alongside(
         _ writers: UndoEventsWriters, times: Int,
         _ body: (UndoEventsCase, (LiveProgram) async throws -> Void) async throws -> ProgramRun
     ) async throws -> ProgramRun {
@@ -143,7 +143,7 @@ struct UndoEventsCase {
         let flags = [
             "--uri", test.uri, "--state-database", test.state.name, "--yes", "--ledger", "none", "--lease-wait", "3m",
         ]
-        return try await Program.run(command + flags + lease, fault: fault, meanwhile: during)
+        return try await Program.run(command + flags + lease, fault: fault, during: during)
     }
 
     private func violation(_ text: String) -> PropertyViolation {
@@ -174,7 +174,7 @@ struct UndoEventsCase {
             try await test.database.documents(Self.collection))
         var result = judge.result
         for found in judge.found.prefix(3) {
-            let history = try await UndoEventsHistory(of: found.id, in: test, since: start, told: told).text()
+            let history = try await UndoEventsHistory(of: found.id, in: test, since: start, reported: reported).text()
             result.violations.append("\(violation(found.text).description)\n\(history)")
         }
         return result
@@ -215,10 +215,10 @@ actor UndoEventsWriters {
             case 1, 2:
                 // The inserted document replaces the one that was just deleted, or is a new one.
                 _ = try? await database.run(["delete": "c", "deletes": [["q": ["_id": id], "limit": 1]]])
-                let body = documents.fields(behind: [("_id", id), ("w", mark)])
+                let body = documents.fields(after: [("_id", id), ("w", mark)])
                 command = ["insert": "c", "documents": [.object(body)]]
             case 3:
-                let body = documents.fields(behind: [("_id", id), ("w", mark)])
+                let body = documents.fields(after: [("_id", id), ("w", mark)])
                 command = ["update": "c", "updates": [["q": ["_id": id], "u": .object(body)]]]
             case 4, 5, 6:
                 let change: BSONValue = ["$unset": [random.pick(targets): ""], "$set": ["w": mark]]
@@ -283,7 +283,7 @@ struct UndoEventsJudge: Sendable {
             if isUser {
                 open[document]?[name] = nil
             } else if !targets.contains(name) {
-                tell("the program changed \(name), which is not the job's", before, after)
+                note("the program changed \(name), which is not the job's", before, after)
             } else if isUndoing {
                 let stack = open[document]?[name] ?? []
                 guard let index = stack.lastIndex(of: willBe) else {
@@ -291,7 +291,7 @@ struct UndoEventsJudge: Sendable {
                         result.chances += 1
                         continue
                     }
-                    tell("undo changed \(name), which the job had not left so", before, after)
+                    note("undo changed \(name), which the job had not left so", before, after)
                     continue
                 }
                 open[document]?[name] = index == 0 ? nil : Array(stack[..<index])
@@ -316,7 +316,7 @@ struct UndoEventsJudge: Sendable {
         result.named = named.count
         for document in documents where document["_id"] != "end" {
             let seen = last[BSONDocument([("", document["_id"] ?? .null)])]
-            if let seen, seen != document { tell("the events do not lead to the document", seen, document) }
+            if let seen, seen != document { note("the events do not lead to the document", seen, document) }
         }
         for (document, fields) in open where !named.contains(document) {
             for (name, stack) in fields where !stack.isEmpty {
@@ -329,7 +329,7 @@ struct UndoEventsJudge: Sendable {
         }
     }
 
-    private mutating func tell(_ what: String, _ before: BSONDocument, _ after: BSONDocument) {
+    private mutating func note(_ what: String, _ before: BSONDocument, _ after: BSONDocument) {
         found.append(("\(what): \(before.json) became \(after.json)", after["_id"] ?? .null))
     }
 

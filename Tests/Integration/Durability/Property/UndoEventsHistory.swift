@@ -11,14 +11,14 @@ struct UndoEventsHistory {
     private let id: BSONValue
     private let test: BackfillCase
     private let start: BSONValue
-    private let told: String
+    private let reported: String
 
-    init(of id: BSONValue, in test: BackfillCase, since start: BSONValue, told: String) {
-        (self.id, self.test, self.start, self.told) = (id, test, start, told)
+    init(of id: BSONValue, in test: BackfillCase, since start: BSONValue, reported: String) {
+        (self.id, self.test, self.start, self.reported) = (id, test, start, reported)
     }
 
     func text() async throws -> String {
-        let said = told.split(separator: "\n").map { "  said: \($0)" }
+        let said = reported.split(separator: "\n").map { "  said: \($0)" }
         return (try await events() + journal() + named() + said).joined(separator: "\n")
     }
 

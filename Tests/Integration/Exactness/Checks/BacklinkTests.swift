@@ -76,7 +76,7 @@ import Testing
     }
 
     /// A field that holds an embedded object already does not count as a link, and the report says so.
-    @Test func linksThatAreEmbeddedAlreadyAreTold() async throws {
+    @Test func linksThatAreEmbeddedAlreadyAreReported() async throws {
         try await withAddresses { test in
             try await test.database.run([
                 "update": "Person", "updates": [["q": ["_id": 1], "u": ["$set": ["home": ["city": "x"]]]]],
@@ -129,8 +129,8 @@ import Testing
             let left = try await run(", orphans: leave, shared: leave", ["--dry-run", "--output", "json"])
             let report = try BSONDocument(extendedJSON: left.output)
             // Four people have the homes 1, 3, 4 and 99. Only home 1 has one parent and exists.
-            #expect(report.leftAlone("At least one object does have multiple backlinks.") == 2, "\(left.output)")
-            #expect(report.leftAlone("the linked document is not there") == 1)
+            #expect(report.skipped("At least one object does have multiple backlinks.") == 2, "\(left.output)")
+            #expect(report.skipped("the linked document is not there") == 1)
         }
     }
 }

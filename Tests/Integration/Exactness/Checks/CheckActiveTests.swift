@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func tellsWhatNewlyFailsFromTheRest() async throws {
+    @Test func newlyFailingDocumentsAreDistinguishedFromTheRest() async throws {
         let documents: [BSONDocument] = [
             ["_id": 1, "name": "Ada", "age": 36], ["_id": 2, "name": "Bob"], ["_id": 3, "name": 5],
             ["_id": 4, "age": 1], ["_id": 5, "name": "Eve", "age": .long(7)],
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func whatFailsAlreadyEndsWithOneOnlyWhenAsked() async throws {
+    @Test func documentsThatFailAlreadyEndWith1OnlyOnRequest() async throws {
         try await withPeople([["_id": 3, "name": 5], ["_id": 5, "name": "Eve", "age": .long(7)]]) { _, _, check in
             for (arguments, status) in [
                 (["--active", "v1"], Int32(0)), (["--active", "v1", "--fail-on", "new"], 0),
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func aCollectionThatTheActiveSchemaDoesNotCoverFailsAnew() async throws {
+    @Test func aCollectionThatTheActiveSchemaDoesNotCoverFailsAgain() async throws {
         try await withPeople([["_id": 1, "name": "Ada", "age": 36]]) { database, folder, check in
             try await database.fill("pet", [["_id": 1], ["_id": 2]])
             try folder.write(Self.new, to: "v2/\(database.name).pet.json")

@@ -57,27 +57,27 @@ import Testing
     /// The failures file lists a document that fails.
     ///
     /// If the document changes later, the file retracts that entry.
-    @Test(arguments: [1, 3]) func whatIsToldOfSingleDocumentsHoldsInTheEnd(_ threads: Int) async throws {
+    @Test(arguments: [1, 3]) func reportsOfSingleDocumentsAreTrueAtTheEnd(_ threads: Int) async throws {
         try await Mongod.shared.withDatabase { database in
             let people = try await ChangingPeople(database)
-            let told = FailuresTold()
-            let result = try await people.scan(told.listening(try people.options(threads: threads))) { collection in
+            let reported = CollectedFailures()
+            let result = try await people.scan(reported.listening(try people.options(threads: threads))) { collection in
                 for (number, change) in Self.changes.enumerated() {
                     for place in Self.places {
                         for offset in 0..<14 { try change.apply(to: place + number * 49 + offset, collection) }
                     }
                 }
             }
-            let after = FailuresTold()
+            let after = CollectedFailures()
             _ = try await people.scan(after.listening(try people.options()))
             try await result.expectOneMoment()
-            #expect(told.holding == after.holding)
-            #expect(told.retractionCount >= result.changedCount)
+            #expect(reported.failures == after.failures)
+            #expect(reported.retractionCount >= result.changedCount)
             #expect(after.retractionCount == 0)
         }
     }
 
-    @Test(.server(from: 5, for: "reads of one moment")) func whatFitsOneMomentIsExactWhileWritesGoOn() async throws {
+    @Test(.server(from: 5, for: "reads of one moment")) func aScanAsOfOneTimeIsExactDuringWrites() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             let people = try await ChangingPeople(database)

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func whatIsForOneDatabaseIsRefused() async throws {
+    @Test func flagsForOneDatabaseAreRefused() async throws {
         try await withTenants { pattern, check in
             for flags in [["--part", "1/2"], ["--map", "app=other"], ["--failures", "f.jsonl"]] {
                 let run = try await check(["--databases", pattern] + flags)

@@ -113,7 +113,7 @@ import Testing
                 + "dump/app/person.bson, dump/app/person.bson.gz (remove all but one)\n")
     }
 
-    @Test func anArchiveTellsTheSame() async throws {
+    @Test func anArchiveGivesTheSameResult() async throws {
         let (person, view) = (Namespace(database: "app", collection: "person"), Namespace("app.adults"))
         let oplog = Namespace(database: "", collection: "oplog")
         var writer = ArchiveWriter([person, try #require(view), oplog], types: [try #require(view): "view"])

@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotThereIsNamed() async throws {
+    @Test func aMissingSourceIsNamed() async throws {
         try await withFolder { folder, schema in
             let missing = try await refusal("/no/such/dump", schema)
             #expect(missing == "shipshape: /no/such/dump: there is no such file or folder (check the path)\n")
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func whatLooksLikeNoDumpIsNamed() async throws {
+    @Test func aFileThatIsNoDumpIsNamed() async throws {
         try await withFolder { folder, schema in
             let table = try folder.write("_id,name\n1,Ada\n", to: "person.csv")
             let line = try await refusal(table, schema)

@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func onAStandaloneTheMomentIsNotStated() async throws {
+    @Test func onAStandaloneTheTimeIsNotStated() async throws {
         let mongod = try await Mongod.start(.standalone)
         try await mongod.withDatabase { database in
             let people = try await ChangingPeople(database, count: 700)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func aStepDownIsBridgedByAllOfIt() async throws {
+    @Test func aStepDownIsRetriedByAllOfIt() async throws {
         let mongod = try await Mongod.start()
         try await mongod.withDatabase { database in
             let people = try await ChangingPeople(database)

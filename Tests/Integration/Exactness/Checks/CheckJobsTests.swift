@@ -48,7 +48,7 @@ import Testing
 
     /// The job changes `{a: "1", b: "x"}` to `{a: 1, b: "x"}`, which fits neither schema.
     @Test(arguments: ["v1", "v2"])
-    func whatAJobConvertedAheadOfTheDeployIsNewlyFailing(active: String) async throws {
+    func documentsConvertedBeforeTheDeployAreNewlyFailing(active: String) async throws {
         try await withTasks { test in
             // A job that `plan` writes for the time after the deploy names v2 as the active schema.
             let job = try await test.backfill("convert", on: "Task", steps: Self.steps, active: active)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func severalJobsAreLookedThrough() async throws {
+    @Test func severalJobsAreSearched() async throws {
         try await withTasks { test in
             for (index, step) in Self.steps.enumerated() {
                 try await test.backfill("part-\(index)", on: "Task", steps: [step], active: "v2")
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// Without a journal, the reservations show which documents the job made unsyncable on purpose.
-    @Test func theRecordOfHarmTellsItWithoutAJournal() async throws {
+    @Test func theReservationsShowItWithoutAJournal() async throws {
         try await withTasks { test in
             // Document 3 is removed: it has a reservation although it failed before, so without a journal it would
             // count.

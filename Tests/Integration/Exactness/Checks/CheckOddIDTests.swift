@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(.server(from: 5, 3, for: "clustered collections"), arguments: [1, 3])
-    func aClusteredCollectionGoesOnToo(_ threads: Int) async throws {
+    func aClusteredCollectionContinuesToo(_ threads: Int) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             try await database.run(["create": "a", "clusteredIndex": ["key": ["_id": 1], "unique": true]])

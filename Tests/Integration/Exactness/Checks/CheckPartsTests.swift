@@ -104,13 +104,13 @@ import Testing
             try await test.database.run(["profile": 0])
             #expect(read == 4_000)
             // The reads of the change stream are left out. They examine the oplog, which has the writes of all tests.
-            let looks = try await test.database.documents(
+            let reads = try await test.database.documents(
                 "system.profile",
                 [
                     "command.comment": "shipshape check",
                     "originatingCommand.pipeline.$changeStream": ["$exists": false],
                 ])
-            let examined = looks.reduce(0) { $0 + ($1["docsExamined"]?.integer ?? 0) }
+            let examined = reads.reduce(0) { $0 + ($1["docsExamined"]?.integer ?? 0) }
             // The server may examine up to 1,000 documents more, because the bounds of the parts come from a sample.
             #expect(4_000...5_000 ~= examined, "\(examined) documents were looked at for four parts of 4,000")
         }
@@ -139,7 +139,7 @@ import Testing
         return try lines.compactMap { try JSONValue(String($0))["_id"] }
     }
 
-    @Test func whatCannotBeJoinedIsRefused() async throws {
+    @Test func reportsThatCannotBeJoinedAreRefused() async throws {
         try await withPets([["_id": 1, "name": "a"]]) { test in
             _ = try await test.check(["--part", "1/2", "--report", "one.json"])
             _ = try await test.check(["--part", "2/2", "--strict", "--report", "strict.json"])

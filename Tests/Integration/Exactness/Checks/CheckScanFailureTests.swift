@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func afterNaNItGoesOnAfterNaN() async throws {
+    @Test func afterNaNItContinuesAfterNaN() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             // A batch ends at 16 MiB, and the first one ends with NaN.
@@ -58,12 +58,12 @@ import Testing
     }
 
     /// If the scan loses the server that it reads from for good, it starts over and reads every document again.
-    @Test func whatOneMemberCannotEndIsReadAnew() async throws {
+    @Test func aScanThatOneMemberCannotFinishIsRepeated() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             try await database.fill("a", Self.ids.map { ["_id": $0] })
             var options = ScanOptions()
-            (options.patience, options.threads) = (.zero, 1)
+            (options.retryLimit, options.threads) = (.zero, 1)
             let (progress, restarts) = (Count(), Count())
             options.listeners.progress = { progress.add($0) }
             options.listeners.onRestart = { _ in restarts.add(1) }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func aStepDownIsBridged() async throws {
+    @Test func aStepDownIsRetried() async throws {
         let mongod = try await Mongod.start()
         try await mongod.withDatabase { database in
             try await database.fill("a", Self.ids.map { ["_id": $0] })
@@ -133,7 +133,7 @@ import Testing
                 try await mongod.failing(point) {
                     try await database.pool.run { client in
                         let reader = RangeReader(
-                            client.collection(namespace), range: .everything, patience: .milliseconds(1_500))
+                            client.collection(namespace), range: .everything, retryLimit: .milliseconds(1_500))
                         try reader.read { _ in true }
                     }
                 }

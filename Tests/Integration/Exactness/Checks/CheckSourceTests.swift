@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func theRelaxedFormSaysWhatItDoesNotTell() async throws {
+    @Test func theRelaxedFormMarksWhatItDoesNotDistinguish() async throws {
         try await withDemo { _, folder, _, copies in
             let source = try SourceForm.relaxedLines.write(copies, to: folder)
             let run = try await check(folder, ["--source", source])

@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func whatNoSchemaCoversIsAFindingOfTheLedger() async throws {
+    @Test func aLedgerEntryOfAnUncoveredCollectionIsAFinding() async throws {
         try await withPeople { database, folder, run in
             try await database.fill(
                 "ledger",

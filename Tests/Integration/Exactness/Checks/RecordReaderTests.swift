@@ -138,7 +138,7 @@ import Testing
     /// cursor.
     ///
     /// Otherwise documents would be read twice.
-    @Test func anErrorOfWhoLooksIsNoLostCursor() async throws {
+    @Test func anErrorOfTheReaderIsNoLostCursor() async throws {
         let mongod = try await Mongod.shared
         try await withNumbers(3_000) { database in
             var point = FailPoint.error(91, "count", mode: .times(2))
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func aStepDownBetweenTwoCursorsIsBridged() async throws {
+    @Test func aStepDownBetweenTwoCursorsIsRetried() async throws {
         let mongod = try await Mongod.start()
         try await mongod.withDatabase { database in
             try await database.fill("a", count: 5_000)
@@ -181,7 +181,7 @@ import Testing
     /// After a restart, a killed server gives its last documents new record numbers.
     ///
     /// The scan therefore does not continue on a server whose process is not that of the plan.
-    @Test func aMemberThatIsAnotherProcessIsNotGoneOnWith() async throws {
+    @Test func aMemberThatIsAnotherProcessIsNotReadFurther() async throws {
         let other = try await Mongod.start()
         let process = try await other.withDatabase { database in
             try await database.fill("a", count: 1)
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func whatKeepsNoRecordsOfItsOwnIsNotReadSo() async throws {
+    @Test func aCollectionWithoutRecordNumbersIsNotReadByRecords() async throws {
         try await Mongod.shared.withDatabase { database in
             if try await Mongod.build.isAtLeast(5, 3) {
                 try await database.run(["create": "clustered", "clusteredIndex": ["key": ["_id": 1], "unique": true]])

@@ -27,7 +27,7 @@ struct JSONSchemaFilterTests {
     }
 
     @Test("where what is at the end of a path lacks a field")
-    func requiredBehindAPath() async throws {
+    func requiredBelowAPath() async throws {
         let documents: [BSONDocument] = [["_id": 1, "a": [[:]]], ["_id": 2, "a": [["c": 1]]], ["_id": 3]]
         let validator = #"{"$jsonSchema": {"properties": {"a.0": {"minLength": 4, "required": ["c"]}}}}"#
         let groups = try await FilteredGroup.compare(documents, validator)

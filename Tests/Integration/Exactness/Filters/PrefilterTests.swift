@@ -61,7 +61,8 @@ import Testing
         }
     }
 
-    @Test(.server(from: 5, for: "reads of one moment")) func whatChangesMeanwhileIsJudgedToo() async throws {
+    @Test(.server(from: 5, for: "reads of one moment")) func documentsThatChangeDuringTheScanAreJudgedToo() async throws
+    {
         try await Mongod.shared.withDatabase { database in
             let people = try await ChangingPeople(database)
             var options = try people.options(threads: 2)

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func whatStandsInTheTargetIsComparedAndNeverOverwritten() async throws {
+    @Test func valuesInTheTargetAreComparedAndNeverOverwritten() async throws {
         try await withPeople { test in
             let people: [BSONDocument] = [
                 ["_id": 1, "dog": "a", "pet": ["name": "Ada", "age": 1]],
@@ -71,12 +71,12 @@ import Testing
             try embed(test, ", into: pet")
             let report = try await test.runThreeTimes(exitCode: 1)
             #expect(report["changed"] == 0)
-            #expect(report.leftAlone("target holds another value") == 2)
+            #expect(report.skipped("target holds another value") == 2)
             #expect(try await test.database.documents("people") == people)
         }
     }
 
-    @Test func whatHasNoParentOrSeveralIsToldBeforeAnythingIsWritten() async throws {
+    @Test func orphansAndSharedDocumentsAreReportedBeforeAnythingIsWritten() async throws {
         try await withPeople { test in
             try await test.database.fill(
                 "people", [["_id": 1, "dog": "a"], ["_id": 2, "dog": ["a", "b"]], ["_id": 3, "dog": "gone"]])
@@ -107,8 +107,8 @@ import Testing
             try embed(test, ", orphans: leave, shared: leave")
             let report = try await test.runThreeTimes(exitCode: 1)
             #expect(report["changed"] == 0)
-            #expect(report.leftAlone("At least one object does have multiple backlinks.") == 3)
-            #expect(report.leftAlone("the linked document is not there") == 1)
+            #expect(report.skipped("At least one object does have multiple backlinks.") == 3)
+            #expect(report.skipped("the linked document is not there") == 1)
             #expect(try await test.database.documents("people") == people)
             try test.job(
                 "copies", steps: ["embed: {field: dog, from: \(test.database.name).dogs, orphans: leave, shared: copy}"]

@@ -67,8 +67,8 @@ import Testing
             try extract(test, "idFrom: key")
             let report = try await test.runThreeTimes(exitCode: 1)
             #expect(report["changed"]?.integer == 3)
-            #expect(report.leftAlone("another document has that _id") == 3)
-            #expect(report.leftAlone("the object has no value that can be an _id") == 2)
+            #expect(report.skipped("another document has that _id") == 3)
+            #expect(report.skipped("the object has no value that can be an _id") == 2)
             #expect(
                 try await test.database.documents("homes") == [
                     ["_id": 1, "key": 1, "city": "Bern"], ["_id": 7, "city": "a user's"],
@@ -100,7 +100,7 @@ import Testing
     }
 
     /// Objects are skipped if they have an `_id`, which would be lost, or if they would not fit their new collection.
-    @Test func whatWouldBeLostOrNotFitIsLeftAlone() async throws {
+    @Test func valuesThatWouldBeLostOrNotFitAreSkipped() async throws {
         try await Mongod.shared.withBackfill { test in
             let name = test.database.name
             try await test.database.fill(
@@ -117,8 +117,8 @@ import Testing
                 steps: ["extract: {field: home, to: \(name).homes, generate: objectId}"], more: "schema: {next: next}")
             let report = try await test.runThreeTimes(exitCode: 1)
             #expect(report["changed"]?.integer == 1)
-            #expect(report.leftAlone("the object has an _id of its own, which would be lost") == 1)
-            #expect(report.leftAlone("the object does not fit the schema of the collection that would take it") == 2)
+            #expect(report.skipped("the object has an _id of its own, which would be lost") == 1)
+            #expect(report.skipped("the object does not fit the schema of the collection that would take it") == 2)
             #expect(try await test.database.count("homes") == 1)
             #expect(Array(try await test.database.documents("people").dropFirst()) == Array(people.dropFirst()))
         }
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func anObjectThatAUserChangesMeanwhileIsExtractedAsTheUserLeftIt() async throws {
+    @Test func anObjectThatAUserChangesDuringTheRunIsExtractedAsChanged() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 5) { ["_id": .integer($0), "home": ["city": .integer($0)]] }
             try extract(test, "generate: objectId")

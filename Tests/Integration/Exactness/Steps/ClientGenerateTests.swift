@@ -78,7 +78,7 @@ import Testing
     /// A user fills in the field after the run has read the document and before it writes.
     ///
     /// The user's value stays.
-    @Test func aFieldThatAUserFillsMeanwhileKeepsTheUsersValue() async throws {
+    @Test func aFieldThatAUserFillsDuringTheRunKeepsTheUsersValue() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"])
             let run = try await test.backfill(fault: "before-write:1") { program in
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// The run skips a document that the server refuses, and writes the others.
-    @Test func aDocumentThatIsRefusedIsSetAside() async throws {
+    @Test func aDocumentThatIsRefusedIsSkipped() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"], limits: "{chunk: {documents: 40}}")
             try await test.database.run([

@@ -18,9 +18,9 @@ extension BackfillCase {
         #expect(try await database.run(["dbHash": 1])["md5"] == digest, sourceLocation: sourceLocation)
         let run = try await backfill(job, "--output", "json")
         #expect(run.exitCode == exitCode, "\(run.errors)", sourceLocation: sourceLocation)
-        let (told, done) = (try report(dry), try report(run))
+        let (reported, done) = (try report(dry), try report(run))
         for name in ["changed", "documents", "steps"] {
-            #expect(told[name] == done[name], "\(name)", sourceLocation: sourceLocation)
+            #expect(reported[name] == done[name], "\(name)", sourceLocation: sourceLocation)
         }
         let after = try await database.run(["dbHash": 1])["md5"]
         let again = try await backfill(job, "--output", "json")
@@ -33,7 +33,7 @@ extension BackfillCase {
 
 extension BSONDocument {
     /// Returns how many documents the report's first step skips for this reason; 0 if the reason is not in the report.
-    func leftAlone(_ reason: String) -> Int {
+    func skipped(_ reason: String) -> Int {
         let step = self["steps"]?.document?.values.first?.document
         let left = step?["left_alone"]?.document?.values.compactMap(\.document) ?? []
         return left.filter { $0["reason"]?.text == reason }.compactMap { $0["documents"]?.integer }.reduce(0, +)

@@ -46,7 +46,9 @@ import Testing
         #expect(found.allSatisfy { $0.count == 160 / expected || $0.count == 160 / expected + 1 })
     }
 
-    @Test(arguments: ["", "--no-journal"], [1, 2, 5]) func lanesChangeNothingButTime(_ flag: String, _ concurrency: Int)
+    @Test(arguments: ["", "--no-journal"], [1, 2, 5]) func concurrencyChangesNothingButTime(
+        _ flag: String, _ concurrency: Int
+    )
         async throws
     {
         try await Mongod.shared.withBackfill { test in
@@ -72,7 +74,8 @@ import Testing
     /// One of the concurrent commands of a chunk fails, and another one succeeds.
     ///
     /// The run then finds the refused documents by halving the list of documents that are left.
-    @Test(arguments: ["", "--no-journal"]) func aDocumentThatIsRefusedInOneLaneStopsNoOther(_ flag: String) async throws
+    @Test(arguments: ["", "--no-journal"]) func aDocumentThatIsRefusedInOneThreadStopsNoOther(_ flag: String)
+        async throws
     {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 400) { ["_id": .integer($0), "n": .integer($0)] }
@@ -92,7 +95,7 @@ import Testing
     /// The concurrent commands of a chunk are one attempt in the journal.
     ///
     /// If a chunk has two attempts in the journal, undo reports each document once.
-    @Test func aChunkThatIsJournaledTwiceIsTakenBackOnce() async throws {
+    @Test func aChunkThatIsJournaledTwiceIsUndoneOnce() async throws {
         try await Mongod.shared.withBackfill { test in
             let people = (0..<400).map(KillDocuments.document)
             try await test.database.fill("people", people)

@@ -101,7 +101,7 @@ import Testing
         ("{a: 1, $expr: {$eq: [1, 1]}}", "cannot use $expr here"),
         ("{$or: [{a: 1}, 2]}", "a filter must be a mapping"),
     ])
-    func whatNoFilterHasIsRefused(_ yaml: String, _ message: String) throws {
+    func anOperatorThatNoFilterHasIsRefused(_ yaml: String, _ message: String) throws {
         let error = #expect(throws: JobError.self) {
             try JobFile.parse(
                 "job: j\ncollection: d.c\nwhere: \(yaml)\nsteps:\n  - unset: {field: z}\n", path: "job.yml")

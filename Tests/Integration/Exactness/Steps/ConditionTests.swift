@@ -45,7 +45,7 @@ import Testing
     }
 
     /// The step neither changes nor reports a document that its condition excludes.
-    @Test func whatTheConditionLeavesOutIsNotReported() async throws {
+    @Test func documentsThatTheConditionExcludesAreNotReported() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", [["_id": 1, "v": "x", "old": true], ["_id": 2, "v": "x"]])
             try test.job(steps: [step("convert: {field: v, to: int}", where: "{$ne: [$old, true]}")])

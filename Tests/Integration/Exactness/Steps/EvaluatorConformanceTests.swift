@@ -22,7 +22,7 @@ import Testing
             Question(name: "needs", expression: step.needs, isCondition: true),
             Question(name: "may need", expression: step.mayNeed, isCondition: true),
         ]
-        for (index, left) in step.leftAlone.enumerated() {
+        for (index, left) in step.skipped.enumerated() {
             questions.append(Question(name: "reason \(index)", expression: left.when, isCondition: true))
         }
         for field in try step.stage["$set"]?.document?.elements() ?? [] {
@@ -45,7 +45,7 @@ import Testing
                 try $0.collection(namespace).aggregate([["$sort": ["_id": 1]], stage]).documents()
             }
         }
-        var (told, asked) = (0, 0)
+        var (reported, asked) = (0, 0)
         for question in try Self.questions(step) {
             let compiled = CompiledExpression(question.expression)
             // A condition may evaluate to another type than a bool, so `$cond` makes a bool of it.
@@ -59,7 +59,7 @@ import Testing
                         question.isCondition
                         ? .bool(try compiled.holds(for: document.view)) : try compiled.value(for: document.view)
                 } catch { continue }
-                told += 1
+                reported += 1
                 #expect(found?.bytes == answer["v"]?.bytes, "\(form), \(question.name): \(document)")
             }
         }
@@ -73,7 +73,7 @@ import Testing
                 #expect(try update.applied(to: document.view).bytes == after.bytes, "\(form): \(document)")
             } catch {}
         }
-        #expect(Double(told) >= Double(asked) * minimum, "\(form): \(told) of \(asked)")
+        #expect(Double(reported) >= Double(asked) * minimum, "\(form): \(reported) of \(asked)")
     }
 
     @Test(arguments: StepsEveryKindTests.forms) func everyKindOverOddValues(_ form: String) async throws {

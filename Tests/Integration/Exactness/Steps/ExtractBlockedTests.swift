@@ -39,7 +39,7 @@ import Testing
         Block(testDescription: "an id that none can have", object: ["key": .regex(pattern: "x", options: "")]),
     ]
 
-    @Test(arguments: blocks) func isLeftAloneAndNamedWhileTheOthersAreDone(_ block: Block) async throws {
+    @Test(arguments: blocks) func isSkippedAndNamedWhileTheOthersAreDone(_ block: Block) async throws {
         try await Mongod.shared.withBackfill { test in
             let create = BSONDocument([("create", "homes")] + (try block.create.elements()).map { ($0.name, $0.value) })
             try await test.database.run(create)
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// No document has the `_id` when the run reads, and another client's document has it when the run writes.
-    @Test func oneThatSomebodyElseMakesMeanwhileIsLeftAloneToo() async throws {
+    @Test func anIndexThatAnotherClientMakesInBetweenIsKeptToo() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 6) {
                 ["_id": .integer($0), "home": ["key": .integer($0 + 100), "city": "Oslo"]]

@@ -30,7 +30,7 @@ import Testing
         try await test.database.count("people", ["ref": ["$exists": false], "id": ["$type": "binData"]])
     }
 
-    @Test func whatTheConversionPassedOverIsNotRenamedUnconverted() async throws {
+    @Test func aSkippedValueIsNotRenamedUnconverted() async throws {
         try await withPeople { test in
             try await test.database.run([
                 "update": "people", "updates": [["q": ["_id": 7], "u": ["$set": ["_id__baas_transaction": "t"]]]],
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func whatWasSetAsideStaysAndIsListed() async throws {
+    @Test func skippedDocumentsStayAndAreListed() async throws {
         try await withPeople { test in
             let isRefused: BSONValue = ["$and": [["$eq": ["$_id", 5]], ["$eq": [["$type": "$ref"], "binData"]]]]
             try await test.database.run([
@@ -72,7 +72,7 @@ import Testing
     /// Values that the client cannot convert are renamed all the same.
     ///
     /// There are more of them than one chunk compares.
-    @Test func whatTheClientLeavesAloneGoesOn() async throws {
+    @Test func documentsThatTheClientSkipsContinue() async throws {
         try await withPeople { test in
             try await test.database.fill("people", count: 450) { ["_id": .integer(1_000 + $0), "ref": "none"] }
             try test.job(steps: ["convert: {field: ref, to: uuid}", "rename: {from: ref, to: id}"])
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func whatArrivesInMidRunGoesThroughAllPhases() async throws {
+    @Test func documentsThatArriveDuringTheRunPassAllPhases() async throws {
         try await withPeople { test in
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }

@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func whatADefaultFilledInFollowsTheSourceThatComes() async throws {
+    @Test func aFilledDefaultFollowsASourceThatAppears() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", [["_id": 1, "age": 36], ["_id": 2]])
             try test.job(steps: [

@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func withoutAJournalTheyAreNotTold() async throws {
+    @Test func withoutAJournalTheyAreNotReported() async throws {
         try await withPeople { test in
             try await test.backfill("job", "--no-journal")
             try await change([99], test)

@@ -70,7 +70,7 @@ import Testing
     }
 
     /// A step writes the other contents of an array or a dictionary back as they were, or writes nothing into it.
-    @Test func aNameThatStandsTwiceInAnElement() async throws {
+    @Test func aRepeatedNameInAnElement() async throws {
         try await StepCase.run(
             "default: {field: 'pets.[].toy', value: 1}",
             [

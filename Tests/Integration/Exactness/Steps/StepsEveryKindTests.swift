@@ -40,14 +40,14 @@ import Testing
     static let documents: [BSONDocument] = {
         let values = (OddValues.all + more).filter { $0.name != "a huge text" }
         let plain = values.documents()
-        let beside = values.documents().enumerated().map { index, document in
+        let neighbours = values.documents().enumerated().map { index, document in
             let parts = ((try? document.elements()) ?? []).dropFirst()
             let extra: [(String, BSONValue)] = [
                 ("w", index % 3 == 0 ? "w" : .integer(index)), ("o", ["a": 1, "v": nil, "z": 2, "l": [[1, 1], nil]]),
             ]
             return BSONDocument([("_id", .integer(index + 1_000))] + parts + extra)
         }
-        return plain + beside
+        return plain + neighbours
     }()
 
     /// Further values for `v`, each for a particular kind of step.

@@ -25,14 +25,14 @@ import Testing
                 "insert": "people", "documents": .array(of: StepsEveryKindTests.documents.map { .object($0) }),
             ])
             try test.job(steps: [form])
-            let told = try test.report(try await test.backfill("job", "--dry-run", "--output", "json", yes: false))
+            let reported = try test.report(try await test.backfill("job", "--dry-run", "--output", "json", yes: false))
             let done = try test.report(try await test.backfill("job", "--output", "json"))
-            #expect(told["steps"] == done["steps"])
+            #expect(reported["steps"] == done["steps"])
             // A rename changes each document in two passes, so the counts differ.
-            if !form.hasPrefix("rename") { #expect(told["changed"] == done["changed"]) }
+            if !form.hasPrefix("rename") { #expect(reported["changed"] == done["changed"]) }
             let again = try test.report(try await test.backfill("job", "--output", "json"))
             #expect(again["changed"] == 0)
-            #expect(told["changed"] != 0)
+            #expect(reported["changed"] != 0)
         }
     }
 

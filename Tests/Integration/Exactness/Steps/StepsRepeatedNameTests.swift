@@ -9,7 +9,7 @@ import Testing
 @Suite struct StepsRepeatedNameTests {
     private static let padding = BSONValue.string(String(repeating: "p", count: 2_000))
 
-    @Test func aDocumentWithARepeatedNameIsLeftAlone() async throws {
+    @Test func aDocumentWithARepeatedNameIsSkipped() async throws {
         try await Mongod.shared.withDatabase { database in
             let run = try await RepeatedRun(
                 .default(field: path("z"), value: 1, nullsToo: true),
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func aSourceBesideARepeatedNameIsNotRead() async throws {
+    @Test func aSourceNextToARepeatedNameIsNotRead() async throws {
         try await Mongod.shared.withDatabase { database in
             let run = try await RepeatedRun(
                 .copy(from: path("o.a"), to: path("c")),
@@ -70,7 +70,7 @@ extension StepsRepeatedNameTests {
         "copy: {from: a, to: b, whenPresent: replace}", "remap-link: {field: a, map: {1: 2}}",
         "expression: {field: b, value: {$eq: [$a, 1]}}", "split: {field: t, by: '-', into: [a, b]}",
     ])
-    func whatIsLookedIntoIsNotWritten(_ form: String) async throws {
+    func objectsThatAreReadInsideAreNotWritten(_ form: String) async throws {
         for value in [["x": 1, "x": 2], [["y": ["x": 1, "x": 2]]], ["y": [["x": 1, "x": 2]]]] as [BSONValue] {
             try await Mongod.shared.withDatabase { database in
                 let run = try await RepeatedRun(
@@ -95,7 +95,7 @@ private struct RepeatedRun {
         try await database.run(["insert": "c", "documents": .array(of: documents.map { .object($0) })])
         before = try await database.documents("c")
         var reasons: [CompiledStep.Reason?] = Array(repeating: nil, count: documents.count)
-        for (reason, condition) in compiled[0].leftAlone {
+        for (reason, condition) in compiled[0].skipped {
             for found in try await database.documents("c", condition.filter) {
                 if let index = before.firstIndex(where: { $0["_id"] == found["_id"] }) { reasons[index] = reason }
             }

@@ -12,7 +12,7 @@ import Testing
     /// Groups of values that look alike.
     ///
     /// `$eq` takes most values of a group as equal, but a step must not.
-    static let lookAlikes: [[BSONValue]] = [
+    static let similar: [[BSONValue]] = [
         [1, 1.0, .long(1), decimal("1"), decimal("1.0"), decimal("1.00")],
         [0, 0.0, -0.0, .long(0), decimal("0"), decimal("-0"), decimal("0E+3"), decimal("-0E+3")],
         [.double(.nan), decimal("NaN")], ["a", .symbol("a")], [nil, .undefined],
@@ -25,9 +25,9 @@ import Testing
         [["a": nil], [:], ["a": .undefined]], [true, 1, "true"],
     ]
 
-    @Test func copyTellsLookAlikesApart() async throws {
+    @Test func copyDistinguishesSimilarValues() async throws {
         try await Mongod.shared.withDatabase { database in
-            let pairs = Self.lookAlikes.flatMap { group in group.flatMap { left in group.map { (left, $0) } } }
+            let pairs = Self.similar.flatMap { group in group.flatMap { left in group.map { (left, $0) } } }
             let documents = pairs.enumerated().map { index, pair in
                 BSONDocument([("_id", .integer(index)), ("v", pair.0), ("w", pair.1)])
             }
@@ -64,7 +64,7 @@ import Testing
 
     /// The target of the conversion already has the result 36, or another value such as 36.0, which `$eq` takes as
     /// equal.
-    @Test func convertIntoTellsLookAlikesApart() async throws {
+    @Test func convertIntoDistinguishesSimilarValues() async throws {
         try await Mongod.shared.withDatabase { database in
             let documents: [BSONDocument] = [
                 ["_id": 0, "v": "36", "w": 36], ["_id": 1, "v": "36", "w": 36.0],

@@ -59,11 +59,11 @@ struct StepsRun {
         _ step: CompiledStep, _ namespace: Namespace, _ pool: ClientPool
     ) async throws -> [Class] {
         var flags: BSONDocument = ["needs": step.needs.bson]
-        for (index, entry) in step.leftAlone.enumerated() { flags = flags.appending("r\(index)", entry.when.bson) }
+        for (index, entry) in step.skipped.enumerated() { flags = flags.appending("r\(index)", entry.when.bson) }
         let pipeline: [BSONDocument] = [["$sort": ["_id": 1]], ["$project": .object(flags)]]
         let found = try await pool.run { try $0.collection(namespace).aggregate(pipeline).documents() }
         return found.map { flags in
-            let reasons = step.leftAlone.indices.filter { flags["r\($0)"] == true }.map { step.leftAlone[$0].reason }
+            let reasons = step.skipped.indices.filter { flags["r\($0)"] == true }.map { step.skipped[$0].reason }
             return Class(isNeeded: flags["needs"] == true, reasons: reasons)
         }
     }

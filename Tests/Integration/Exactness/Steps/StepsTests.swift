@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Source and target have every pair of these values, so that some pairs are the same and others differ.
-    @Test func copyBesideATargetThatHoldsAValue() async throws {
+    @Test func copyToATargetThatHoldsAValue() async throws {
         try await Mongod.shared.withDatabase { database in
             let values: [BSONValue] = [
                 .null, .undefined, 1, .long(1), 1.0, "1", .symbol("1"), [1], [.long(1)], [1.0], ["a": 1], [:], [],

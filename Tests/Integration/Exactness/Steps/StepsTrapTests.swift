@@ -36,7 +36,7 @@ import Testing
     /// In a query, `null`, `$exists` and `$type` also look into arrays, so they would match these values.
     ///
     /// Steps must not.
-    @Test func needsDoesNotLookIntoArrays() async throws {
+    @Test func needsDoesNotReadInsideArrays() async throws {
         try await run(
             .default(field: try path("v"), value: 0, nullsToo: true),
             [(["v": [nil, 1]], nil, nil), (["v": [["v": nil]]], nil, nil), (["v": []], nil, nil)])
@@ -100,7 +100,7 @@ import Testing
     }
 
     /// If the source is missing, the step has nothing to write, so it does not report the target's parent.
-    @Test func aBlockedTargetIsToldOnlyWhereThereIsASource() async throws {
+    @Test func aBlockedTargetIsReportedOnlyWhereThereIsASource() async throws {
         for source in [[:], ["from": nil], ["from": .undefined]] as [BSONDocument] {
             let cases = try Self.blockedParents.map { entry in
                 Case(BSONDocument(try source.elements() + entry.0.elements()), nil, nil)
@@ -119,7 +119,7 @@ import Testing
                 + others.map { Case(["v": .string($0)], nil, .notConvertible) })
     }
 
-    @Test func theWayBackDecides() async throws {
+    @Test func theReverseConversionDecides() async throws {
         func decimal(_ text: String) -> BSONValue { Decimal128(text).map { .decimal($0) } ?? nil }
         func cases(_ type: SchemaType, _ pairs: [(BSONValue, BSONValue?)]) async throws {
             try await run(

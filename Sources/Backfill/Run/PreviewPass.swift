@@ -1,0 +1,104 @@
+import BSON
+import Concurrency
+import JobState
+import Jobs
+import Mongo
+import Running
+import Steps
+import Synchronization
+
+/// A dry run's pass over all documents, on several threads.
+///
+/// Each thread takes one range of `_id`s after the other; a range has as many documents as the first chunk of a run.
+final class PreviewPass: Sendable {
+    private struct State {
+        /// The last `_id` of the newest range that a thread took; `nil` before the first one.
+        var last: BSONValue?
+        var taken = 0
+        var isOver = false
+    }
+
+    private let runner: BackfillRunner
+    private let evaluator: PhaseEvaluator?
+    private let upper: BSONValue
+    private let size: Int
+    private let state = Mutex(State())
+
+    /// Prepares a pass over all documents up to the `_id` `upper`, which is included.
+    /// - Parameter evaluator: the evaluator of the job; `nil` if the server has to evaluate all documents.
+    init(_ runner: BackfillRunner, by evaluator: PhaseEvaluator?, upper: BSONValue, averageSize: Int?) {
+        (self.runner, self.evaluator, self.upper) = (runner, evaluator, upper)
+        size = ChunkSize(runner.job.job.limits, averageSize: averageSize).documents
+    }
+
+    /// Reads until all documents are counted, or the runner is asked to stop.
+    func run(in concurrency: Int, on pool: ClientPool) throws -> PreviewCount {
+        let previews = (0..<concurrency).map { _ in
+            BackgroundTask(on: pool) { [self] client in
+                do { return try preview(client.collection(runner.job.job.namespace)) } catch {
+                    // If one thread cannot continue to read, the others stop as well.
+                    state.withLock { $0.isOver = true }
+                    throw error
+                }
+            }
+        }
+        var total = PreviewCount(job: runner.job)
+        for count in previews.map({ $0.end() }) { total.add(try count.get()) }
+        return total
+    }
+
+    private func preview(_ collection: MongoCollection) throws -> PreviewCount {
+        var total = PreviewCount(job: runner.job)
+        while !runner.stop.isRaised, let (chunk, number) = try take(collection) {
+            var after = chunk.after
+            var part = size
+            // A document that a run would skip makes the read of its range fail. Halving the range finds that document.
+            while !runner.stop.isRaised {
+                let rest = IDSpan(after: after, through: chunk.through)
+                do {
+                    let next = part < size ? try cut(rest, part, collection) : rest
+                    // After a temporary failure, this range is read again from its start into a new count, so that no
+                    // document counts twice.
+                    let (count, documents) = try runner.retry.run {
+                        var count = PreviewCount(job: runner.job)
+                        let documents = try count.read(at: next, number: number, by: evaluator, of: collection)
+                        return (count, documents)
+                    }
+                    total.add(count)
+                    runner.events(.chunk(documents: documents, modified: count.modified))
+                    after = next.through
+                    part = min(size, part * 2)
+                } catch let error as MongoError where error.isOfOneDocument {
+                    if part == 1 {
+                        let alone = try cut(rest, 1, collection)
+                        total.failures.append(Failure(alone.through, error, phase: 0))
+                        after = alone.through
+                    }
+                    part = max(1, part / 2)
+                }
+                if after.map({ $0.hasSameBytes(as: chunk.through) }) ?? false { break }
+            }
+        }
+        return total
+    }
+
+    /// Returns the next range of `_id`s, and its number; `nil` when all ranges are taken.
+    private func take(_ collection: MongoCollection) throws -> (IDSpan, Int)? {
+        try state.withLock { state in
+            guard !state.isOver else { return nil }
+            let all = IDSpan(after: state.last, through: upper)
+            let chunk = try cut(all, size, collection)
+            state.last = chunk.through
+            state.taken += 1
+            state.isOver = upper.hasSameBytes(as: chunk.through)
+            return (chunk, state.taken)
+        }
+    }
+
+    private func cut(_ span: IDSpan, _ documents: Int, _ collection: MongoCollection) throws -> IDSpan {
+        let cutter = SpanCutter(collection: collection)
+        return try runner.retry.run {
+            try cutter.span(after: span.after, upper: span.through, documents: documents)
+        }
+    }
+}

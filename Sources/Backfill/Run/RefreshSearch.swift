@@ -1,0 +1,124 @@
+import BSON
+import JobState
+import Jobs
+import Mongo
+import Running
+import Steps
+
+/// The values that a job wrote to documents, by its journal: digests of the fields that each chunk changed.
+struct WrittenValues {
+    /// The names of fields that a chunk changed in a document, and the digest of their values after the chunk.
+    private struct Digest: Hashable {
+        let names: [String]
+        let digest: JournalDigest
+    }
+
+    /// The fields that a refresh writes.
+    private let targets: Set<String>
+    /// The constants that steps of the job write to whole fields, by the names of the fields.
+    ///
+    /// A digest may cover such a field together with a target. If a user changed that field, the target can still hold
+    /// the job's value, so the digest is also tried with the constant.
+    private let fillings: [String: BSONValue]
+    private var digests: [BSONValue: Set<Digest>] = [:]
+
+    /// The most fields of one digest for which the constant is tried in place of their current value.
+    private static let maximumFillings = 6
+
+    init(of job: CompiledJob) {
+        targets = Set((job.refreshing?.steps ?? []).flatMap(\.step.targets).map(\.topLevel))
+        fillings = Dictionary(
+            job.steps.compactMap { step in
+                let kind = step.step.kind
+                guard case .constant(let value)? = kind.filling, kind.target.components.count == 1 else { return nil }
+                return (kind.target.topLevel, value)
+            }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Whether the journal has no digest of the document's targets.
+    func isUnknown(_ id: BSONValue) -> Bool { digests[id] == nil }
+
+    mutating func add(_ part: JournalPart, of ids: Set<BSONValue>) {
+        for entry in part.entries where ids.contains(entry.id) {
+            let group = part.groups[entry.group]
+            guard group.names.contains(where: targets.contains) else { continue }
+            digests[entry.id, default: []].insert(Digest(names: group.names, digest: group.after))
+        }
+    }
+
+    /// Whether the targets of a document hold exactly what the job wrote there.
+    func isOwn(_ document: DueDocument) throws -> Bool {
+        guard let before = document.change?.before, let digests = digests[document.id] else { return false }
+        return try digests.contains { try matches($0, before) }
+    }
+
+    private func matches(_ digest: Digest, _ document: BSONDocument) throws -> Bool {
+        let others = digest.names.filter { !targets.contains($0) && fillings[$0] != nil }.prefix(Self.maximumFillings)
+        let view = document.view
+        for choice in 0..<(1 << others.count) {
+            let filled = Set(others.indices.filter { choice >> $0 & 1 == 1 }.map { others[$0] })
+            var builder = BSONBuilder()
+            for name in digest.names {
+                if filled.contains(name), let value = fillings[name] {
+                    builder.append(name, value)
+                } else if let element = try view.find(name) {
+                    builder.append(element, of: view)
+                }
+            }
+            if JournalDigest(of: builder.finish()) == digest.digest { return true }
+        }
+        return false
+    }
+}
+
+/// Finds the documents for a refresh: their target still holds the job's value, and the job would write another one
+/// now.
+struct RefreshSearch {
+    /// The most documents that one refresh applies to.
+    private static let maximum = 100_000
+    private static let batch = 1_000
+
+    let job: CompiledJob
+    let collection: MongoCollection
+    let collectionUUID: BSONValue?
+
+    /// Returns the `_id`s of the documents whose target still holds what the job wrote, and the digests of what it
+    /// wrote.
+    ///
+    /// Both are empty if no step refreshes its target, or no target differs from its source.
+    func own(by journal: JournalStore) throws -> ([BSONValue], WrittenValues) {
+        var written = WrittenValues(of: job)
+        guard let phase = job.refreshing else { return ([], written) }
+        let context = job.context(collection)
+        var cursor = try DueCursor(job.scope, of: phase, .id, in: context, collectionUUID: collectionUUID)
+        let all = try unblaming {
+            try cursor.read(ReadAmount(documents: Self.maximum, bytes: .max)).map(\.id)
+        }
+        guard !all.isEmpty else { return ([], written) }
+        let ids = Set(all)
+        try journal.eachPart { written.add($0, of: ids) }
+        var own: [BSONValue] = []
+        for slice in all.filter({ !written.isUnknown($0) }).commandSlices(count: Self.batch) {
+            let detail = DueCursor.Detail.touched
+            var documents = try DueCursor(.ids(slice), of: phase, detail, in: context, collectionUUID: collectionUUID)
+            while let document = try unblaming({ try documents.next() }) {
+                if try written.isOwn(document) { own.append(document.id) }
+            }
+        }
+        return (own, written)
+    }
+}
+
+/// The progress of a run's refreshes.
+struct RefreshProgress {
+    /// The values that the job, by its journal, wrote to the documents of a refresh; `nil` while no refresh is running.
+    var written: WrittenValues?
+    /// How many documents the refreshes changed.
+    var documents = 0
+
+    /// Returns the documents that still hold the values which the job wrote; all of them while no refresh is running.
+    func own(among documents: [DueDocument]) throws -> [DueDocument] {
+        guard let written else { return documents }
+        return try documents.filter { try written.isOwn($0) }
+    }
+}

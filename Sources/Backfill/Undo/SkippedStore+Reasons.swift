@@ -1,0 +1,38 @@
+import BSON
+import JobState
+import Mongo
+
+/// The records of the documents that an undo skips, with the reasons of ``UndoReport``.
+extension SkippedStore {
+    func add(_ ids: [BSONValue], because reason: UndoReport.Reason, code: Int?) throws(MongoError) {
+        try add(ids, because: reason.rawValue, code: code)
+    }
+
+    func add(
+        children ids: [BSONValue], of namespace: Namespace, because reason: UndoReport.ChildReason
+    ) throws(MongoError) {
+        try add(ids, of: namespace, because: reason.rawValue)
+    }
+
+    /// Returns the documents of the job's collection that undos skipped, each with its reason.
+    func ofJob() throws -> [(id: BSONValue, left: UndoReport.LeftDocument)] {
+        var found: [(id: BSONValue, left: UndoReport.LeftDocument)] = []
+        try each(ofOthers: false) { entry in
+            guard let reason = UndoReport.Reason(rawValue: entry.reason) else { return }
+            found.append((entry.id, UndoReport.LeftDocument(reason: reason, code: entry.code)))
+        }
+        return found
+    }
+
+    /// Returns the counts of the documents of other collections that undos skipped.
+    func children() throws -> ChildTally {
+        var found = ChildTally()
+        try each(ofOthers: true) { entry in
+            guard let namespace = entry.namespace, let reason = UndoReport.ChildReason(rawValue: entry.reason) else {
+                return
+            }
+            found.leave(entry.id, of: namespace, because: reason)
+        }
+        return found
+    }
+}

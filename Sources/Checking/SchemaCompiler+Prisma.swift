@@ -1,0 +1,106 @@
+import BSON
+import ServerSchema
+
+/// Compiles the schemas of a Prisma schema's collections.
+///
+/// The client reads more types than it writes; see ``PrismaScalar``.
+extension SchemaCompiler {
+    mutating func compile(prisma root: SchemaNode) {
+        compile(prisma: root, at: reserve(1, path: SchemaPath()), place: .root, flags: [.required])
+    }
+
+    private mutating func compile(
+        prisma schema: SchemaNode, at index: Int, place: CompiledSchema.Place, flags: CompiledSchema.Flags
+    ) {
+        var node = CompiledSchema.Node()
+        node.place = place
+        node.flags = flags.union(.prisma)
+        if let scalar = schema.scalar, !schema.isPrismaEnum {
+            (node.accepts, node.plain) = (scalar.accepted, scalar.plainTypes)
+        } else if schema.isPrismaEnum {
+            node.accepts = .string
+            compileMembers(schema, of: index, into: &node)
+        } else if case .each(let element) = schema.items {
+            node.accepts = .array
+            let child = reserve(1, path: paths[index].appending(.elements))
+            node.items = Int32(child)
+            compile(prisma: element, at: child, place: .element, flags: .embedded)
+        } else {
+            node.accepts = .object
+            // A type whose recursion is cut has no fields, and its objects are not judged.
+            if schema.properties.isEmpty { node.plain = .object }
+            compileFields(prisma: schema, of: index, into: &node)
+        }
+        let readsNull = place != .element && (schema.types == [.array] || !node.flags.contains(.required))
+        if readsNull { node.plain.insert(.null) } else { node.plain.remove(.null) }
+        nodes[index] = node
+        expectations[index] = schema.expectation(asRoot: place == .root)
+    }
+
+    private mutating func compileMembers(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
+        node.flags.insert(.enumeration)
+        let members = (schema.constraints.allowedValues ?? []).compactMap(\.text)
+        for _ in members { fields.append(CompiledSchema.Field(node: Int32(index))) }
+        node.fields = table.append(members)
+    }
+
+    private mutating func compileFields(
+        prisma schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node
+    ) {
+        // The fields of an object are next to each other in `fields`, so all are added before any of them is compiled.
+        let first = fields.count
+        let firstNode = reserve(schema.properties.count, path: paths[index])
+        for (offset, property) in schema.properties.enumerated() {
+            var field = CompiledSchema.Field(node: Int32(firstNode + offset))
+            field.whenMissing = whenMissing(property, of: schema, in: node.place)
+            if schema.requires(property.name) || field.whenMissing == .readAsNull {
+                field.requiredIndex = node.requiredCount
+                field.requiredBit = node.requiredCount < 64 ? 1 << UInt64(node.requiredCount) : 0
+                node.requiredCount += 1
+            }
+            fields.append(field)
+        }
+        node.required = node.requiredCount >= 64 ? .max : (1 << UInt64(node.requiredCount)) - 1
+        node.fields = table.append(schema.properties.map(\.name))
+        for (offset, property) in schema.properties.enumerated() {
+            paths[firstNode + offset] = paths[index].appending(.field(property.name))
+            var flags: CompiledSchema.Flags = node.place == .root ? [] : .embedded
+            if schema.requires(property.name) { flags.insert(.required) }
+            if fields[first + offset].whenMissing == .defaulted { flags.insert(.defaulted) }
+            compile(prisma: property.node, at: firstNode + offset, place: .field, flags: flags)
+        }
+    }
+
+    private func whenMissing(
+        _ property: SchemaNode.Property, of schema: SchemaNode, in place: CompiledSchema.Place
+    ) -> CompiledSchema.WhenMissing {
+        if property.node.defaultValue != nil { return .defaulted }
+        // In an embedded type, only a missing list of embedded types reads as an empty one.
+        if place != .root, case .each(let element) = property.node.items, element.scalar != nil { return .readAsNull }
+        return .certain
+    }
+}
+
+extension PrismaScalar {
+    /// The BSON types that the client reads.
+    fileprivate var accepted: TypeMask { self == .json ? .all : TypeMask(readTypes.map { TypeMask($0) }) }
+
+    /// The types that the client reads without a change, whatever the value.
+    ///
+    /// The client returns an `Int` and a `Float` as a number of JavaScript, which holds every `int` exactly.
+    fileprivate var plainTypes: TypeMask {
+        switch self {
+        case .int, .float: .int
+        case .bigInt: .integers
+        case .string, .boolean, .dateTime, .bytes, .json: accepted
+        }
+    }
+}
+
+extension CompiledSchema.Node {
+    /// The numeric type to which a Prisma client converts the value; `nil` if it converts no numbers.
+    var prismaNumber: TypeMask? {
+        if accepts.contains(.object) || accepts.isDisjoint(with: .numbers) { return nil }
+        return accepts.contains(.bool) ? .long : .double
+    }
+}

@@ -1,0 +1,98 @@
+package import BSON
+package import JobState
+
+/// The stages from a collection's earlier validator to an enforced one, in their order.
+package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
+    /// The collection is as it was before the first step.
+    case before
+    /// The validator is set. The server logs writes that do not fit, but accepts them.
+    case warn
+    /// The server refuses writes that do not fit.
+    case error
+    /// No write can bypass the validator, and the validator cannot be changed. The stage "constraint" requires this
+    /// one.
+    case prepared
+    /// The server itself guarantees that every document fits.
+    case constraint
+
+    /// Returns whether the left stage comes before the right one.
+    package static func < (left: EnforcementStage, right: EnforcementStage) -> Bool { left.place < right.place }
+
+    private var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    /// The next stage; `nil` after the last one.
+    package var next: EnforcementStage? {
+        Self.allCases.dropFirst(place + 1).first
+    }
+
+    /// The previous stage; `nil` before the first one.
+    package var previous: EnforcementStage? { place == 0 ? nil : Self.allCases[place - 1] }
+}
+
+/// The steps for one collection, from its earlier validator to an enforced one.
+///
+/// They define the collection's validation at each stage, and the command that leads to the next stage. So the
+/// collection's validation alone shows its stage.
+package struct EnforcementPath: Sendable {
+    /// The collection.
+    package let namespace: Namespace
+    /// The validator to enforce.
+    package let validator: BSONDocument
+    /// The collection's validation before the first step.
+    package let before: Validation
+
+    /// Creates the steps from their parts.
+    package init(_ namespace: Namespace, to validator: BSONDocument, from before: Validation) {
+        (self.namespace, self.validator, self.before) = (namespace, validator, before)
+    }
+
+    /// Returns the collection's validation at a stage.
+    package func validation(at stage: EnforcementStage) -> Validation {
+        switch stage {
+        case .before: before
+        case .warn: Validation(validator, action: "warn")
+        case .error: Validation(validator)
+        case .prepared: Validation(validator, isPrepared: true)
+        case .constraint: Validation(validator, level: "constraint")
+        }
+    }
+
+    /// Returns the stage at which a collection has this validation; the latest such stage, or `nil` if there is none.
+    package func stage(of validation: Validation) -> EnforcementStage? {
+        EnforcementStage.allCases.last { self.validation(at: $0).isSame(as: validation) }
+    }
+
+    /// Returns the command that leads to a stage from the previous one; `nil` for the first stage.
+    ///
+    /// Each command sets only the options that the stage changes. So if another client changed the other options, that
+    /// shows when the collection is read back.
+    package func command(to stage: EnforcementStage) -> BSONDocument? {
+        let head: BSONDocument = ["collMod": .string(namespace.collection)]
+        switch stage {
+        case .before: return nil
+        case .warn:
+            return head.appending("validator", .object(validator)).appending("validationLevel", "strict")
+                .appending("validationAction", "warn")
+        case .error: return head.appending("validationAction", "error")
+        case .prepared: return head.appending("prepareConstraintValidationLevel", true)
+        case .constraint:
+            return head.appending("validationLevel", "constraint").appending("validationAction", "error")
+        }
+    }
+
+    /// Returns the next command that leads from this validation back to the earlier one; `nil` once the earlier one is
+    /// reached.
+    ///
+    /// MongoDB does not allow a validator to be changed while the collection is prepared or at the level "constraint",
+    /// so that is removed first.
+    package func commandBack(from validation: Validation) -> BSONDocument? {
+        let head: BSONDocument = ["collMod": .string(namespace.collection)]
+        if validation.isSame(as: before) { return nil }
+        if validation.isPrepared { return head.appending("prepareConstraintValidationLevel", false) }
+        if validation.level == "constraint" { return head.appending("validationLevel", "strict") }
+        return head.appending("validator", .object(before.validator)).appending(
+            "validationLevel", .string(before.level)
+        )
+        .appending("validationAction", .string(before.action))
+    }
+}

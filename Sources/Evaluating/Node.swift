@@ -1,0 +1,146 @@
+import BSON
+import Patterns
+
+/// A node of a compiled expression.
+indirect enum Node: Sendable {
+    /// The value in which a path of field names starts: the document or a variable.
+    enum Base: Hashable, Sendable {
+        case root
+        case variable(Int)
+    }
+
+    /// The order in which two values must be so that a comparison holds.
+    enum Order: Sendable { case equal, unequal, less, atMost, greater, atLeast }
+
+    case constant(BSONValue)
+    case missing
+    case path(Base, [String])
+
+    case all([Node])
+    case any([Node])
+    case not(Node)
+    case hasType(Node, TypeSet)
+    case compare(Order, Node, Node)
+    case isAmong(Node, Node)
+    case someElement(Node)
+    case everyElement(Node)
+    /// Whether the server changes an object's bytes when it merges the object with `$mergeObjects`.
+    case changesByMerging(Node, seesKeys: Bool)
+
+    case type(Node)
+    case choose(if: Node, then: Node, else: Node)
+    case firstPresent([Node])
+    case bind([(slot: Int, value: Node)], in: Node)
+
+    case array([Node])
+    case object([(name: String, value: Node)])
+    case map(Node, slot: Int, to: Node)
+    case filter(Node, slot: Int, by: Node)
+    case entries(Node)
+    case fromEntries(Node)
+    case merged([Node])
+    case element(Node, at: Node)
+    case count(Node)
+    case zip([Node])
+
+    case absolute(Node)
+    case rounded(Node)
+    case product(Node, Node)
+    case quotient(Node, Node)
+
+    case concat([Node])
+    case split(Node, by: Node)
+    case byteCount(Node)
+    case byteIndex(Node, of: Node, from: Node?, to: Node?)
+    case bytes(Node, from: Node, count: Node)
+    case trimmedEnd(Node, of: Node)
+    case matches(Node, pattern: Pattern)
+
+    case convert(Node, to: Node, onError: Node?, onNull: Node?)
+    case size(Node)
+    case unknown(String)
+}
+
+/// A set of BSON types and the pseudo-type "missing", as a 64-bit mask.
+struct TypeSet: Hashable, Sendable {
+    private var bits: UInt64 = 0
+    /// Returns the bit of a type in the 64-bit mask: the bit with the type's number.
+    ///
+    /// The numbers of MinKey (0xFF) and MaxKey (0x7F) are too large for that; these types have bits 62 and 61.
+    private static func bit(_ type: BSONType) -> UInt64 {
+        switch type {
+        case .minKey: 1 << 62
+        case .maxKey: 1 << 61
+        default: type.rawValue < 60 ? 1 << UInt64(type.rawValue) : 0
+        }
+    }
+    private static let missing: UInt64 = 1
+
+    /// Adds the type of this name, such as `string`; returns `false` if there is no type of that name.
+    mutating func insert(_ alias: String) -> Bool {
+        if alias == "missing" {
+            bits |= Self.missing
+            return true
+        }
+        guard let type = BSONType.all.first(where: { $0.description == alias }) else { return false }
+        bits |= Self.bit(type)
+        return true
+    }
+
+    static let numbers = TypeSet([.int, .long, .double, .decimal])
+
+    init() {}
+
+    private init(_ types: [BSONType]) { for type in types { bits |= Self.bit(type) } }
+
+    func contains(_ type: BSONType?) -> Bool { bits & (type.map(Self.bit) ?? Self.missing) != 0 }
+}
+
+/// The value to which a node evaluates for a document.
+enum Operand: Sendable {
+    case missing
+    /// A value in the document, at any depth, given by its position in the document's bytes.
+    case element(BSONElement)
+    case value(BSONValue)
+
+    /// The type of the value; `nil` for a missing value.
+    var type: BSONType? {
+        switch self {
+        case .missing: nil
+        case .element(let element): element.type
+        case .value(let value): value.type
+        }
+    }
+
+    /// Whether the value is missing, null or undefined.
+    var isNullish: Bool {
+        switch type {
+        case nil, .null, .undefined: true
+        default: false
+        }
+    }
+
+    /// Returns a copy of the value; `nil` for a missing value.
+    func value(in document: borrowing BSONView) throws(NotEvaluated) -> BSONValue? {
+        switch self {
+        case .missing: return nil
+        case .value(let value): return value
+        case .element(let element):
+            do { return try document.value(element) } catch { throw NotEvaluated(.damage) }
+        }
+    }
+
+    func number(in document: borrowing BSONView) -> BSONNumber? {
+        switch self {
+        case .missing: nil
+        case .value(let value): BSONNumber(value)
+        case .element(let element): document.number(element)
+        }
+    }
+
+    /// Returns the text of a string value; `nil` for any other value, and for a string whose bytes are not UTF-8.
+    func text(in document: borrowing BSONView) throws(NotEvaluated) -> String? {
+        guard type == .string, case .string(let text)? = try value(in: document) else { return nil }
+        return text
+    }
+}

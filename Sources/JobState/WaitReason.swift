@@ -1,0 +1,103 @@
+import BSON
+
+/// The stable name of a reason that makes a run wait before a chunk, as the state database, the metrics and the hooks
+/// spell it.
+///
+/// The set of names is open: the state database may hold a name that only a later version of the program knows.
+package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
+    /// The name.
+    package let rawValue: String
+
+    /// Creates a reason from its name.
+    package init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The server metrics could not be read, or the last reading is too old.
+    package static let reading = Self(rawValue: "reading")
+    /// The server refuses commands because of its load.
+    package static let overload = Self(rawValue: "overload")
+    /// The replication lag of a majority of the members is too high.
+    package static let majorityLag = Self(rawValue: "majorityLag")
+    /// The replication lag of the slowest healthy secondary is too high.
+    package static let secondaryLag = Self(rawValue: "secondaryLag")
+    /// The server itself slows down writers, because the majority lags.
+    package static let flowControl = Self(rawValue: "flowControl")
+    /// The share of the storage engine's execution tickets that are in use is too high.
+    package static let tickets = Self(rawValue: "tickets")
+    /// The share of the cache that is not yet written to disk is too high.
+    package static let cacheDirty = Self(rawValue: "cacheDirty")
+    /// The share of the cache that is filled is too high.
+    package static let cacheUsed = Self(rawValue: "cacheUsed")
+    /// The time between the oldest and the newest entry of the oplog is too short.
+    package static let oplog = Self(rawValue: "oplog")
+    /// It is a time of day at which the job file allows no writes.
+    package static let pauseWindow = Self(rawValue: "pauseWindow")
+    /// An operator paused the job with `pause`.
+    package static let operatorPause = Self(rawValue: "operatorPause")
+    /// A program or a server that the job file names vetoes writes.
+    package static let veto = Self(rawValue: "veto")
+
+    /// The reasons that this version knows.
+    package static let known: [Self] = [
+        reading, overload, majorityLag, secondaryLag, flowControl, tickets, cacheDirty, cacheUsed, oplog, pauseWindow,
+        operatorPause, veto,
+    ]
+}
+
+/// A reason why a run waits, with the metric, its value and its limit.
+package struct WaitReason: Hashable, Sendable {
+    /// The reason.
+    package var reason: ThrottleReason
+    /// The name of the metric.
+    package var metric: String
+    /// The metric's value now.
+    package var value: String
+    /// The value at which the run continues.
+    package var limit: String
+
+    /// Creates a hold from its parts.
+    package init(_ reason: ThrottleReason, metric: String, value: String, limit: String) {
+        (self.reason, self.metric, self.value, self.limit) = (reason, metric, value, limit)
+    }
+
+    /// Creates the hold for a server that refuses commands because of its load.
+    package init(overload error: any Error) {
+        self.init(
+            .overload, metric: "the server sheds load", value: "\(error)", limit: "the server takes commands again")
+    }
+}
+
+extension WaitReason: CustomStringConvertible {
+    /// A line such as `majority lag: 12 s, limit 10 s`, or `paused by root@host; continue with: shipshape resume JOB`.
+    package var description: String {
+        switch reason {
+        case .operatorPause: "\(value); continue with: \(limit)"
+        case .veto: "\(metric): \(value), continues at \(limit)"
+        case .overload: "\(metric): \(value), until \(limit)"
+        default: "\(metric): \(value), limit \(limit)"
+        }
+    }
+}
+
+/// The document as which a job's record in the collection `ranges` stores a hold.
+extension WaitReason {
+    /// Reads a stored hold; a missing field becomes an empty text.
+    init(_ document: BSONDocument) {
+        func text(_ name: String) -> String {
+            switch document[name] {
+            case .double(let number)?: "\(number)"
+            case let value?: value.text ?? value.integer.map { "\($0)" } ?? ""
+            case nil: ""
+            }
+        }
+        self.init(
+            ThrottleReason(rawValue: text("brake")), metric: text("metric"), value: text("value"), limit: text("limit"))
+    }
+
+    /// The hold as a document that ``init(_:)`` can read.
+    var document: BSONDocument {
+        [
+            "brake": .string(reason.rawValue), "metric": .string(metric), "value": .string(value),
+            "limit": .string(limit),
+        ]
+    }
+}

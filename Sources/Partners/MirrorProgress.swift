@@ -1,0 +1,73 @@
+import BSON
+import Following
+
+/// The reads of a mirror; one read takes the pending changes of both streams.
+struct StreamReads {
+    /// The positions in the change streams of both sides after a read.
+    struct Snapshot {
+        fileprivate let read: Int
+        let places: [PartnerSide: FeedPlace]
+        let times: [PartnerSide: ClusterTime]
+    }
+
+    /// The number of the latest read; the first one has the number 1.
+    private(set) var latest = 0
+    private var snapshots: [Snapshot] = []
+
+    mutating func begin() { latest += 1 }
+
+    /// Stores the positions after a read.
+    /// - Parameter oldest: the number of the oldest read with a pair that is not yet carried over; `nil` if there is
+    ///   none.
+    mutating func end(with sides: [PartnerSide: MirrorRun.Side], waitingSince oldest: Int?) {
+        snapshots.append(
+            Snapshot(read: latest, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
+        if snapshots.count > 64 { compact(oldest) }
+    }
+
+    /// Returns the positions up to which all changes are carried over; `nil` if there are none yet.
+    /// - Parameter oldest: as in ``end(with:waitingSince:)``.
+    mutating func done(before oldest: Int?) -> Snapshot? {
+        compact(oldest)
+        return snapshots.first.flatMap { $0.read < oldest ?? .max ? $0 : nil }
+    }
+
+    private mutating func compact(_ oldest: Int?) {
+        guard let last = snapshots.lastIndex(where: { $0.read < oldest ?? .max }) else {
+            // Every snapshot was taken after the oldest pair's change was received, so none can be saved yet.
+            return
+        }
+        snapshots.removeFirst(last)
+    }
+}
+
+/// How far a mirror lags behind the changes of clients.
+struct MirrorLag {
+    /// The deployment's time when the lag was last computed.
+    ///
+    /// A stream that has not reported all changes up to this time lags.
+    var known = ClusterTime(rawValue: 0)
+    /// The delays of the latest changes until they were carried over, in milliseconds.
+    private var samples: [Int] = []
+    private var next = 0
+
+    private static let maximum = 20_000
+
+    mutating func add(_ time: ChangeTime, at now: Int64) {
+        guard let wall = time.wall else { return }
+        let delay = Int(max(0, now - wall))
+        if samples.count < Self.maximum {
+            samples.append(delay)
+        } else {
+            samples[next % Self.maximum] = delay
+            next += 1
+        }
+    }
+
+    /// The delay of half of the changes, and the delay of all but one in a hundred, at most, in milliseconds.
+    var percentiles: (median: Int, percentile99: Int) {
+        guard !samples.isEmpty else { return (0, 0) }
+        let sorted = samples.sorted()
+        return (sorted[sorted.count / 2], sorted[min(sorted.count - 1, sorted.count * 99 / 100)])
+    }
+}

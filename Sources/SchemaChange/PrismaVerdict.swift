@@ -1,0 +1,140 @@
+import ServerSchema
+
+/// Decides for a change of a Prisma schema whether the newer client reads what the older one wrote, and the reverse.
+///
+/// The verdict for the server is about the stored documents, which the newer client reads. The verdict for clients is
+/// about older clients, which read what newer ones write. Both assume that the documents are as the clients write them;
+/// a check reads the documents themselves.
+struct PrismaVerdict {
+    private let change: SchemaChange
+
+    /// Returns the kind of the change with its verdicts in this dialect.
+    static func kind(of change: SchemaChange) -> ChangeKind { Self(change: change).kind }
+
+    private var kind: ChangeKind {
+        switch change.code {
+        case .typeAdded: safe("Check the collection before the deploy, if it holds documents already.")
+        case .typeRemoved: safe("Nothing: the documents stay, and only the older client reads them.")
+        case .typeRenamed: safe("Nothing in the documents: only programs use the name.")
+        case .collectionMoved:
+            moved("Rename the collection in the moment of the deploy, or copy its documents before it.")
+        case .propertyRenamed:
+            moved("Copy the values to the new field before the deploy, and again after it (shipshape plan).")
+        case .requiredAdded, .optionalToRequired: filled
+        case .defaultRemoved where isRequired(change.new): filled
+        case .propertyRemoved, .requiredToOptional: missing
+        case .idRemoved: kind(fails: true, failsOld: true, "Do not deploy it: Prisma refuses a model without an @id.")
+        case .propertyTypeChanged, .idTypeChanged, .elementTypeChanged, .cardinalityChanged, .constraintTightened,
+            .constraintLoosened:
+            retyped
+        case .optionalAdded:
+            safe("Nothing, unless documents already hold a field of that name with another type: check shows it.")
+        case .defaultAdded, .defaultChanged:
+            safe("Nothing: a client reads its constant default where a required field is missing or null.")
+        default: safe("Nothing.")
+        }
+    }
+
+    // MARK: fields that are missing
+
+    /// A field that the newer client needs, and that stored documents lack.
+    private var filled: ChangeKind {
+        if change.new?.node?.defaultValue != nil {
+            return safe("Nothing: the client reads the default where the field is missing or null.")
+        }
+        return kind(
+            fails: true, failsOld: false,
+            "Fill the documents before the deploy (shipshape plan), or give the field a constant @default; a function "
+                + "such as now() is only for writing.")
+    }
+
+    /// A field that newer clients no longer write, or not always.
+    private var missing: ChangeKind {
+        guard isRequired(change.old), change.old?.node?.defaultValue == nil else { return safe("Nothing.") }
+        return kind(
+            fails: false, failsOld: true,
+            "Replace all older clients before a newer one writes: the older ones fail on documents without the field.")
+    }
+
+    private func isRequired(_ side: SchemaChange.Side?) -> Bool { side?.isRequired == true }
+
+    // MARK: values of another type
+
+    private var retyped: ChangeKind {
+        guard let old = change.old?.node, let new = change.new?.node else { return safe("Nothing.") }
+        let (fails, failsOld) = (!Self.reads(new, what: old), !Self.reads(old, what: new))
+        let advice =
+            switch (fails, failsOld) {
+            case (true, true):
+                "Give the newer schema a field with another name, and fill it with converted values before the deploy; "
+                    + "or stop all clients, convert the documents (shipshape plan), and start the newer clients."
+            case (true, false): "Make the documents fit before the deploy (shipshape plan, shipshape check)."
+            case (false, true):
+                "Replace all older clients before a newer one writes: the older ones fail on the new values."
+            case (false, false) where Self.isCompared(old, new):
+                "Reading works, but filters and relations compare by the stored type: convert the documents (shipshape "
+                    + "plan)."
+            case (false, false) where new.refusesDoubles && !old.refusesDoubles:
+                "Check the collection before the deploy: a BigInt does not read doubles, such as the numbers that the "
+                    + "shell writes."
+            case (false, false): "Nothing: both clients read the values of the other."
+            }
+        return kind(
+            fails: fails, failsOld: failsOld, losing: Self.loses(old, new) || Self.loses(new, old), advice)
+    }
+
+    /// Whether a client with the schema `reader` reads the values that a client with the schema `writer` writes.
+    private static func reads(_ reader: SchemaNode, what writer: SchemaNode) -> Bool {
+        if reader.scalar == .json { return true }
+        guard writer.scalar != .json, reader.isList == writer.isList else { return false }
+        if let element = reader.inner, let written = writer.inner { return reads(element, what: written) }
+        guard reader.scalar != nil, writer.scalar != nil else { return reader.scalar == nil && writer.scalar == nil }
+        guard !reader.isPrismaEnum else {
+            guard writer.isPrismaEnum else { return false }
+            return Set(writer.constraints.allowedValues ?? []).isSubset(of: reader.constraints.allowedValues ?? [])
+        }
+        return writer.types.allSatisfy(reader.reads)
+    }
+
+    /// Whether a reader changes values of the writer: an `Int` cuts the fraction of a `Float`.
+    private static func loses(_ reader: SchemaNode, _ writer: SchemaNode) -> Bool {
+        if let element = reader.inner, let written = writer.inner { return loses(element, written) }
+        return reader.scalar == .int && writer.scalar == .float
+    }
+
+    /// Whether values of both types never equal each other in a filter.
+    private static func isCompared(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
+        if let element = old.inner, let next = new.inner { return isCompared(element, next) }
+        let numbers: Set<SchemaType> = [.int, .long, .double]
+        return old.types != new.types && !(numbers.isSuperset(of: old.types) && numbers.isSuperset(of: new.types))
+    }
+
+    // MARK: kinds
+
+    private func safe(_ advice: String) -> ChangeKind { kind(fails: false, failsOld: false, advice) }
+
+    /// A change after which each client looks for the values in another place.
+    private func moved(_ advice: String) -> ChangeKind {
+        ChangeKind(change.code, server: .breaking, client: .breaking, then: [.hiddenValues], Self.source, do: advice)
+    }
+
+    private func kind(fails: Bool, failsOld: Bool, losing: Bool = false, _ advice: String) -> ChangeKind {
+        var consequences: [ChangeKind.Consequence] = []
+        if fails { consequences.append(.failedQueries) }
+        if failsOld { consequences.append(.failedOldClients) }
+        if losing { consequences.append(.changedValues) }
+        return ChangeKind(
+            change.code, server: fails ? .breaking : .nonBreaking, client: failsOld ? .breaking : .nonBreaking,
+            then: consequences, Self.source, do: advice)
+    }
+
+    private static let source = ChangeKind.Source.inferred("what Prisma's query engine for MongoDB reads and writes")
+}
+
+extension SchemaNode {
+    /// The schema of each element of a list; `nil` for other values.
+    fileprivate var inner: SchemaNode? { if case .each(let element) = items { element } else { nil } }
+
+    /// Whether a client fails on doubles here, or in the elements, although it reads other numbers.
+    fileprivate var refusesDoubles: Bool { (inner ?? self).scalar == .bigInt }
+}

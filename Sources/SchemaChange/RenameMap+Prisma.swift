@@ -1,0 +1,61 @@
+import BSON
+import ServerSchema
+
+/// The renames that two Prisma schemas state themselves.
+///
+/// A program knows a field by its name in the schema, and `@map` gives its name in the documents. If only the latter
+/// changes, the field has another place in the documents.
+extension RenameMap {
+    /// Adds the collections and fields that `@@map` and `@map` name differently in two schemas; stated renames stay.
+    mutating func addMappings(from old: ServerSchema, to new: ServerSchema) {
+        for before in old.collections {
+            guard let after = new.collections.first(where: { $0.root.title == before.root.title }) else { continue }
+            if before.namespace != after.namespace, collections[before.namespace] == nil,
+                old[after.namespace] == nil, new[before.namespace] == nil
+            {
+                collections[before.namespace] = after.namespace
+            }
+        }
+        for before in old.collections {
+            guard let after = new[newName(of: before.namespace)] else { continue }
+            addMappings(from: before, to: after)
+        }
+    }
+
+    /// Adds the fields that `@map` names differently in two schemas of a collection; stated renames stay.
+    mutating func addMappings(from old: CollectionSchema, to new: CollectionSchema) {
+        addFields(of: old.root, in: new.root, at: SchemaPath(), of: old.namespace)
+    }
+
+    private mutating func addFields(
+        of old: SchemaNode, in new: SchemaNode, at path: SchemaPath, of namespace: Namespace
+    ) {
+        for before in old.properties {
+            let place = path.appending(.field(before.name))
+            let stated = properties[namespace]?[place]
+            guard
+                let after = new.properties.first(where: { property in
+                    stated.map { property.name == $0 } ?? (property.programName == before.programName)
+                })
+            else { continue }
+            let isMoved = old.property(after.name) == nil && new.property(before.name) == nil
+            if stated == nil, before.name != after.name, isMoved {
+                properties[namespace, default: [:]][place] = after.name
+            }
+            let isList = before.node.isList && after.node.isList
+            addFields(
+                of: isList ? before.node.each : before.node, in: isList ? after.node.each : after.node,
+                at: isList ? place.appending(.elements) : place, of: namespace)
+        }
+    }
+}
+
+extension SchemaNode.Property {
+    /// The name by which programs know the field.
+    fileprivate var programName: String { clientName ?? name }
+}
+
+extension SchemaNode {
+    /// The schema of each element of a list; the schema itself for other values.
+    fileprivate var each: SchemaNode { if case .each(let element) = items { element } else { self } }
+}

@@ -1,0 +1,74 @@
+internal import BSON
+internal import FoundationEssentials
+
+/// Reads the `.prisma` files at a path.
+struct PrismaReading {
+    private let files: SchemaFiles
+    private let prisma: PrismaSchema
+
+    /// Reads the files; `nil` if the path is neither a `.prisma` file nor a folder with one directly in it.
+    /// - Throws: ``SchemaError`` for what is wrong in the files.
+    init?(_ files: SchemaFiles) throws(SchemaError) {
+        var files = files
+        guard let paths = try files.prismaPaths() else { return nil }
+        var sources: [SchemaSource] = []
+        for path in paths { sources.append(SchemaSource(path: files.location(path).file, text: try files.text(path))) }
+        prisma = try PrismaSchema(files: sources)
+        self.files = files
+    }
+
+    /// Returns the schemas of the collections in `database`.
+    /// - Parameters:
+    ///   - namespace: the only collection that the caller asks for, so that the others are neighbours; `nil` for all.
+    ///   - required: a collection that must exist.
+    /// - Throws: ``SchemaError`` if no database is known, or the collection does not exist.
+    func schema(
+        _ namespace: Namespace?, requiring required: Namespace? = nil, in database: String?
+    ) throws(SchemaError) -> ServerSchema {
+        guard let database = database ?? prisma.database else {
+            let hint = if case .variable(let name)? = prisma.url { ", or set \(name)" } else { "" }
+            throw SchemaError(
+                .namespaceUnknown, at: files.location(),
+                "a Prisma schema names collections, but no database",
+                remedy: "give --database NAME, or a connection string with the database in its path\(hint)")
+        }
+        var schema = prisma.serverSchema(database: database)
+        schema.prisma = prisma
+        schema.sources = files.sources.sorted { $0.path < $1.path }
+        if let asked = namespace ?? required, schema[asked] == nil {
+            let known = schema.collections.map(\.namespace.description)
+            throw SchemaError(
+                .schemaMissing, at: files.location(), "no model has the collection \(asked)",
+                remedy: Spelling.hint(for: asked.description, among: known)
+                    ?? "there is one for \(known.joined(separator: ", "))")
+        }
+        guard !schema.collections.isEmpty else {
+            throw SchemaError(
+                .schemaMissing, at: files.location(), "the schema has no model", remedy: "give the whole folder")
+        }
+        guard let namespace else { return schema }
+        schema.neighbours = schema.collections.filter { $0.namespace != namespace }
+        schema.collections.removeAll { $0.namespace != namespace }
+        return schema
+    }
+}
+
+extension SchemaFiles {
+    /// Returns the `.prisma` files, sorted by path; `nil` if this is no Prisma schema.
+    ///
+    /// A folder with a `.prisma` file in it is one schema with all such files below it, as Prisma reads it.
+    fileprivate func prismaPaths() throws(SchemaError) -> [String]? {
+        guard isFolder else { return location().file.hasSuffix(".prisma") ? [""] : nil }
+        guard try entries().contains(where: isPrisma) else { return nil }
+        var (paths, folders): ([String], [String]) = ([], [""])
+        while let folder = folders.popLast() {
+            for entry in try entries(of: folder) {
+                if isPrisma(entry) { paths.append(entry) }
+                if isOwnFolder(entry) { folders.append(entry) }
+            }
+        }
+        return paths.sorted()
+    }
+
+    private func isPrisma(_ path: String) -> Bool { path.hasSuffix(".prisma") && isFile(path) }
+}

@@ -1,0 +1,233 @@
+package import BSON
+internal import FoundationEssentials
+
+/// A Prisma schema for MongoDB: the models, embedded types and enums of one file or of a folder of files.
+///
+/// Source: the Prisma schema reference; `psl` in prisma/prisma-engines.
+package struct PrismaSchema: Sendable {
+    /// The models, in the order of the files.
+    package internal(set) var models: [Model] = []
+    /// The embedded types.
+    package internal(set) var types: [Model] = []
+    /// The enums.
+    package internal(set) var enums: [Enumeration] = []
+    /// Remarks on parts that are ignored, such as views.
+    package internal(set) var notes: [SchemaNote] = []
+    /// The connection string of the datasource, or the variable that holds it; `nil` if there is none.
+    var url: URL?
+    /// The files that the schema was read from.
+    package let files: [SchemaSource]
+
+    /// Reads the files of one schema.
+    /// - Parameter files: the texts; `path` is the path that errors and locations carry.
+    /// - Throws: ``SchemaError``, the first error in the order of the files; ``SchemaError/others`` holds all others.
+    package init(files: [SchemaSource]) throws(SchemaError) {
+        self.files = files
+        var resolver = PrismaResolver()
+        for file in files {
+            var parser = PrismaParser(file.text, file: file.path)
+            resolver.add(parser.blocks())
+            resolver.errors += parser.errors
+        }
+        resolver.resolve(into: &self)
+        if let error = SchemaError(resolver.errors, inOrderOf: files.map(\.path)) { throw error }
+    }
+
+    /// Creates a schema that belongs to no file.
+    package init(models: [Model], types: [Model] = [], enums: [Enumeration] = []) {
+        (self.models, self.types, self.enums, files) = (models, types, enums, [])
+    }
+
+    /// Where the connection string of the datasource is.
+    enum URL: Sendable {
+        /// In the schema itself.
+        case text(String)
+        /// In an environment variable of this name.
+        case variable(String)
+    }
+
+    /// A model, whose records are the documents of a collection, or an embedded type.
+    package struct Model: Sendable {
+        /// The name in the schema.
+        package var name: String
+        /// The position of the name.
+        package var location: SourceLocation
+        /// The name of the collection; of a type, its own name.
+        package var collection: String
+        /// The fields, in the file's order.
+        package var fields: [Field] = []
+        /// Whether the client leaves the model out (`@@ignore`).
+        package var isIgnored = false
+
+        /// Creates a model or a type without fields.
+        package init(name: String, location: SourceLocation, collection: String) {
+            (self.name, self.location, self.collection) = (name, location, collection)
+        }
+
+        /// The field with this name in the schema.
+        package subscript(name: String) -> Field? { fields.first { $0.name == name } }
+    }
+
+    /// A field of a model or a type.
+    package struct Field: Sendable {
+        /// The name in the schema.
+        package var name: String
+        /// The position of the name.
+        package var location: SourceLocation
+        /// The name in the documents.
+        package var storedName: String
+        /// Whether `@map` states ``storedName``.
+        package var isMapped = false
+        /// The type of the value, or of each element of a list.
+        package var type: FieldType
+        /// Whether there is one value, at most one, or a list.
+        package var arity: Arity
+        /// The type in `@db.…`, and its position.
+        package var nativeType: (type: NativeType, location: SourceLocation)?
+        /// The value of `@default`.
+        package var defaultValue: Default?
+        /// Whether the field is the `@id`.
+        package var isID = false
+        /// Whether the client leaves the field out (`@ignore`).
+        package var isIgnored = false
+        /// The arguments of `@relation`, of a field whose type is a model.
+        package var relation: Relation?
+
+        /// Creates a field whose name in the documents is `storedName`.
+        package init(name: String, location: SourceLocation, storedName: String, type: FieldType, arity: Arity) {
+            (self.name, self.location, self.storedName, self.type, self.arity) = (
+                name, location, storedName, type, arity
+            )
+        }
+
+        /// Whether the documents hold the field, and the client reads it.
+        package var isRead: Bool {
+            switch type {
+            case .relation, .unsupported: false
+            case .scalar, .enumeration, .embedded: !isIgnored
+            }
+        }
+    }
+
+    /// The number of values of a field.
+    package enum Arity: Sendable {
+        case required, optional, list
+    }
+
+    /// The type of a field.
+    package enum FieldType: Hashable, Sendable {
+        case scalar(PrismaScalar)
+        /// An enum, by its name.
+        case enumeration(String)
+        /// An embedded type, by its name.
+        case embedded(String)
+        /// A model, by its name; the documents do not hold such a field.
+        case relation(String)
+        /// `Unsupported("…")`, which the client does not read.
+        case unsupported
+    }
+
+    /// A type in `@db.…`; the raw value is its name.
+    package enum NativeType: String, CaseIterable, Sendable {
+        case objectId = "ObjectId"
+        case string = "String"
+        case int = "Int"
+        case long = "Long"
+        case double = "Double"
+        case bool = "Bool"
+        case date = "Date"
+        case timestamp = "Timestamp"
+        case binData = "BinData"
+        case json = "Json"
+    }
+
+    /// The value of `@default`.
+    package enum Default: Hashable, Sendable {
+        /// A constant, which the client also reads where a required field is missing or null.
+        case constant(BSONValue)
+        /// The constant of a list, which is only for writing.
+        case list
+        /// A function such as `now()` or `auto()`, which is only for writing.
+        case function(String)
+    }
+
+    /// The arguments of `@relation`.
+    package struct Relation: Sendable {
+        /// The fields of this model that hold the keys.
+        package var fields: [String] = []
+        /// The fields of the other model that the keys are compared with.
+        package var references: [String] = []
+    }
+
+    /// An enum.
+    package struct Enumeration: Sendable {
+        /// The name in the schema.
+        package var name: String
+        /// The position of the name.
+        package var location: SourceLocation
+        /// The values.
+        package var values: [Value] = []
+
+        /// Creates an enum.
+        package init(name: String, location: SourceLocation, values: [Value] = []) {
+            (self.name, self.location, self.values) = (name, location, values)
+        }
+
+        /// A value of an enum.
+        package struct Value: Sendable {
+            /// The name in the schema, which programs see.
+            package var name: String
+            /// The position of the name.
+            package var location: SourceLocation
+            /// The string in the documents.
+            package var storedName: String
+
+            /// Creates a value.
+            package init(name: String, location: SourceLocation, storedName: String) {
+                (self.name, self.location, self.storedName) = (name, location, storedName)
+            }
+        }
+    }
+}
+
+extension PrismaSchema {
+    /// The embedded type with this name.
+    package func type(_ name: String) -> Model? { types.first { $0.name == name } }
+
+    /// The model with this name.
+    package func model(_ name: String) -> Model? { models.first { $0.name == name } }
+
+    /// The enum with this name.
+    package func enumeration(_ name: String) -> Enumeration? { enums.first { $0.name == name } }
+}
+
+/// A scalar type that Prisma has for MongoDB; the raw value is its name.
+public enum PrismaScalar: String, Hashable, CaseIterable, Sendable {
+    case string = "String"
+    case boolean = "Boolean"
+    case int = "Int"
+    case bigInt = "BigInt"
+    case float = "Float"
+    case dateTime = "DateTime"
+    case bytes = "Bytes"
+    case json = "Json"
+}
+
+extension PrismaSchema {
+    /// The database in the path of the datasource's connection string; `nil` if it names none, or is not known here.
+    var database: String? {
+        switch url {
+        case .text(let text)?: Self.database(of: text)
+        case .variable(let name)?: ProcessInfo.processInfo.environment[name].flatMap(Self.database)
+        case nil: nil
+        }
+    }
+
+    /// Returns the database that a connection string names in its path.
+    package static func database(of url: String) -> String? {
+        let parts = url.split(separator: "://", maxSplits: 1)
+        guard parts.count == 2, let slash = parts[1].firstIndex(of: "/") else { return nil }
+        let name = parts[1][parts[1].index(after: slash)...].prefix { $0 != "?" }
+        return name.isEmpty ? nil : String(name)
+    }
+}

@@ -1,0 +1,78 @@
+/// The syntax of Prisma files: blocks of lines with attributes, before any name in them is looked up.
+enum PrismaSyntax {
+    /// A name, possibly with dots, such as `User` or `db.ObjectId`.
+    struct Name: Hashable {
+        var text: String
+        var location: SourceLocation
+    }
+
+    /// A block such as `model User { … }`.
+    struct Block {
+        /// The first word, such as `model`.
+        var keyword: Name
+        var name: Name
+        var fields: [Field] = []
+        var properties: [Property] = []
+        /// The attributes of the block as a whole, which begin with `@@`.
+        var attributes: [Attribute] = []
+    }
+
+    /// A line of a model, a type or an enum.
+    struct Field {
+        var name: Name
+        /// The type; `nil` for a value of an enum.
+        var type: TypeName?
+        var attributes: [Attribute] = []
+    }
+
+    /// The type of a field as it is written, such as `String[]`.
+    struct TypeName {
+        var name: Name
+        /// Whether the type is `Unsupported("…")`.
+        var isUnsupported = false
+        var arity = PrismaSchema.Arity.required
+    }
+
+    /// A line `name = value` of a `datasource` or a `generator`.
+    struct Property {
+        var name: Name
+        var value: Expression
+    }
+
+    struct Attribute {
+        /// The name without `@`, such as `map` or `db.ObjectId`.
+        var name: Name
+        var arguments: [Argument] = []
+    }
+
+    struct Argument {
+        /// The name before the colon; `nil` if there is none.
+        var name: Name?
+        var value: Expression
+    }
+
+    struct Expression {
+        var value: Value
+        var location: SourceLocation
+
+        indirect enum Value {
+            case string(String)
+            case number(String)
+            /// A word such as `true`, a value of an enum, or the name of a field.
+            case word(String)
+            case function(String, [Argument])
+            case list([Expression])
+        }
+
+        /// The value as an error message shows it.
+        var words: String {
+            switch value {
+            case .string: "a string"
+            case .number(let text): text
+            case .word(let text): "\"\(text)\""
+            case .function(let name, _): "\(name)()"
+            case .list: "a list"
+            }
+        }
+    }
+}

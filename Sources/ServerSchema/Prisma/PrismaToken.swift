@@ -1,0 +1,170 @@
+internal import BSON
+
+/// A token of a Prisma file with its position.
+struct PrismaToken {
+    var kind: Kind
+    /// The token's text; of a string, its value.
+    var text: String
+    var location: SourceLocation
+
+    enum Kind: Hashable {
+        case name, string, number
+        /// A punctuation mark; `@@` is one mark.
+        case mark
+        case lineEnd, fileEnd
+    }
+
+    /// Whether the token is this punctuation mark.
+    func isMark(_ mark: String) -> Bool { kind == .mark && text == mark }
+
+    /// The token as an error message shows it.
+    var words: String {
+        switch kind {
+        case .name, .number: "\"\(text)\""
+        case .string: "a string"
+        case .mark: "'\(text)'"
+        case .lineEnd: "the end of the line"
+        case .fileEnd: "the end of the file"
+        }
+    }
+}
+
+/// Divides a Prisma file into tokens; comments are left out.
+struct PrismaLexer {
+    private let file: String
+    private let bytes: [UInt8]
+    private var offset = 0
+    private var line = 1
+    private var lineStart = 0
+    private(set) var errors: [SchemaError] = []
+
+    init(_ text: String, file: String) {
+        bytes = Array(text.utf8)
+        self.file = file
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { (offset, lineStart) = (3, 3) }
+    }
+
+    private var here: SourceLocation { SourceLocation(file: file, line: line, column: offset - lineStart + 1) }
+
+    private func byte(_ ahead: Int = 0) -> UInt8? {
+        offset + ahead < bytes.count ? bytes[offset + ahead] : nil
+    }
+
+    /// Returns all tokens; the last one is the end of the file.
+    mutating func tokens() -> [PrismaToken] {
+        var tokens: [PrismaToken] = []
+        while let token = next() { tokens.append(token) }
+        tokens.append(PrismaToken(kind: .fileEnd, text: "", location: here))
+        return tokens
+    }
+
+    private mutating func next() -> PrismaToken? {
+        while let first = byte() {
+            switch first {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): offset += 1
+            case UInt8(ascii: "/") where byte(1) == UInt8(ascii: "/"):
+                while let next = byte(), next != UInt8(ascii: "\n") { offset += 1 }
+            case UInt8(ascii: "/") where byte(1) == UInt8(ascii: "*"): skipBlockComment()
+            case UInt8(ascii: "\n"): return lineEnd()
+            case UInt8(ascii: "\""):
+                if let token = string() { return token }
+            case _ where Self.isAlphanumeric(first) || first == UInt8(ascii: "-") || first == UInt8(ascii: "_"):
+                return word()
+            default:
+                if let token = mark() { return token }
+            }
+        }
+        return nil
+    }
+
+    private mutating func lineEnd() -> PrismaToken {
+        let token = PrismaToken(kind: .lineEnd, text: "\n", location: here)
+        offset += 1
+        line += 1
+        lineStart = offset
+        return token
+    }
+
+    private mutating func skipBlockComment() {
+        errors.append(
+            SchemaError(.syntax, at: here, "Prisma has no comments in /* */", remedy: "begin each line with //"))
+        while offset < bytes.count, !(byte() == UInt8(ascii: "*") && byte(1) == UInt8(ascii: "/")) {
+            if byte() == UInt8(ascii: "\n") { _ = lineEnd() } else { offset += 1 }
+        }
+        offset = min(offset + 2, bytes.count)
+    }
+
+    private mutating func mark() -> PrismaToken? {
+        let location = here
+        let scalar = Unicode.Scalar(bytes[offset])
+        if "{}()[],:.=?!@".unicodeScalars.contains(scalar) {
+            let isDouble = scalar == "@" && byte(1) == UInt8(ascii: "@")
+            offset += isDouble ? 2 : 1
+            return PrismaToken(kind: .mark, text: isDouble ? "@@" : String(scalar), location: location)
+        }
+        // A character outside ASCII has several bytes, and is reported once.
+        let start = offset
+        repeat { offset += 1 } while byte().map { $0 & 0xC0 == 0x80 } ?? false
+        let character = String(decoding: bytes[start..<offset], as: UTF8.self)
+        errors.append(SchemaError(.syntax, at: location, "unexpected character \(character.quotedAsJSON)"))
+        return nil
+    }
+
+    /// Reads a name or a number; which of the two it is follows from its characters.
+    private mutating func word() -> PrismaToken {
+        let (location, start) = (here, offset)
+        offset += 1
+        while let next = byte(), Self.isAlphanumeric(next) || next == UInt8(ascii: "_") || next == UInt8(ascii: "-") {
+            offset += 1
+        }
+        if Self.isInteger(bytes[start..<offset]), byte() == UInt8(ascii: "."), byte(1).map(Self.isDigit) ?? false {
+            offset += 1
+            while let next = byte(), Self.isDigit(next) { offset += 1 }
+            return PrismaToken(kind: .number, text: text(from: start), location: location)
+        }
+        let isNumber = Self.isInteger(bytes[start..<offset])
+        return PrismaToken(kind: isNumber ? .number : .name, text: text(from: start), location: location)
+    }
+
+    private func text(from start: Int) -> String { String(decoding: bytes[start..<offset], as: UTF8.self) }
+
+    private static func isInteger(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes
+        return !digits.isEmpty && digits.allSatisfy(isDigit)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool { isDigit(byte) || isLetter(byte) }
+}
+
+extension PrismaLexer {
+    /// Reads a string, whose escapes are those of JSON; `nil` if it does not end on its line.
+    private mutating func string() -> PrismaToken? {
+        let (location, start) = (here, offset)
+        offset += 1
+        while let next = byte(), next != UInt8(ascii: "\""), next != UInt8(ascii: "\n") {
+            offset += next == UInt8(ascii: "\\") && byte(1) != UInt8(ascii: "\n") ? 2 : 1
+        }
+        offset = min(offset, bytes.count)
+        guard byte() == UInt8(ascii: "\"") else {
+            errors.append(
+                SchemaError(
+                    .syntax, at: location, "this string does not end on its line",
+                    remedy: "end it with a quotation mark; a line break in it is written \\n"))
+            return nil
+        }
+        offset += 1
+        do throws(SchemaError) {
+            let json = try JSONParser.parse(Array(bytes[start..<offset]), file: file)
+            return PrismaToken(kind: .string, text: json.text ?? "", location: location)
+        } catch {
+            let column = location.column + max(0, error.location.column - 1)
+            let place = SourceLocation(file: file, line: location.line, column: column)
+            errors.append(SchemaError(.syntax, at: place, error.message, remedy: error.remedy))
+            return nil
+        }
+    }
+}

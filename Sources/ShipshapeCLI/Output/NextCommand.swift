@@ -1,0 +1,29 @@
+internal import Reporting
+
+/// A command of the program that a result proposes, in a form that the user can copy.
+///
+/// It repeats the flags of this run that select the deployment, the state and the ledger, if the command takes them.
+/// The connection string is not repeated, because it may contain a password; the command reads `SHIPSHAPE_URI`.
+struct NextCommand: CustomStringConvertible {
+    let description: String
+
+    /// - Parameters:
+    ///   - command: the command's name with flags that have no value, such as `backfill --dry-run`.
+    ///   - arguments: the command's arguments.
+    ///   - flags: the flags with a value.
+    init(_ command: String, _ arguments: [String], _ flags: [(name: String, value: String)] = []) {
+        let all = flags + Settings.current.repeatedFlags(for: command.split(separator: " ").map(String.init))
+        description =
+            (["shipshape \(command)"] + arguments.map(\.shellWord) + all.map { "\($0.name) \($0.value.shellWord)" })
+            .joined(separator: " ")
+    }
+}
+
+extension Settings {
+    /// Returns the given flags that select the deployment, the state and the ledger, and that a command takes.
+    /// - Parameter command: the words of the command's name.
+    fileprivate func repeatedFlags(for command: [String]) -> [(name: String, value: String)] {
+        guard !selection.isEmpty, let accepted = try? CommandFlags.accepted(by: command) else { return [] }
+        return selection.filter { accepted.contains($0.name) }
+    }
+}

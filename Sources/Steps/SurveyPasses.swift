@@ -1,0 +1,71 @@
+import BSON
+import Jobs
+
+/// The passes of a survey over the steps of a job, by which the server finds what each step would do after the others.
+struct SurveyPasses {
+    let job: CompiledJob
+    /// The number of passes: a second one finds what the steps would do after the job.
+    let count: Int
+
+    /// Whether the job has a single step, whose need is that of the job.
+    var hasOneStep: Bool { job.steps.count == 1 }
+
+    /// The stage that evaluates, once for all steps, whether the server would alter a document beyond the steps'
+    /// changes.
+    private var alterationStage: BSONDocument {
+        ["$set": .object(BSONDocument([(alteredMark, job.steps.alteredAlthoughNeeded.bson)]))]
+    }
+
+    /// The field in which ``alterationStage`` stores whether the server would alter the document.
+    private var alteredMark: String { "\(mark(0)).altered" }
+
+    /// The steps of the job, which read ``alteredMark`` instead of evaluating the condition each time.
+    var steps: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
+
+    /// The stages that store what each step finds after the steps before it, in addition to the document's fields.
+    var stages: [BSONDocument] {
+        let need = job.whole.knowing(AlteredDocument(knownAt: alteredMark)).needs
+        var pipeline: [BSONDocument] = [alterationStage]
+        if !hasOneStep { pipeline.append(["$set": .object(BSONDocument([("\(mark(0)).any", need.bson)]))]) }
+        for pass in 0..<count {
+            for (index, step) in steps.enumerated() {
+                pipeline.append(["$set": ["\(mark(pass)).s\(index)": step.finding.bson]])
+                if step.isAboutElements {
+                    pipeline.append(["$set": ["\(mark(pass)).e\(index)": step.reasonCodes.bson]])
+                }
+                // No later step reads what the last one writes.
+                let isLast = pass == count - 1 && index == job.steps.count - 1
+                if step.client == nil, !isLast { pipeline.append(step.stage) }
+            }
+        }
+        return pipeline
+    }
+
+    /// The sums of the findings, by name: `r0s1c2` counts the documents with finding 2 of step 1 in pass 0.
+    var totals: BSONDocument {
+        var builder = BSONBuilder()
+        builder.append("_id", nil)
+        builder.append("documents", ["$sum": 1])
+        builder.append("any", ["$sum": ["$cond": [.string("$\(mark(0)).any"), 1, 0]]])
+        for pass in 0..<count {
+            for (index, step) in job.steps.enumerated() {
+                for code in 1..<step.reasonNames.count + 2 {
+                    let isCode: BSONValue =
+                        code > 1 && step.isAboutElements
+                        ? ["$in": [.integer(code), .string("$\(mark(pass)).e\(index)")]]
+                        : ["$eq": [.string("$\(mark(pass)).s\(index)"), .integer(code)]]
+                    builder.append("r\(pass)s\(index)c\(code)", ["$sum": ["$cond": [isCode, 1, 0]]])
+                }
+            }
+        }
+        return builder.finish()
+    }
+
+    /// Returns the stages after which a document is as the step of this index finds it in the first pass.
+    func stages(before step: Int) -> [BSONDocument] {
+        [alterationStage] + steps[..<step].filter { $0.client == nil }.map(\.stage)
+    }
+
+    /// The name of a field that no document has; it holds the findings of all steps in one pass over the steps.
+    private func mark(_ pass: Int) -> String { "__shipshape_\(pass)" }
+}

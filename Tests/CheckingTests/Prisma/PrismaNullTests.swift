@@ -1,0 +1,147 @@
+import BSON
+import Checking
+import ServerSchema
+import Testing
+
+/// The rules for fields that are null or missing, as a Prisma client reads them.
+@Suite struct PrismaNullTests {
+    private static let others = """
+        enum Role {
+          ADMIN
+        }
+        type Address {
+          city  String
+          state String   @default("CA")
+          zip   String?
+          tags  String[]
+          parts Part[]
+        }
+        type Part {
+          n Int
+        }
+        """
+
+    static let types = ["String", "Boolean", "Int", "BigInt", "Float", "DateTime", "Bytes", "Json", "Role", "Address"]
+
+    @Test(arguments: types) func aRequiredFieldFails(_ type: String) throws {
+        let schema = try CompiledSchema(prisma: "x \(type)", Self.others)
+        #expect(try schema.findings(["_id": 1]).map { $0.prefix(24) } == ["required-missing certain"])
+        #expect(try schema.findings(["_id": 1, "x": nil]).map { $0.prefix(21) } == ["required-null certain"])
+    }
+
+    @Test(arguments: types) func anOptionalFieldIsNull(_ type: String) throws {
+        let schema = try CompiledSchema(prisma: "x \(type)?", Self.others)
+        #expect(try schema.findings(["_id": 1]) == [])
+        #expect(try schema.findings(["_id": 1, "x": nil]) == [])
+    }
+
+    @Test(arguments: types) func aListIsEmpty(_ type: String) throws {
+        let schema = try CompiledSchema(prisma: "x \(type)[]", Self.others)
+        #expect(try schema.findings(["_id": 1]) == [])
+        #expect(try schema.findings(["_id": 1, "x": nil]) == [])
+        #expect(try schema.findings(["_id": 1, "x": 1]).map { $0.prefix(23) } == ["array-not-array certain"])
+    }
+
+    /// The client gives up at a null among scalars, and returns one among embedded objects.
+    @Test(arguments: types) func aNullInAList(_ type: String) throws {
+        let schema = try CompiledSchema(prisma: "x \(type)[]", Self.others)
+        let level = type == "Address" ? "info" : "certain"
+        #expect(
+            try schema.findings(["_id": 1, "x": [nil]]).map { $0.prefix { $0 != ":" } } == [
+                "array-item-null \(level) x[]"
+            ])
+    }
+
+    @Test func aConstantDefaultReplacesWhatIsMissingOrNull() throws {
+        let schema = try CompiledSchema(prisma: "x Int @default(5)")
+        #expect(try schema.findings(["_id": 1]) == ["required-missing-defaulted info x: Int / missing"])
+        #expect(try schema.findings(["_id": 1, "x": nil]) == ["required-null-defaulted info x: Int / null"])
+        #expect(try schema.findings(["_id": 1, "x": "5"]) == ["type-mismatch certain x: Int / string"])
+    }
+
+    @Test func anEnumsDefault() throws {
+        let schema = try CompiledSchema(prisma: "x Role @default(ADMIN)", Self.others)
+        #expect(try schema.verdict(["_id": 1]) == .fits)
+    }
+
+    @Test(arguments: [
+        "x DateTime @default(now())", "x String @default(uuid())", "x String @default(cuid())",
+        "x Int @default(autoincrement())",
+    ])
+    func aFunctionIsOnlyForWriting(_ line: String) throws {
+        let schema = try CompiledSchema(prisma: line)
+        #expect(try schema.verdict(["_id": 1]) == .certain)
+        #expect(try schema.verdict(["_id": 1, "x": nil]) == .certain)
+    }
+
+    @Test func fieldsOfAnEmbeddedType() throws {
+        let schema = try CompiledSchema(prisma: "home Address?", Self.others)
+        #expect(
+            try schema.findings(["_id": 1, "home": [:]]) == [
+                "embedded-required-missing certain home.city: String / missing",
+                "required-missing-defaulted info home.state: String / missing",
+                "embedded-required-missing info home.tags: list of String / missing",
+            ])
+        #expect(
+            try schema.findings(["_id": 1, "home": ["city": nil, "state": nil, "tags": nil, "parts": [nil, [:]]]]) == [
+                "embedded-required-null certain home.city: String / null",
+                "required-null-defaulted info home.state: String / null",
+                "array-item-null info home.parts[]: embedded Part / null",
+                "embedded-required-missing certain home.parts[].n: Int / missing",
+            ])
+    }
+
+    @Test func fieldsThatTheSchemaDoesNotNameAreNotRead() throws {
+        let schema = try CompiledSchema(prisma: "home Address?", Self.others)
+        let home: BSONDocument = ["city": "x", "tags": [], "other": .undefined]
+        #expect(
+            try schema.findings(["_id": 1, "other": ["x": nil], "home": .object(home), "_id_realm_transaction": 1])
+                == [])
+    }
+
+    /// Fields that the client leaves out are not read, whatever they hold.
+    @Test func ignoredFields() throws {
+        let schema = try CompiledSchema(prisma: "a Int @ignore\n b Unsupported(\"x\")\n c User? @relation(\"r\")")
+        #expect(try schema.findings(["_id": 1, "a": "x", "b": "x", "c": "x"]) == [])
+    }
+
+    @Test func aStoredNameAndAnEnumsStoredValue() throws {
+        let schema = try CompiledSchema(
+            prisma: "mail String @map(\"email\")\n role Kind", "enum Kind {\n USER @map(\"user\")\n}")
+        #expect(try schema.findings(["_id": 1, "email": "x", "role": "user"]) == [])
+        #expect(
+            try schema.findings(["_id": 1, "mail": "x", "role": "USER"]) == [
+                "not-in-enum certain role: enum Kind / string that is no value of it",
+                "required-missing certain email: String / missing",
+            ])
+    }
+
+    @Test func anEnumOfManyValues() throws {
+        let members = (0..<100).map { "M\($0)_\(String(repeating: "x", count: $0))" }
+        let schema = try CompiledSchema(prisma: "role Kind", "enum Kind {\n\(members.joined(separator: "\n"))\n}")
+        for member in members { #expect(try schema.verdict(["_id": 1, "role": .string(member)]) == .fits) }
+        for other in ["", "M0", "M5_xxxx", "m5_xxxxx", "M99_\(String(repeating: "x", count: 98))y"] {
+            #expect(try schema.verdict(["_id": 1, "role": .string(other)]) == .certain, "\(other)")
+        }
+    }
+
+    @Test func moreThan64RequiredFields() throws {
+        let schema = try CompiledSchema(prisma: (0..<70).map { "f\($0) Int" }.joined(separator: "\n"))
+        let all = (0..<70).map { ("f\($0)", BSONValue.int(1)) }
+        #expect(try schema.findings(BSONDocument([("_id", 1)] + all)) == [])
+        #expect(
+            try schema.findings(BSONDocument([("_id", 1)] + all.dropLast())) == [
+                "required-missing certain f69: Int / missing"
+            ])
+    }
+
+    /// A type that contains itself is judged to a depth, and a note says so.
+    @Test func aTypeThatContainsItself() throws {
+        let schema = try CompiledSchema(prisma: "root Node?", "type Node {\n n Int\n next Node?\n}")
+        func chain(_ depth: Int, _ last: BSONDocument) -> BSONDocument {
+            depth == 0 ? last : ["n": 1, "next": .object(chain(depth - 1, last))]
+        }
+        #expect(try schema.verdict(["_id": 1, "root": .object(chain(3, [:]))]) == .certain)
+        #expect(try schema.verdict(["_id": 1, "root": .object(chain(4, [:]))]) == .fits)
+    }
+}

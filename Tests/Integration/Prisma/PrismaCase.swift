@@ -1,0 +1,66 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A test of Prisma schemas: two versions of a schema, documents of the older one, and a folder for the jobs.
+struct PrismaCase: Sendable {
+    let backfill: BackfillCase
+    let name: String
+
+    static var fixtures: FilePath { Repository.path("Tests/Integration/Prisma/Fixtures") }
+
+    /// The names of all fixtures, sorted.
+    static var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: fixtures.string)) ?? []).sorted()
+    }
+
+    private var root: FilePath { Self.fixtures.appending(name) }
+    var old: String { root.appending("old").string }
+    var new: String { root.appending("new").string }
+    var jobs: FilePath { backfill.folder.appending("jobs") }
+
+    /// Runs a test with a fixture, whose documents are in the test's database.
+    static func with<R>(_ name: String, _ body: (PrismaCase) async throws -> R) async throws -> R {
+        try await Mongod.shared.withBackfill { backfill in
+            let prisma = PrismaCase(backfill: backfill, name: name)
+            let documents = prisma.root.appending("documents")
+            for file in try FileManager.default.contentsOfDirectory(atPath: documents.string) {
+                let text = try String(contentsOfFile: documents.appending(file).string, encoding: .utf8)
+                try await backfill.database.fill(
+                    String(file.dropLast(".jsonl".count)),
+                    try text.split(separator: "\n").map { try BSONDocument(extendedJSON: String($0)) })
+            }
+            return try await body(prisma)
+        }
+    }
+
+    /// Runs a command with the connection and the database of the test.
+    func run(_ arguments: String...) async throws -> ProgramRun { try await run(arguments) }
+
+    func run(_ arguments: [String]) async throws -> ProgramRun {
+        try await Program.run(arguments + ["--uri", backfill.uri, "--database", backfill.database.name])
+    }
+
+    /// Plans the jobs from the older schema to the newer one, with the values that the fixture states.
+    func plan() async throws -> ProgramRun {
+        let flags = try String(contentsOfFile: root.appending("flags").string, encoding: .utf8)
+        return try await run(
+            ["plan", old, new, "--out", jobs.string, "--fail-on", "unplanned"]
+                + flags.split(separator: "\n").map(String.init))
+    }
+
+    /// Runs all jobs of a folder.
+    func runJobs(_ folder: FilePath, _ flags: String...) async throws {
+        for file in PlanCase.files(in: folder) {
+            let run = try await Program.run(
+                [
+                    "backfill", folder.appending(file).string, "--yes", "--uri", backfill.uri, "--state-database",
+                    backfill.state.name, "--lease-ttl", "20s",
+                ] + flags)
+            #expect(run.exitCode == 0, "\(file): \(run.output)\(run.errors)")
+            #expect(!run.output.contains("sync"), "\(run.output)")
+        }
+    }
+}

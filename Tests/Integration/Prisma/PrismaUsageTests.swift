@@ -1,0 +1,94 @@
+import TestSupport
+import Testing
+
+/// Tests what the commands say about a Prisma schema that they cannot use, or not in this way.
+@Suite struct PrismaUsageTests {
+    private static let schema = """
+        datasource db {
+          provider = "mongodb"
+        }
+        model User {
+          id Int @id @map("_id")
+          name String
+        }
+        """
+    private static let nowhere = "mongodb://127.0.0.1:1/"
+
+    private func run(_ arguments: [String], _ schema: String = schema) async throws -> ProgramRun {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try folder.write(schema, to: "schema.prisma")
+        try folder.write(CommandLineFolder.person, to: "person.json")
+        try folder.write(#"{"$jsonSchema": {"bsonType": "object"}}"#, to: "validator.json")
+        return try await Program.run(arguments, in: folder.path)
+    }
+
+    @Test(arguments: [
+        ["check", "schema.prisma", "--uri", nowhere], ["diff", "schema.prisma", "schema.prisma"],
+        ["plan", "schema.prisma", "schema.prisma", "--out", "jobs"], ["lint", "schema.prisma"],
+    ])
+    func theDatabaseMustBeKnown(_ arguments: [String]) async throws {
+        let run = try await run(arguments)
+        #expect(run.exitCode == 65, "\(run.errors)")
+        #expect(run.errors.contains("no database (give --database NAME, or a connection string"), "\(run.errors)")
+    }
+
+    /// With a connection string the commands get as far as the server, which does not exist.
+    @Test(arguments: [
+        (["lint", "schema.prisma", "--database", "app"], 0), (["lint", "schema.prisma", "--uri", nowhere + "app"], 69),
+        (["diff", "schema.prisma", "schema.prisma", "--uri", nowhere + "app"], 69),
+        (["diff", "schema.prisma", "schema.prisma", "--collection", "app.User"], 0),
+    ])
+    func theDatabaseIsThatOfAFlagOrOfTheConnectionString(_ arguments: [String], _ status: Int32) async throws {
+        let run = try await run(arguments)
+        #expect(run.exitCode == status, "\(run.errors)")
+    }
+
+    @Test func theURLOfTheSchemaNamesTheDatabase() async throws {
+        let schema = Self.schema.replacing(
+            "\"mongodb\"", with: "\"mongodb\"\n  url = \"mongodb://127.0.0.1/shop?replicaSet=r\"")
+        let run = try await run(["lint", "schema.prisma", "-o", "json"], schema)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let unmapped = try await self.run(
+            ["lint", "schema.prisma", "-o", "json"], schema.replacing(" @map(\"_id\")", with: ""))
+        #expect(unmapped.exitCode == 1 && unmapped.output.contains("\"shop.User\""), "\(unmapped.output)")
+    }
+
+    /// Each error has a line of its own, in the order of the file.
+    @Test func allErrorsAreListed() async throws {
+        let run = try await run(
+            ["lint", "schema.prisma", "--database", "app"],
+            Self.schema.replacing("String", with: "Strin").replacing("Int @id", with: "Int @idd"))
+        #expect(run.exitCode == 65)
+        let places = run.errorLines.map { $0.split(separator: ": ").dropFirst().first.map(String.init) }
+        #expect(places == ["schema.prisma:4:7", "schema.prisma:5:11", "schema.prisma:6:8"], "\(run.errors)")
+    }
+
+    @Test(arguments: [
+        ["diff", "schema.prisma", "validator.json", "--database", "app", "--collection", "app.User"],
+        ["check", "schema.prisma", "--active", "person.json", "--collection", "app.User", "--uri", nowhere],
+    ])
+    func anotherDialectIsNotCompared(_ arguments: [String]) async throws {
+        let run = try await run(arguments)
+        #expect(run.exitCode == 64, "\(run.errors)")
+        #expect(run.errors.contains("a Prisma schema"), "\(run.errors)")
+    }
+
+    @Test func theFlagMeansNothingForOtherSchemas() async throws {
+        let run = try await run([
+            "diff", "person.json", "person.json", "--collection", "app.User", "--database", "app",
+        ])
+        #expect(run.exitCode == 0, "\(run.errors)")
+        #expect((run.output + run.errors).contains("--database has no effect: the schema is an App Services schema"))
+    }
+
+    @Test(arguments: [
+        ["models", "schema.prisma", "--language", "swift", "--out", "Models"],
+        ["watch", "schema.prisma", "--uri", nowhere], ["unsynced", "schema.prisma", "--uri", nowhere],
+    ])
+    func commandsOfSyncRefuseIt(_ arguments: [String]) async throws {
+        let run = try await run(arguments)
+        #expect(run.exitCode == 64, "\(run.errors)")
+        #expect(run.errors.contains("Prisma"), "\(run.errors)")
+    }
+}

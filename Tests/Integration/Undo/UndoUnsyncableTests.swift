@@ -1,0 +1,71 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// Undo reserves room for documents that it makes unsyncable before it writes them, as a run does.
+@Suite struct UndoUnsyncableTests {
+    /// Runs a test with tasks that undo makes unsyncable.
+    ///
+    /// A job has converted their priority to a number, which the active schema requires. Task 3 lacks a name, so that
+    /// it fails with any priority.
+    private func withRepairedTasks(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("tasks", count: 10) {
+                let task: BSONDocument = ["_id": .integer($0), "priority": .string("\($0)")]
+                return $0 == 3 ? task : task.appending("name", "x")
+            }
+            try BudgetCase.writeSchemas(retyping: "priority", requiring: "name", in: test)
+            try test.job(
+                on: "tasks", steps: ["convert: {field: priority, to: int}"], limits: "{unsynced: 1000, ledgerLag: 3s}",
+                more: "schema: {active: next.json}")
+            let run = try await test.backfill("job", "--ledger", "\(test.database.name).ledger")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await BudgetCase.unsyncable(test).count == 10)
+            try await body(test)
+        }
+    }
+
+    /// Undoes the job.
+    ///
+    /// A user repairs task 3 after the undo has checked all tasks, and before it writes one.
+    private func undoWhileOneIsRepaired(_ test: BackfillCase) async throws -> ProgramRun {
+        let ledger = ["--ledger", "\(test.database.name).ledger", "--lease-ttl", "60s"]
+        return try await test.undo(flags: ledger, fault: "before-write:1:stop") { program in
+            try await waitUntil("the undo stands before its write") { try program.isStopped }
+            // Task 3 fails before the undo, too, so undo has not reserved room for it.
+            #expect(try await !BudgetCase.recorded(test).contains(3))
+            try await test.database.set("tasks", 3, ["name": "repaired"])
+            program.send(SIGCONT)
+        }
+    }
+
+    @Test func aDocumentRepairedBeforeTheWriteIsReserved() async throws {
+        try await withRepairedTasks { test in
+            let undone = try await undoWhileOneIsRepaired(test)
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(try await BudgetCase.unsyncable(test).isEmpty)
+            #expect(try await BudgetCase.recorded(test).sorted() == Array(0..<10))
+        }
+    }
+
+    /// The server refuses task 7, so the undo checks and writes the other tasks of the batch again, one by one.
+    @Test func theOthersOfABatchWithARefusedDocumentToo() async throws {
+        try await withRepairedTasks { test in
+            let keepsOne: BSONValue = ["$or": [["_id": ["$ne": 7]], ["priority": ["$type": "int"]]]]
+            try await test.database.run(["collMod": "tasks", "validator": keepsOne])
+            let undone = try await undoWhileOneIsRepaired(test)
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            #expect(try await BudgetCase.unsyncable(test) == [7])
+            #expect(try await Set(BudgetCase.recorded(test)).isSuperset(of: (0..<10).filter { $0 != 7 }))
+        }
+    }
+
+    @Test func documentsThatFailForAnotherReasonAreNotReserved() async throws {
+        try await withRepairedTasks { test in
+            let undone = try await test.undo(flags: ["--ledger", "\(test.database.name).ledger"])
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(try await BudgetCase.recorded(test).sorted() == (0..<10).filter { $0 != 3 })
+        }
+    }
+}

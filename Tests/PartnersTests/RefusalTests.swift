@@ -1,0 +1,30 @@
+import BSON
+import Testing
+
+@testable import Jobs
+@testable import Partners
+
+/// Tests how the state database holds the reason why a document cannot exist on the other side.
+@Suite struct RefusalTests {
+    private static let reasons: [Refusal.Reason] = [
+        .id, .step(.notConvertible), .lossy(["a", "b.c"]), .server(11_000), .damaged,
+    ]
+
+    private func record(_ reason: Refusal.Reason) -> BSONDocument {
+        BSONDocument([("reason", .string("\(reason)"))] + reason.fields)
+    }
+
+    @Test(arguments: reasons) func aReasonIsReadAsItWasWritten(_ reason: Refusal.Reason) {
+        #expect(Refusal.Reason(record(reason)) == reason)
+        #expect(Self.reasons.filter(reason.isSame).count == 1)
+    }
+
+    /// Earlier versions recorded a text, and the code of a server.
+    @Test(arguments: reasons) func aReasonOfAnEarlierVersionIsTheSame(_ reason: Refusal.Reason) {
+        let code: BSONValue = if case .server(let code) = reason { .integer(code) } else { .null }
+        let read = Refusal.Reason(["reason": .string("\(reason)"), "code": code])
+        #expect(read.isSame(as: reason) && reason.isSame(as: read))
+        #expect("\(read)" == "\(reason)")
+        #expect(Self.reasons.filter(read.isSame).count == 1)
+    }
+}

@@ -1,0 +1,117 @@
+import BSON
+import SchemaChange
+import ServerSchema
+import Testing
+
+/// A change of a Prisma schema has a verdict for the newer client, which reads what is stored, and one for old clients.
+@Suite struct PrismaDiffTests {
+    private func schema(_ lines: String, _ rest: String = "", map: String = "users") throws -> ServerSchema {
+        let text = """
+            datasource db {
+              provider = "mongodb"
+            }
+            model User {
+              id Int @id @map("_id")
+              \(lines)
+              @@map("\(map)")
+            }
+            \(rest)
+            """
+        return try PrismaSchema(files: [SchemaSource(path: "schema.prisma", text: text)])
+            .serverSchema(database: "app")
+    }
+
+    private func verdicts(_ old: ServerSchema, _ new: ServerSchema) -> [String] {
+        SchemaDiff.changes(from: old, to: new).map { change in
+            ([change.code.rawValue, change.server.rawValue, change.client.rawValue]
+                + change.kind.consequences.map(\.rawValue)).joined(separator: " ")
+        }
+    }
+
+    private func verdicts(_ old: String, _ new: String, _ rest: String = "") throws -> [String] {
+        verdicts(try schema(old, rest), try schema(new, rest))
+    }
+
+    @Test(arguments: [
+        ("", "x Int", "required-added breaking non-breaking failed-queries"),
+        ("", "x Int?", "optional-added non-breaking non-breaking"),
+        ("", "x Int @default(0)", "required-added non-breaking non-breaking"),
+        // A function is a default only for writing.
+        ("", "x DateTime @default(now())", "required-added breaking non-breaking failed-queries"),
+        ("x Int?", "x Int", "optional-to-required breaking non-breaking failed-queries"),
+        ("x Int", "x Int?", "required-to-optional non-breaking breaking failed-old-clients"),
+        ("x Int @default(0)", "x Int?", "required-to-optional non-breaking non-breaking"),
+        ("x Int", "", "property-removed non-breaking breaking failed-old-clients"),
+        ("x Int?", "", "property-removed non-breaking non-breaking"),
+        ("x String[]", "", "property-removed non-breaking non-breaking"),
+    ])
+    func missingFields(_ old: String, _ new: String, _ expected: String) throws {
+        #expect(try verdicts(old, new).first == expected)
+    }
+
+    @Test(arguments: [
+        ("x Int", "x BigInt", "non-breaking non-breaking"),
+        ("x BigInt", "x Int", "non-breaking non-breaking"),
+        ("x Int", "x Float", "non-breaking non-breaking changed-values"),
+        ("x Float", "x Int", "non-breaking non-breaking changed-values"),
+        ("x Float", "x BigInt", "breaking non-breaking failed-queries"),
+        ("x Int", "x String", "breaking breaking failed-queries failed-old-clients"),
+        ("x String", "x String @db.ObjectId", "non-breaking non-breaking"),
+        ("x Boolean", "x Int", "non-breaking breaking failed-old-clients"),
+        ("x Int", "x Json", "non-breaking breaking failed-old-clients"),
+        ("x Json", "x Int", "breaking non-breaking failed-queries"),
+        ("x Int", "x Int[]", "breaking breaking failed-queries failed-old-clients"),
+        ("x Int[]", "x Float[]", "non-breaking non-breaking changed-values"),
+        ("x E", "x String", "non-breaking breaking failed-old-clients"),
+        ("x T", "x Json", "non-breaking breaking failed-old-clients"),
+    ])
+    func types(_ old: String, _ new: String, _ expected: String) throws {
+        let found = try verdicts(old, new, "enum E {\n A\n}\ntype T {\n n Int?\n}\n")
+        #expect(found.count == 1 && found[0].hasSuffix(" " + expected), "\(found)")
+    }
+
+    @Test func enumsAreReadIfTheReaderKnowsAllValues() throws {
+        let (one, two) = ("enum E {\n A\n}", "enum E {\n A\n B\n}")
+        #expect(
+            verdicts(try schema("x E", one), try schema("x E", two))
+                == ["constraint-loosened non-breaking breaking failed-old-clients"])
+        #expect(
+            verdicts(try schema("x E", two), try schema("x E", one))
+                == ["constraint-tightened breaking non-breaking failed-queries"])
+        #expect(verdicts(try schema("x E", two), try schema("x E", "enum E {\n C @map(\"A\")\n B\n}")).isEmpty)
+    }
+
+    /// A program knows a field by its name in the schema, so that a new name in the documents is a rename.
+    @Test func aNewNameInTheDocumentsIsARename() throws {
+        #expect(
+            try verdicts("x Int?", "x Int? @map(\"y\")") == ["property-renamed breaking breaking hidden-values"])
+        #expect(try verdicts("x Int? @map(\"y\")", "z Int? @map(\"y\")").isEmpty)
+        let (old, new) = ("type T {\n n Int?\n}", "type T {\n n Int? @map(\"m\")\n}")
+        let nested = SchemaDiff.changes(from: try schema("t T[]", old), to: try schema("t T[]", new))
+        #expect(nested.map { "\($0.code) \($0.oldPath) \($0.path)" } == ["property-renamed t[].n t[].m"])
+        #expect(
+            verdicts(try schema(""), try schema("", map: "people"))
+                == ["collection-moved breaking breaking hidden-values"])
+    }
+
+    /// Nothing was renamed if both schemas name both fields.
+    @Test func swappedNamesAreNoRename() throws {
+        let codes = try verdicts("a Int?\nb String?", "a Int? @map(\"b\")\nb String? @map(\"a\")")
+        #expect(codes.allSatisfy { $0.hasPrefix("property-type-changed") } && codes.count == 2, "\(codes)")
+    }
+
+    /// The notes of a job compare the schemas of one collection.
+    @Test func oneCollectionIsComparedAlike() throws {
+        let (old, new) = (try schema("x Int?"), try schema("x Int? @map(\"y\")"))
+        let changes = SchemaDiff.changes(from: old.collections[0], to: new.collections[0])
+        #expect(changes.map(\.code) == [.propertyRenamed])
+    }
+
+    @Test func relationsAreNotStored() throws {
+        #expect(
+            try verdicts(
+                "postId Int?", "postId Int?\npost Post? @relation(fields: [postId], references: [id])",
+                "model Post {\n id Int @id @map(\"_id\")\n users User[]\n}"
+            ).isEmpty)
+    }
+}
