@@ -181,7 +181,9 @@ struct BackfillCommand: AsyncParsableCommand {
             // With one schema for both, every document that does not sync counts, and not only newly failing ones.
             let active = job.activeSchema.map(path).flatMap { $0 == path(next) ? nil : $0 }
             let renames = active == nil ? [] : job.renames.map { (name: "--rename", value: $0.description) }
-            let flags = (active.map { [(name: "--active", value: $0)] } ?? []) + renames + [("--collection", "\(job.namespace)")]
+            let flags =
+                (active.map { [(name: "--active", value: $0)] } ?? []) + renames
+                + [("--collection", "\(job.namespace)")]
             commands.append("next: \(NextCommand("check", [path(next)], flags))")
         }
         if !noJournal, job.keepsJournal { commands.append("to undo the job: \(NextCommand("undo", [job.name]))") }

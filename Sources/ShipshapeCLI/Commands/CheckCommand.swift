@@ -283,9 +283,8 @@ struct CheckCommand: AsyncParsableCommand {
         guard let active = comparison.active, !report.isPartial, report.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
         else { return nil }
-        let place = [("--collection", subject.collection), ("--database", database.database)].compactMap { name, value in
-            value.map { (name: name, value: $0) }
-        }
+        let named = [("--collection", subject.collection), ("--database", database.database)]
+        let place = named.compactMap { name, value in value.map { (name: name, value: $0) } }
         let renames = comparison.renames.rename.map { (name: "--rename", value: $0) }
         return "\(NextCommand("plan", [active.name, schema.name], place + renames + [("--out", "jobs")]))"
     }
