@@ -63,6 +63,7 @@ let package = Package(
         .target(name: "ServerSchema", dependencies: ["Patterns", "BSON", .system]),
         .target(name: "ClientModels", dependencies: ["ServerSchema", "BSON", .mustache]),
         .target(name: "LocatedYAML", dependencies: ["ServerSchema", .yams]),
+        .target(name: "Importing", dependencies: ["LocatedYAML", "ServerSchema", "Patterns", "BSON", .yams]),
         .target(name: "SchemaChange", dependencies: ["ServerSchema", "BSON"]),
         .target(name: "Checking", dependencies: ["SchemaChange", "ServerSchema", "Patterns", "BSON"]),
         .target(name: "Inferring", dependencies: ["Checking", "ServerSchema", "BSON"]),
@@ -117,17 +118,17 @@ let package = Package(
         .target(
             name: "Reporting",
             dependencies: [
-                "CCrypto", "CRelease", "ClientModels", "Partners", "Watching", "Enforcing", "Planning", "Inferring",
-                "Backfill", "Running", "Steps", "JobState", "Jobs", "SchemaChange", "Checking", "ServerSchema",
-                "Concurrency", "BSON", .mustache, .rainbow, .textTable,
+                "CCrypto", "CRelease", "ClientModels", "Importing", "Partners", "Watching", "Enforcing", "Planning",
+                "Inferring", "Backfill", "Running", "Steps", "JobState", "Jobs", "SchemaChange", "Checking",
+                "ServerSchema", "Concurrency", "BSON", .mustache, .rainbow, .textTable,
             ]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "Reporting", "ClientModels", "Partners", "Watching", "Enforcing", "Planning", "Inferring", "Backfill",
-                "Running", "Steps", "JobState", "Jobs", "Scanning", "SchemaChange", "Checking", "LocatedYAML",
-                "ServerSchema", "Privileges", "Mongo", "Processes", "Concurrency", "BSON", .argumentParser,
-                .configuration, .logging, .serviceLifecycle, .subprocess, .system,
+                "Reporting", "ClientModels", "Importing", "Partners", "Watching", "Enforcing", "Planning", "Inferring",
+                "Backfill", "Running", "Steps", "JobState", "Jobs", "Scanning", "SchemaChange", "Checking",
+                "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Processes", "Concurrency", "BSON",
+                .argumentParser, .configuration, .logging, .serviceLifecycle, .subprocess, .system,
             ]),
 
         .executableTarget(
@@ -161,6 +162,8 @@ let package = Package(
         .testTarget(
             name: "ClientModelsTests", dependencies: ["ClientModels", "ServerSchema", "BSON", .subprocess, .system],
             exclude: ["Fixtures"]),
+        .testTarget(
+            name: "ImportingTests", dependencies: ["Importing", "ServerSchema", "BSON"], exclude: ["Fixtures"]),
         .testTarget(name: "SchemaChangeTests", dependencies: ["SchemaChange", "ServerSchema", "BSON"]),
         .testTarget(
             name: "CheckingTests", dependencies: ["Checking", "Conformance", "SchemaChange", "ServerSchema", "BSON"]),
@@ -210,7 +213,7 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "ShipshapeCLI", "Planning", "Steps", "Jobs", "Scanning", "SchemaChange", "Checking",
+                "ShipshapeCLI", "Importing", "Planning", "Steps", "Jobs", "Scanning", "SchemaChange", "Checking",
                 "LocatedYAML", "ServerSchema", "Patterns", "Mongo", "BSON", "DumpWriter", "Conformance",
             ], path: "Tests/Fuzz"),
         .testTarget(

@@ -244,7 +244,7 @@ extension BSONView {
     public func validate() throws(BSONError) { try validate(levels: Self.maximumDepth) }
 
     /// Does the same as ``validate()`` with another limit of nesting; a document that contains only scalars needs 0.
-    func validate(levels: Int) throws(BSONError) {
+    package func validate(levels: Int) throws(BSONError) {
         var position = firstPosition
         while let element = try step(&position) { try validate(element, levels: levels) }
     }

@@ -47,6 +47,9 @@ struct Found: Hashable, Sendable, BitwiseCopyable {
     }
 
     static let missing = Found(.undefined, .missing)
+
+    /// The type of the value; `nil` if the value is missing.
+    var presentType: BSONType? { detail == .missing || detail == .unusableDefault ? nil : type }
 }
 
 extension Found: CustomStringConvertible {

@@ -205,7 +205,7 @@ extension RuleCode {
     var ofConstraint: RuleCode { Self(rawValue: Self.constraintPrefix + rawValue) }
 
     /// The name of this rule without the prefix for constraints; `nil` if it does not have the prefix.
-    private var constraint: RuleCode? {
+    package var constraint: RuleCode? {
         guard rawValue.hasPrefix(Self.constraintPrefix) else { return nil }
         return Self(rawValue: String(rawValue.dropFirst(Self.constraintPrefix.count)))
     }

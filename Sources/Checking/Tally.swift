@@ -258,7 +258,8 @@ extension Tally {
         return groups.filter { $0.count > 0 }.map { group in
             let filter = builder.filter(for: group.key)
             return ViolationGroup(
-                violation: schema.violation(group.key), count: group.count,
+                violation: schema.violation(group.key), foundType: group.key.finding.found.presentType,
+                count: group.count,
                 newCount: isComparing ? group.newCount : nil,
                 sampleIDs: group.samples.map(\.id), sampleValues: group.samples.map(\.value),
                 exception: group.exception, filter: filter.document, filterIsExact: filter.isExact)

@@ -40,6 +40,8 @@ extension Violation: CustomStringConvertible {
 public struct ViolationGroup: Hashable, Sendable {
     /// The violation that the documents share.
     public var violation: Violation
+    /// The type of the value that was found; `nil` if the value is missing, or if the group was read from a report.
+    public var foundType: BSONType?
     /// The number of documents with this violation; a document counts once, however often the violation occurs in it.
     public var count: Int
     /// The number of these documents that newly fail, or newly might fail; `nil` without an active schema.
@@ -59,11 +61,12 @@ public struct ViolationGroup: Hashable, Sendable {
 
     /// Creates a group.
     public init(
-        violation: Violation, count: Int, newCount: Int? = nil, sampleIDs: [BSONValue],
+        violation: Violation, foundType: BSONType? = nil, count: Int, newCount: Int? = nil, sampleIDs: [BSONValue],
         sampleValues: [BSONValue?] = [], exception: FindingException? = nil, filter: BSONDocument, filterIsExact: Bool,
         provenCount: Int? = nil
     ) {
         self.violation = violation
+        self.foundType = foundType
         self.count = count
         self.newCount = newCount
         self.sampleIDs = sampleIDs

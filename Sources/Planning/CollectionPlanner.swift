@@ -27,7 +27,7 @@ struct CollectionPlanner {
         let planned = Set(places.filter { !$0.isRemoval }.map(\.path))
         for path in fields.stated.keys.filter({ !planned.contains($0) }).sorted() { groups.append(stated(at: path)) }
         addSuggestions(to: &groups)
-        return orderedSets(orderedRenames(groups))
+        return Self.orderedSets(orderedRenames(groups))
     }
 
     /// Returns the group for a field that does not change, but for which the operator states a value to fill it with.
@@ -45,7 +45,7 @@ struct CollectionPlanner {
     /// Moves each group that makes a list a set after the groups for values inside the list.
     ///
     /// The groups for values may convert values, and then two elements of the list can become equal.
-    private func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
+    static func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
         let sets = Set(groups.filter { $0.steps.contains { $0.kind == "dedupe" } }.map(\.path))
         guard !sets.isEmpty else { return groups }
         // The index of the last group for a set, or for a value inside it.

@@ -26,12 +26,14 @@ struct FieldGroup {
     /// - Parameter dialect: the dialect of the schema; a partner collection is of no use to Prisma's clients.
     func refused(because reason: String, in dialect: Dialect) -> FieldGroup {
         var group = FieldGroup(path: path)
-        let isOfPrisma = dialect == .prisma
+        let violations = entries.filter { $0.step != nil }.flatMap(\.violations)
+        let isForPartner = dialect != .prisma && violations.isEmpty
         group.say(
             .manual,
             "no job can do this (\(reason)): write a script of your own"
-                + (isOfPrisma ? "" : ", or use a partner collection"), isForPartner: !isOfPrisma)
+                + (isForPartner ? ", or use a partner collection" : ""), isForPartner: isForPartner)
         group.entries[0].changes = (entries + late).flatMap(\.changes)
+        group.entries[0].violations = violations
         group.entries += entries.filter { $0.step == nil }.map { entry in
             var entry = entry
             entry.changes = []

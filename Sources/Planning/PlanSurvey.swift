@@ -40,6 +40,7 @@ package struct PlanSurvey: Sendable {
             plan.collections[index].jobs = jobs
         }
         try countParents(in: &plan, client)
+        if plan.failing != nil { plan.settleRepairs() }
         planner.name(&plan)
         return plan
     }

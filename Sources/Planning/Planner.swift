@@ -9,7 +9,7 @@ package struct Planner: Sendable {
     package let old: ServerSchema
     /// The next schema.
     package let new: ServerSchema
-    private let options: PlanOptions
+    let options: PlanOptions
 
     /// Creates a planner for two schemas of the same dialect, and the facts that the operator states.
     package init(from old: ServerSchema, to new: ServerSchema, options: PlanOptions = PlanOptions()) {
@@ -78,7 +78,7 @@ package struct Planner: Sendable {
             renames: Dictionary(renames) { first, _ in first }, from: before.root, to: after.root)
     }
 
-    private func statedValues() throws -> [Namespace: [SchemaPath: StepLine.Value]] {
+    func statedValues() throws -> [Namespace: [SchemaPath: StepLine.Value]] {
         var stated: [Namespace: [SchemaPath: StepLine.Value]] = [:]
         for entry in options.defaults {
             let place = try entry.place(in: new)
@@ -211,7 +211,7 @@ package struct Planner: Sendable {
         let isOne = plan.collections.count { !$0.jobs.isEmpty } == 1
         for index in plan.collections.indices {
             let collection = plan.collections[index]
-            let own = PlannedJob.fileName(of: collection.namespace)
+            let own = PlannedJob.fileName(of: collection.namespace) + (plan.failing == nil ? "" : "-fix")
             let base = options.name.map { isOne ? $0 : "\($0)-\(own)" } ?? "\(own)-\(digest(of: collection))"
             for job in collection.jobs.indices {
                 let isLate = collection.jobs[job].stage == .afterDeploy

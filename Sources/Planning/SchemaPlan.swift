@@ -14,13 +14,15 @@ package struct SchemaPlan: Sendable {
     package var remarks: [PlanEntry]
     /// Notes on the plan, each as a clause, such as why an existing partner collection does not serve a change.
     package var notes: [String] = []
+    /// The number of documents that fail the schema now, if the plan is to repair them; otherwise `nil`.
+    package var failing: Int?
 
     /// The jobs of all collections, in the order in which they run.
     package var jobs: [PlannedJob] { collections.flatMap(\.jobs) }
     /// All entries of the plan, both steps and remarks.
     package var entries: [PlanEntry] { remarks + collections.flatMap { $0.jobs.flatMap(\.entries) + $0.remarks } }
 
-    /// The number of entries for changes that no step serves, so that documents may stay unfit.
+    /// The number of entries for changes or findings that no step serves, so that documents may stay unfit.
     package var unplanned: Int { entries.count { $0.role == .manual } }
     /// The number of active steps with a constant that the planner chose and a reviewer has to confirm.
     package var reviews: Int { entries.count { $0.isActive && $0.review != nil } }
@@ -60,6 +62,8 @@ package enum Stage: String, Sendable, CaseIterable {
     case afterDeploy = "after-deploy"
     /// The job runs after the validator was set to warn, and before it is set to refuse documents.
     case whileWarning = "while-warning"
+    /// The job may run at any time, because it repairs documents and the schema does not change.
+    case anyTime = "any-time"
 }
 
 /// A job that the plan writes to a file.
@@ -137,6 +141,8 @@ package struct PlanEntry: Sendable {
     package var role: Role
     /// The changes that the entry serves; empty for a further step that serves the same changes as an earlier entry.
     package var changes: [SchemaChange] = []
+    /// The findings of a check that the entry repairs, or recommends a remedy for.
+    package var violations: [ViolationGroup] = []
     /// Remarks for a reviewer.
     package var remarks: [String] = []
     /// The step; `nil` if the entry is a remark.

@@ -84,6 +84,19 @@ struct StageCheck {
         return nil
     }
 
+    /// Returns the reason why jobs cannot hold all of the given steps, or why the steps do not fit the schemas; `nil` if
+    /// there is none.
+    func refusal(of steps: [StepLine]) -> String? {
+        for start in stride(from: 0, to: steps.count, by: JobFile.maximumSteps) {
+            do throws(JobError) {
+                _ = try compiled(Array(steps[start...].prefix(JobFile.maximumSteps)))
+            } catch {
+                return error.message
+            }
+        }
+        return nil
+    }
+
     private func job(_ steps: [StepLine]) throws(JobError) -> Job {
         let list = steps.map { "  - \($0.text)\n" }.joined()
         let text = "job: plan\ncollection: \(YAMLText.word("\(namespace)"))\nsteps:\n\(list)"
@@ -91,7 +104,7 @@ struct StageCheck {
     }
 
     /// Returns a job with the steps, compiled against the older and the newer schema.
-    private func compiled(_ steps: [StepLine]) throws -> CompiledJob {
+    private func compiled(_ steps: [StepLine]) throws(JobError) -> CompiledJob {
         let job = try job(steps)
         return try CompiledJob(job, active: old.narrowed(to: job), next: new.narrowed(to: job))
     }

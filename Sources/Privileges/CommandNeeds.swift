@@ -69,6 +69,9 @@ package struct CommandNeeds: Sendable {
             .needs(.data, "listIndexes", for: "looks for unique indexes")),
         CommandNeeds("plan", readsDocuments, .needs(.database, "listCollections", for: "reads the validators")),
         CommandNeeds(
+            "plan --fix", readsDocuments, .needs(.database, "listCollections", for: "reads the validators"),
+            followsMoment),
+        CommandNeeds(
             "enforce", readsDocuments, readsValidator, .needs(.data, "collMod", for: "sets the validator"),
             keepsOwnState, followsMoment),
         CommandNeeds("enforce --dry-run", readsDocuments, readsValidator, readsState, followsMoment),

@@ -58,9 +58,9 @@ package enum BackfillReportText {
         if let unsyncable = report.unsyncable {
             lines.append(
                 unsyncable.before.map {
-                    "  \(report.dialect.unfit) under the next schema: \($0.documents) now, "
+                    "  \(unsyncable.dialect.unfit) under the next schema: \($0.documents) now, "
                         + "\(unsyncable.after.grouped) after the job"
-                } ?? "  still \(report.dialect.unfit) under the next schema: \(unsyncable.after.documents)")
+                } ?? "  still \(unsyncable.dialect.unfit) under the next schema: \(unsyncable.after.documents)")
         }
         if let madeUnsyncable = report.madeUnsyncable {
             let room = report.headroom.map { " (\($0.text))" } ?? ""

@@ -1,4 +1,5 @@
 import BSON
+import Checking
 package import Planning
 import SchemaChange
 import ServerSchema
@@ -41,6 +42,7 @@ package struct PlanJSON: Sendable {
                     .object([
                         ("jobs", .integer(files.count)), ("review", .integer(plan.reviews)),
                         ("unplanned", .integer(plan.unplanned)), ("left_alone", .integer(plan.stuck)),
+                        ("failing", plan.failing.map { .integer($0) } ?? .null),
                     ])
                 ),
             ])
@@ -74,6 +76,7 @@ package struct PlanJSON: Sendable {
         .object([
             ("role", .string(entry.role.rawValue)),
             ("changes", .array(entry.changes.map(change))),
+            ("findings", .array(entry.violations.map { $0.json(ids: ids, in: plan.dialect) })),
             ("step", entry.step.map { .string($0.text) } ?? .null),
             ("active", .bool(entry.isActive)),
             ("review", entry.review.map { .string($0) } ?? .null),

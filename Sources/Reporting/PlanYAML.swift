@@ -1,4 +1,5 @@
 import BSON
+import Checking
 import Jobs
 package import Planning
 import SchemaChange
@@ -24,7 +25,7 @@ package struct PlanYAML: Sendable {
         isOfValidator = plan.validator != nil
         isOfPrisma = plan.dialect == .prisma
         isBreaking = plan.isBreaking
-        validator = file.job.stage == .whileWarning ? plan.validator : nil
+        validator = file.job.stage == .whileWarning || file.job.stage == .anyTime ? plan.validator : nil
     }
 
     /// Returns the text of a partner job's file.
@@ -36,6 +37,9 @@ package struct PlanYAML: Sendable {
 
     /// The words that the text of every planned file contains; `plan` recognizes files of earlier plans by them.
     package static var mark: String { "Planned by comparing" }
+
+    /// The words that the text of every file of a plan of repairs contains.
+    package static var markOfRepairs: String { "Planned by checking" }
 
     /// The file's text.
     package var text: String {
@@ -81,8 +85,11 @@ package struct PlanYAML: Sendable {
 
     private var head: [String] {
         let job = file.job
+        let documents = "documents of \(job.namespace)"
         var lines = [
-            "Makes the documents of \(job.namespace) fit \(file.new). \(Self.mark) \(file.old) with it."
+            job.stage == .anyTime
+                ? "Repairs \(documents) that do not fit \(file.new). \(Self.markOfRepairs) them with it."
+                : "Makes the \(documents) fit \(file.new). \(Self.mark) \(file.old) with it."
         ]
         if let part = job.part {
             lines += [
@@ -133,6 +140,18 @@ package struct PlanYAML: Sendable {
                 "The order of work is in the other job, if there is one; for a breaking change it is:",
             ]
             lines += Self.wrapped(PlanWords.termination(doing: "run this job"), width: 112)
+        case .anyTime:
+            lines += ["", "1. Run this job at any time: the schema does not change."]
+            if isOfValidator {
+                lines += [
+                    "   A validator whose action is \"error\" can refuse a document that is repaired only in part: set",
+                    "   the action \"warn\" before, and \"error\" after, with the commands at the end of this file.",
+                ]
+            }
+            lines += [
+                "2. Check what is left: shipshape check \(file.new.shellWord) --collection "
+                    + "\(job.namespace)".shellWord
+            ]
         case .whileWarning:
             lines += [
                 "",
@@ -183,9 +202,14 @@ package struct PlanYAML: Sendable {
     }
 
     private func block(_ entry: PlanEntry) -> [String] {
-        var lines = entry.changes.isEmpty ? [] : [""]
+        var lines = entry.changes.isEmpty && entry.violations.isEmpty ? [] : [""]
         lines += entry.changes.flatMap { Self.comment("\($0.code): \($0.description)", indent: "  ") }
+        lines += entry.violations.flatMap { Self.comment(PlanWords.sentence(on: $0), indent: "  ") }
         lines += entry.remarks.flatMap { Self.comment($0, indent: "  ") }
+        if entry.role == .manual {
+            let commands = entry.violations.map { ViolationGroupWords.command(for: $0, in: file.job.namespace) }
+            lines += commands.map { Self.comment(line: $0, indent: "  ") }
+        }
         lines += (entry.parents?.sentences(ids: ids) ?? []).flatMap { Self.comment($0, indent: "  ") }
         lines += entry.suggestions.map { Self.comment(line: "- \($0.text)", indent: "  ") }
         guard let step = entry.step else { return lines }

@@ -47,8 +47,11 @@ struct ViolationGroupWords {
     }
 
     /// The mongosh command that finds the documents of the group.
-    var command: String {
-        let name = ShellLiteral.string((collection.reading.namespace ?? collection.namespace).collection)
+    var command: String { Self.command(for: group, in: collection.reading.namespace ?? collection.namespace) }
+
+    /// Returns the mongosh command that finds the documents of a group in a collection.
+    static func command(for group: ViolationGroup, in namespace: Namespace) -> String {
+        let name = ShellLiteral.string(namespace.collection)
         let warning = group.filterIsExact ? "" : "  // finds more than these"
         return "db.getCollection(\(name)).find(\(ShellLiteral.text(.object(group.filter))))\(warning)"
     }

@@ -9,6 +9,9 @@ package struct Located<Scalar: Sendable>: Sendable {
     /// For a value from a server, a name in place of a file's path.
     package var location: SourceLocation
 
+    /// Creates a value at a position.
+    package init(value: Value, location: SourceLocation) { (self.value, self.location) = (value, location) }
+
     /// A value: a scalar, an array or an object.
     ///
     /// Names and values inside it carry their positions.
@@ -26,6 +29,11 @@ package struct Located<Scalar: Sendable>: Sendable {
         package var nameLocation: SourceLocation
         /// The value.
         package var value: Located
+
+        /// Creates a member from its parts.
+        package init(name: String, nameLocation: SourceLocation, value: Located) {
+            (self.name, self.nameLocation, self.value) = (name, nameLocation, value)
+        }
     }
 
     /// The members of an object; `nil` for any other value.

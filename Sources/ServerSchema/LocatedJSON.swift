@@ -61,7 +61,7 @@ extension LocatedJSON {
     }
 
     /// The value as a whole number, plain or in a wrapper of extended JSON; `nil` for any other value.
-    var integer: Int? {
+    package var integer: Int? {
         if case .scalar(.number(let text)) = value { return Int(text) ?? Double(text).flatMap { Int(exactly: $0) } }
         return (self["$numberInt"] ?? self["$numberLong"])?.text.flatMap { Int($0) }
     }

@@ -38,8 +38,8 @@ struct Shipshape: AsyncParsableCommand {
             CommandGroup(
                 name: "Schemas",
                 subcommands: [
-                    DiffCommand.self, LintCommand.self, InferCommand.self, ModelsCommand.self, EnforceCommand.self,
-                    PartnerCommand.self,
+                    DiffCommand.self, LintCommand.self, InferCommand.self, ImportCommand.self, ModelsCommand.self,
+                    EnforceCommand.self, PartnerCommand.self,
                 ]),
             CommandGroup(
                 name: "Setup",

@@ -1,4 +1,5 @@
 import BSON
+import Checking
 package import JobState
 import Jobs
 import Mongo

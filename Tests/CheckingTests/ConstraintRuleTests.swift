@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func theVendorsNames() {
-        #expect(RuleCode(rawValue: "constraint-below-minimum").vendorAlias == "number_gte")
-        #expect(RuleCode(rawValue: "constraint-not-in-enum").vendorAlias == "enum")
+        #expect(RuleCode(rawValue: "constraint-below-minimum").vendorCode(in: .appServices) == "number_gte")
+        #expect(RuleCode(rawValue: "constraint-not-in-enum").vendorCode(in: .appServices) == "enum")
     }
 }

@@ -2,6 +2,7 @@ import BSON
 import Checking
 import DumpWriter
 import Foundation
+import Importing
 import Jobs
 import LocatedYAML
 import Mongo
@@ -37,6 +38,10 @@ extension FuzzKind {
         return [
             FuzzKind("schema", Corpus.schemas, read), FuzzKind("validator", Corpus.validators, read),
             FuzzKind("schema and documents", Corpus.judgements, judge),
+            FuzzKind("JSON Schema", Corpus.jsonSchemas) { bytes in
+                let text = String(decoding: bytes, as: UTF8.self)
+                _ = try ImportedSchema(text: text, named: bytes.first == UInt8(ascii: "{") ? "s.json" : "s.yml")
+            },
         ]
     }
 

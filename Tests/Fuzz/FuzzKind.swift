@@ -60,6 +60,10 @@ enum Corpus {
             Array(text.utf8) + [0] + group.documents.flatMap(\.bytes)
         }
     }
+    static let jsonSchemas =
+        files("Tests/ImportingTests/Fixtures", ".json") + [
+            Array("openapi: 3.0.3\ncomponents:\n  schemas:\n    A: {type: object, properties: {b: {type: no}}}\n".utf8)
+        ]
     static let jobs = files("jobs/examples", ".yml")
     static let documents = cases.flatMap(\.documents)
 }

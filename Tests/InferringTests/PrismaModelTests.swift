@@ -19,8 +19,9 @@ import Testing
 
     static let types: [(values: [BSONValue], type: String)] = [
         ([1, .long(2)], "Int"), ([.long(1 << 60)], "BigInt"), ([1, .long(1 << 60)], "BigInt"), ([1.5, 2], "Float"),
-        ([true], "Boolean"), ([1, true], "Json"), (["a"], "String"), ([.date(0)], "DateTime"),
-        ([.date(0), .timestamp(1)], "DateTime"), ([.objectID(ObjectID(high: 1, low: 2))], "String @db.ObjectId"),
+        ([true], "Boolean"), ([1, true], "Json"), (["a"], "String"), ([.date(milliseconds: 0)], "DateTime"),
+        ([.date(milliseconds: 0), .timestamp(1)], "DateTime"),
+        ([.objectID(ObjectID(high: 1, low: 2))], "String @db.ObjectId"),
         ([.objectID(ObjectID(high: 1, low: 2)), "a"], "String"), ([.binary(subtype: 0, bytes: [])], "Bytes"),
         ([.decimal(Decimal128(1))], "Json"), ([1, "a"], "Json"), ([1, .null], "Int?"), ([[1], [2]], "Int[]"),
         ([[1], []], "Int[]"), ([[1, .null]], "Json"), ([[[1]]], "Json[]"), ([.double(.nan), 1.5], "Json"),

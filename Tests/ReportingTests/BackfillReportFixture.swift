@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import ServerSchema
 
 @testable import Backfill
 @testable import Jobs
@@ -36,7 +37,7 @@ extension BackfillReport {
     /// The same report as that of a dry run, with two documents as they are before and after the job.
     static var dryRun: BackfillReport {
         var report = fixture(.dryRun)
-        report.unsyncable = (before: 18_523, after: 2)
+        report.unsyncable = (before: 18_523, after: 2, dialect: .appServices)
         report.samples = [
             Sample(
                 id: 1, before: [("age", "36"), ("a.b", nil)], after: [("age", 36), ("a.b", nil)]),

@@ -23,6 +23,16 @@ extension Mongod {
         return found
     }
 
+    /// Returns the folder of the Python package jsonschema, which judges JSON Schemas.
+    /// - Throws: an error that says how to install it if there is none.
+    package static func jsonschemaFolder() throws -> String {
+        let folder = "\(cacheFolder)/jsonschema-4.17.3"
+        guard isExecutable("\(folder)/jsonschema") else {
+            throw TestSupportError("no package jsonschema for the tests in \(folder): run scripts/setup")
+        }
+        return folder
+    }
+
     /// The folder to which `scripts/setup` downloads software.
     private static var cacheFolder: String {
         if let own = environmentVariable("SHIPSHAPE_CACHE") { return own }

@@ -70,10 +70,8 @@ package struct BackfillReport: Sendable {
     package var refusal: String?
     /// Documents that do not sync under the next schema, before and after the job; `nil` if they were not counted.
     ///
-    /// Only a dry run counts those before the job.
-    package var unsyncable: (before: Int?, after: Int)?
-    /// The dialect of the next schema, which says what ``unsyncable`` means.
-    package var dialect = Dialect.appServices
+    /// Only a dry run counts those before the job. The dialect of the next schema says what *unsyncable* means.
+    package var unsyncable: (before: Int?, after: Int, dialect: Dialect)?
     /// A few documents that a dry run found to need the job; the output shows their values only with `--show-values`.
     package var samples: [Sample] = []
     /// The estimated cost of a run; only in a dry run.

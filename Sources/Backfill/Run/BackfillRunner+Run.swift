@@ -125,8 +125,7 @@ extension BackfillRunner {
             let known = stopped == nil && options.only == nil ? run.survey : nil
             report.after = try (known ?? counted(on: pool)).before
             if let next = job.next, options.only == nil {
-                report.unsyncable = (nil, try failing(under: next, on: pool))
-                report.dialect = next.dialect
+                report.unsyncable = (nil, try failing(under: next, on: pool), next.dialect)
             }
             report.failures = BackfillReport.FailureGroup.all(
                 of: try run.pruneFailures(), unlisted: run.locks.unlisted)
@@ -200,8 +199,7 @@ extension BackfillRunner {
         report.work.refreshed = job.refreshing == nil ? nil : plan.refreshable
         (report.work.modified, report.work.updates) = (count.modified, count.updates)
         report.samples = count.samples.map(\.sample)
-        report.unsyncable = job.next == nil ? nil : (count.failingBefore, count.failingAfter)
-        report.dialect = job.next?.dialect ?? .appServices
+        report.unsyncable = job.next.map { (count.failingBefore, count.failingAfter, $0.dialect) }
         report.madeUnsyncable = job.countsUnsyncable ? plan.risk.madeUnsyncable : nil
         report.headroom = plan.risk.headroom
         report.notes = plan.notes

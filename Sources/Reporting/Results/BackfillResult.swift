@@ -90,7 +90,7 @@ package struct BackfillResult: Reportable {
         }
         if let unsyncable = found.unsyncable {
             facts.append(
-                Report.Fact(name: "\(found.dialect.unfit) after the job", value: unsyncable.after.grouped))
+                Report.Fact(name: "\(unsyncable.dialect.unfit) after the job", value: unsyncable.after.grouped))
         }
         let skipped = found.failures.reduce(0) { $0 + $1.count }
         return facts + [Report.Fact(name: "skipped", value: skipped.grouped)]

@@ -1,4 +1,5 @@
 import BSON
+import Checking
 import Jobs
 package import Planning
 import SchemaChange
@@ -20,7 +21,7 @@ package struct PlanResult: Reportable {
     ///   - command: makes the commands that the text proposes.
     package init(
         _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], texts: [String], isWritten: Bool,
-        ids: IDDisplay = .shown, command: @escaping PlanText.Command = { "shipshape \($0) \($1.shellWord)" }
+        ids: IDDisplay = .shown, command: @escaping PlanText.Command = PlanText.plainCommand
     ) {
         (self.plan, self.files, self.partners, self.texts) = (plan, files, partners, texts)
         (self.isWritten, self.ids, self.command) = (isWritten, ids, command)
@@ -46,13 +47,15 @@ package struct PlanResult: Reportable {
         let isUndecided = plan.reviews + plan.hints.count > 0
         var report = Report(
             command: "plan",
-            title: files.first.map { "Jobs from \($0.old) to \($0.new)" } ?? "Jobs between two schemas",
+            title: title,
             headline: PlanText.headline(plan, files, partners, Paint(isOn: false)),
             level: isOpen ? .error : isUndecided ? .warning : .good)
         report.facts = [
             Report.Fact(name: "jobs", value: files.count.grouped),
             Report.Fact(name: "steps to review", value: plan.reviews.grouped),
-            Report.Fact(name: "changes that no job can serve", value: plan.unplanned.grouped),
+            Report.Fact(
+                name: plan.failing == nil ? "changes that no job can serve" : "findings that no job can repair",
+                value: plan.unplanned.grouped),
             Report.Fact(name: "documents that a step cannot change", value: plan.stuck.grouped),
         ]
         report.sectionKind = "job"
@@ -78,6 +81,11 @@ package struct PlanResult: Reportable {
         return report
     }
 
+    private var title: String {
+        guard plan.failing == nil else { return files.first.map { "Repairs for \($0.new)" } ?? "Repairs" }
+        return files.first.map { "Jobs from \($0.old) to \($0.new)" } ?? "Jobs between two schemas"
+    }
+
     private func section(_ index: Int) -> Report.Section {
         let (file, job) = (files[index], files[index].job)
         var section = section(file.path ?? job.name, job.entries)
@@ -101,7 +109,9 @@ package struct PlanResult: Reportable {
     private func section(_ name: String, _ entries: [PlanEntry]) -> Report.Section {
         Report.Section(
             name: name,
-            columns: [Report.Column(title: "change"), Report.Column(title: "step")]
+            columns: [
+                Report.Column(title: plan.failing == nil ? "change" : "finding"), Report.Column(title: "step"),
+            ]
                 + (entries.contains { $0.finding != nil } ? [Report.Column(title: "documents", isNumber: true)] : [])
                 + [Report.Column(title: "state")],
             findings: entries.map { finding($0, hasCounts: entries.contains { $0.finding != nil }) })
@@ -119,14 +129,17 @@ package struct PlanResult: Reportable {
             } else if entry.isActive, entry.review != nil { ("to review", .warning) } else if entry.isActive {
                 ("planned", .good)
             } else { ("nothing to do", .notice) }
-        let changes = entry.changes.map { "\($0.code): \($0.description)" }.joined(separator: "; ")
+        let served =
+            entry.changes.map { "\($0.code): \($0.description)" } + entry.violations.map(PlanWords.sentence)
+        let changes = served.joined(separator: "; ")
         let step = entry.isActive ? entry.step?.text ?? "" : ""
         let left = (entry.finding?.skipped ?? []).filter(\.isTrouble).map {
             "skipped: \($0.count.documents), \($0.reason)"
         }
         return Report.Finding(
-            level: level, isFailure: level == .error, code: entry.changes.first?.code.rawValue ?? "step",
-            subject: entry.changes.first.map { "\($0.path)" } ?? "",
+            level: level, isFailure: level == .error,
+            code: entry.changes.first?.code.rawValue ?? entry.violations.first?.violation.rule.rawValue ?? "step",
+            subject: (entry.changes.first?.path ?? entry.violations.first?.violation.path).map { "\($0)" } ?? "",
             message: [changes, step, word].filter { !$0.isEmpty }.joined(separator: ": "),
             details: [entry.review].compactMap(\.self) + entry.remarks + (entry.parents?.sentences(ids: ids) ?? [])
                 + entry.suggestions.map { "suggested: \($0.text)" } + left,

@@ -178,7 +178,8 @@ struct BackfillCommand: AsyncParsableCommand {
         var commands: [String] = []
         if let next = job.nextSchema {
             let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string }
-            // With one schema for both, every document that does not sync counts, and not only newly failing ones.
+            // A job that repairs documents names the live schema for both. Without --active, every document that does
+            // not fit counts, and not only newly failing ones.
             let active = job.activeSchema.map(path).flatMap { $0 == path(next) ? nil : $0 }
             let renames = active == nil ? [] : job.renames.map { (name: "--rename", value: $0.description) }
             let flags =

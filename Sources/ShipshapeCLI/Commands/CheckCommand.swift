@@ -5,6 +5,7 @@ internal import Concurrency
 internal import Mongo
 internal import Reporting
 internal import Scanning
+internal import SchemaChange
 internal import ServerSchema
 
 /// `shipshape check SCHEMA`.
@@ -16,22 +17,24 @@ struct CheckCommand: AsyncParsableCommand {
             "check schemas/v2 --active schemas/v1 --uri mongodb://db1/",
             "check schemas/v2 --databases 'tenant_*' --report check.html",
             "check person.json --collection app.person --source dump.archive",
+            "check prisma/schema.prisma --database shop",
         ],
         details: """
             SCHEMA is an App Services app folder, one schema.json, a folder of them, a MongoDB validator file \
-            ({"$jsonSchema": …}), or live: the validators that the collections have now. Documents are read from a \
-            live deployment or, with --source, from files: a mongodump folder, a .bson file, a mongodump archive, a \
-            mongoexport file of JSON, or standard input; all may be compressed with gzip. Nothing is written to the \
-            deployment, except by --part, which stores where each part begins, and by --history db:NAME.
+            ({"$jsonSchema": …}), a schema.prisma or a folder of .prisma files, or live: the validators that the \
+            collections have now. Documents are read from a live deployment or, with --source, from files: a mongodump \
+            folder, a .bson file, a mongodump archive, a mongoexport file of JSON, or standard input; all may be \
+            compressed with gzip. Nothing is written to the deployment, except by --part, which stores where each part \
+            begins, and by --history db:NAME.
 
             The verdict has three parts: the documents (which of them stop syncing), the limit (whether sync itself \
             stops), and the change (what it does to sync and to clients, as in diff). The result is "Safe to deploy" \
             only if all three are safe, which only a check with --active can show.
 
-            Exit code 1 means that documents would stop syncing, or do not fit a validator. With --active, only \
-            documents that fit the active schema count. A breaking change, which resets clients or refuses writes, \
-            also gives exit code 1, even if every document fits. --fail-on changes this. If sync itself has stopped or \
-            would stop, the exit code is always 1.
+            Exit code 1 means that documents would stop syncing, do not fit a validator, or make the queries of a \
+            Prisma client fail. With --active, only documents that fit the active schema count. A breaking change, \
+            which resets clients or refuses writes, also gives exit code 1, even if every document fits. --fail-on \
+            changes this. If sync itself has stopped or would stop, the exit code is always 1.
             """)
 
     @Argument(help: "The schema to check against: a file, a folder, or live.")
@@ -276,17 +279,37 @@ struct CheckCommand: AsyncParsableCommand {
         if policy.fails(report) { throw ExitStatus.findings }
     }
 
-    /// Returns the command that plans jobs for the documents that stop syncing; `nil` if there are none.
-    ///
-    /// Also returns `nil` without an active schema, if the schemas do not differ, or if not every document was read.
+    /// Returns the command that plans jobs for the documents that stop syncing or, if there are none, for those that
+    /// fail already; `nil` if every document fits, or if not every document was read.
     private func next(after report: CheckReport) -> String? {
-        guard let active = comparison.active, !report.isPartial, report.change?.changes.isEmpty == false,
+        guard !report.isPartial else { return nil }
+        let given = [("--collection", subject.collection), ("--database", database.database)]
+        let place = given.compactMap { name, value in value.map { (name: name, value: $0) } }
+        guard let active = comparison.active, report.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
-        else { return nil }
-        let named = [("--collection", subject.collection), ("--database", database.database)]
-        let place = named.compactMap { name, value in value.map { (name: name, value: $0) } }
+        else { return repair(after: report, place) }
         let renames = comparison.renames.rename.map { (name: "--rename", value: $0) }
         return "\(NextCommand("plan", [active.name, schema.name], place + renames + [("--out", "jobs")]))"
+    }
+
+    /// Returns the command that plans the repair of documents that fail under the live schema; `nil` if there are none.
+    ///
+    /// The live schema is the active one or, without it, the one that is checked. Also returns `nil` for documents from
+    /// a dump or from a collection of another name, because jobs would change other documents.
+    private func repair(after report: CheckReport, _ place: [(name: String, value: String)]) -> String? {
+        guard subject.source == nil, scan.map.isEmpty else { return nil }
+        let isStrict = comparison.policy(isStrict: severity.strict).includesPossible
+        let failing =
+            if let changes = report.total.changes {
+                changes.alreadyFailing + (isStrict ? changes.alreadyPossible : 0)
+            } else {
+                report.total.unexcepted.certain + (isStrict ? report.total.unexcepted.possible : 0)
+            }
+        guard failing > 0 else { return nil }
+        let live = (comparison.active ?? schema).name
+        let accepted = exceptions.exceptions.map { [(name: "--exceptions", value: $0)] } ?? []
+        let flags = place + accepted + [("--out", "jobs")]
+        return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
     }
 }
 

@@ -17,17 +17,21 @@ struct DiffCommand: AsyncParsableCommand {
             "diff schemas/v1 schemas/v2",
             "diff HEAD~1:schemas schemas --fail-on any",
             "diff schemas/v1 schemas/v2 --uri mongodb://db1/",
+            "diff HEAD:prisma prisma --database shop",
         ],
         details: """
             OLD and NEW are each an App Services app folder, one schema.json, a folder of them, a MongoDB validator \
-            file, live (the validators that the collections have now), or one of these in a git revision, such as \
-            HEAD~1:schemas. If a file or folder has exactly that name, it is used instead of the revision.
+            file, a schema.prisma or a folder of .prisma files, live (the validators that the collections have now), \
+            or one of these in a git revision, such as HEAD~1:schemas. If a file or folder has exactly that name, it \
+            is used instead of the revision.
 
             Each change has two verdicts, as the documentation of Device Sync defines them: one for the server, one \
-            for the clients in the field. A change of a validator is breaking if documents that fitted may be refused. \
-            A rename is never guessed: state it with --rename. With --uri, diff counts the documents that each change \
-            affects, and a change that a verified partner collection serves is not breaking; SHIPSHAPE_URI alone has \
-            no effect here. Nothing is written. Exit code 1 means that changes are breaking; --fail-on changes this.
+            for the clients in the field. A change of a validator is breaking if documents that fitted may be refused, \
+            and one of a Prisma schema if the new client fails on documents of the old one, or the reverse. A rename \
+            is never guessed: state it with --rename, or for Prisma with @map. With --uri, diff counts the documents \
+            that each change affects, and a change that a verified partner collection serves is not breaking; \
+            SHIPSHAPE_URI alone has no effect here. Nothing is written. Exit code 1 means that changes are breaking; \
+            --fail-on changes this.
             """)
 
     /// The changes that make the command exit with code 1.

@@ -16,10 +16,11 @@ struct LintCommand: AsyncParsableCommand {
             "lint schemas/v2 --strict --uri mongodb://db1/",
         ],
         details: """
-            SCHEMA is an App Services app folder, one schema.json, a MongoDB validator file, or live: the validators \
-            that the collections have now. Fewer rules apply to validators. No document is read. With --uri, lint also \
-            checks the deployment: its kind and version, time series collections and validators; SHIPSHAPE_URI alone \
-            has no effect here. Exit code 1 means that there are errors.
+            SCHEMA is an App Services app folder, one schema.json, a MongoDB validator file, a schema.prisma or a \
+            folder of .prisma files, or live: the validators that the collections have now. Fewer rules apply to \
+            validators, and Prisma schemas have rules of their own. No document is read. With --uri, lint also checks \
+            the deployment that is to sync: its kind and version, time series collections and validators; \
+            SHIPSHAPE_URI alone has no effect here. Exit code 1 means that there are errors.
             """)
 
     @Argument(help: "The schema to check: a file, a folder, or live.")
@@ -51,7 +52,9 @@ struct LintCommand: AsyncParsableCommand {
         let only = collection.flatMap { Namespace($0) }
         let serverSchema = try await schema.readForLint(namespace: only, in: database, connection: connection)
         if let note = database.note(on: serverSchema), !output.quiet { Console.error("Note: \(note)") }
-        let facts = connection.uri == nil ? nil : try await facts(of: serverSchema)
+        // For Prisma, the connection string only names the database.
+        let needsFacts = connection.uri != nil && serverSchema.dialect != .prisma
+        let facts = needsFacts ? try await facts(of: serverSchema) : nil
         let report = LintReport(
             source: schema.name, schema: serverSchema,
             findings: SchemaLint.findings(in: serverSchema, deployment: facts), only: only)

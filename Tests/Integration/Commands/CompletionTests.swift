@@ -45,7 +45,8 @@ import Testing
     @Test(arguments: [
         "check", "diff old", "diff", "lint", "plan", "plan old", "backfill", "enforce", "undo", "status", "pause",
         "resume", "tune", "deployed", "rebind", "cleanup", "unsynced", "watch", "merge", "merge a", "infer --source",
-        "infer --out", "models", "grants check", "partner plan", "partner init", "partner mirror", "partner triggers",
+        "infer --out", "import", "import s.json --out", "models", "grants check", "partner plan", "partner init",
+        "partner mirror", "partner triggers",
         "check v2 --active", "check v2 --source", "check v2 --report", "check v2 --failures", "check v2 --metrics",
         "check v2 --exceptions", "check v2 --config", "check v2 --password-file", "check v2 --tls-ca-file",
         "check v2 --tls-certificate-key-file", "backfill j.yml --ids", "partner plan a b --out",

@@ -111,7 +111,7 @@ import Testing
             ])
             #expect(run.exitCode == 1, "\(run.errors)")
             let report = try BSONDocument(extendedJSON: run.output)
-            let groups = report["collections"]?.array?.values.first?.document?["groups"]?.array?.values ?? []
+            let groups = report["collections"]?.document?.values.first?.document?["groups"]?.document?.values ?? []
             #expect(groups.count > 100)
             for group in groups.compactMap(\.document) {
                 #expect(group["filter_documents"] == group["documents"], "\(group)")
@@ -128,7 +128,7 @@ import Testing
             let filtered = try await prisma.run("check", prisma.new, "-o", "json", "--prefilter")
             func groups(_ run: ProgramRun) throws -> [BSONValue] {
                 let report = try BSONDocument(extendedJSON: run.output)
-                return report["collections"]?.array?.values.compactMap { $0.document?["groups"] } ?? []
+                return report["collections"]?.document?.values.compactMap { $0.document?["groups"] } ?? []
             }
             #expect(try groups(filtered) == groups(plain))
         }

@@ -58,6 +58,7 @@ struct RoleCase: Sendable {
         Command(grants: ["lint", "live"], arguments: ["lint", "live"], subject: "person.json"),
         Command(grants: ["diff", "FILE"], arguments: ["diff", "FILE", "NEXT"], subject: "person.json"),
         Command(grants: ["plan", "FILE"], arguments: ["plan", "FILE", "NEXT"], subject: "person.json"),
+        Command(grants: ["plan --fix", "FILE"], arguments: ["plan", "--fix", "FILE"], subject: "person.json"),
         Command(
             grants: ["enforce", "FILE"], arguments: ["enforce", "FILE", "--yes"], subject: "validator.json",
             exitCodes: [0]),

@@ -34,7 +34,7 @@ struct GrantSubject {
         places = WorkPlaces(reading: collections, state: state)
         let (location, apps) = (ledger.location, ledger.apps(of: []).ids)
         let name = command.replacing(" --dry-run", with: "").replacing(" --database", with: "")
-            .replacing(" --part", with: "")
+            .replacing(" --part", with: "").replacing(" --fix", with: "")
         if name.hasPrefix("partner ") {
             for file in files {
                 let partner = try PartnerArguments.read(file, assuming: CheckOptions())

@@ -152,7 +152,7 @@ struct InferCommand: AsyncParsableCommand {
             interruption.beginWork()
             report = try await run.infer(live: pool)
         }
-        do { try target.write(report) } catch {
+        do { try target.write(SchemaFileText.of(report).map { ($0.namespace, $0.text) }) } catch {
             // The report took long to make, so it is shown even if the schema cannot be written.
             try? show(report)
             throw error

@@ -8,32 +8,38 @@ internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
-/// `shipshape plan OLD NEW`.
+/// `shipshape plan OLD NEW`, and `shipshape plan --fix SCHEMA`.
 struct PlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "plan", "<old> <new>",
-        abstract: "Writes the jobs that make the documents of one schema fit another.",
+        "plan", "(<old> <new> | --fix <schema>)",
+        abstract: "Writes the jobs that make documents fit a schema: after a change, or now.",
         examples: [
             "plan schemas/v1 schemas/v2 --out jobs",
             "plan schemas/v1 schemas/v2 --out jobs --uri mongodb://db1/",
             "plan schemas/v1 schemas/v2 --out jobs --default Person.email=none",
+            "plan --fix schemas/v1 --out jobs --uri mongodb://db1/",
         ],
         details: """
             OLD is the active schema and NEW the one to deploy: each an App Services app folder, one schema.json, a \
-            folder of them, a MongoDB validator file, or live. --out names the folder for the job files, one per \
-            collection and named after it; without --out, the jobs go to standard output. Steps that are safe only \
-            after the deploy go into a second job, in the folder after-deploy. If no job can serve a change but a \
-            partner collection can, a partner job goes into the folder partner. No job is run, and no document is \
-            changed.
+            folder of them, a MongoDB validator file, a schema.prisma or a folder of .prisma files, or live. --out \
+            names the folder for the job files, one per collection and named after it; without --out, the jobs go to \
+            standard output. Steps that are safe only after the deploy go into a second job, in the folder \
+            after-deploy. If no job can serve a change but a partner collection can, a partner job goes into the \
+            folder partner. No job is run, and no document is changed.
 
             Values that plan chose are marked "review"; steps that you have to decide on are comments. For a change \
             that no job can serve, a comment recommends a manual remedy. With --uri, the documents are read, and the \
             plan shows how many each step affects and which values cannot be converted; SHIPSHAPE_URI alone has no \
             effect here. For MongoDB validators, the collMod commands are printed.
 
+            With --fix, the jobs repair the documents that fail SCHEMA now, whatever the reason. All documents of the \
+            deployment (--uri or SHIPSHAPE_URI) are read, as by check. Each finding gets a step, or a remark why no \
+            step repairs it, with a filter that finds the documents. A step that can change none of them is not \
+            planned.
+
             The same schemas and options give the same files. Exit code 1, after writing, means that no job can serve \
-            a change or, with --uri, that a step cannot change some documents; --fail-on changes this. A wrong \
-            --default or --rename ends with 64, and a file that exists already, without --force, with 73.
+            a change or a finding or, with --uri, that a step cannot change some documents; --fail-on changes this. A \
+            wrong --default or --rename ends with 64, and a file that exists already, without --force, with 73.
             """)
 
     /// The results that make the command exit with code 1.
@@ -42,10 +48,10 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     @Argument(help: "The active schema: a file, a folder, or live.")
-    var old: SchemaArgument
+    var old: SchemaArgument?
 
     @Argument(help: "The schema that the documents have to fit.")
-    var new: SchemaArgument
+    var new: SchemaArgument?
 
     @Option(
         help: ArgumentHelp("The folder for the job files; it is created if needed.", valueName: "folder"),
@@ -77,11 +83,12 @@ struct PlanCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What ends plan with exit code 1: unplanned (changes that no job can serve), review (also steps to review "
-                + "and likely renames) or none; default: unplanned on a terminal, else review.",
+            "What ends plan with exit code 1: unplanned (changes or findings that no job can serve), review (also "
+                + "steps to review and likely renames) or none; default: unplanned on a terminal, else review.",
             valueName: "unplanned|review|none"))
     var failOn: FailOn?
 
+    @OptionGroup(title: "Repairs") var repairs: FixFlags
     @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
@@ -97,7 +104,17 @@ struct PlanCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--default \(text.prefix { $0 != "=" }): write TYPE.field=VALUE, such as Person.email=\"\"")
         }
-        if old.isLive, new.isLive { throw ValidationError("OLD and NEW are both live: there is nothing to plan") }
+        if let fix = repairs.fix {
+            if let old { throw ValidationError("--fix \(fix.name) plans for one schema: leave out \(old.name)") }
+            if !renames.rename.isEmpty { throw ValidationError("--rename does not go with --fix: no schema changes") }
+        } else {
+            guard let old, let new else {
+                throw ValidationError(
+                    "Missing expected argument '<\(self.old == nil ? "old" : "new")>': name OLD and NEW, or one schema "
+                        + "with --fix")
+            }
+            if old.isLive, new.isLive { throw ValidationError("OLD and NEW are both live: there is nothing to plan") }
+        }
         if force, out == nil { throw ValidationError("--force needs --out") }
         if let name, !PlannedJob.isName(name) {
             throw ValidationError("--name: a job's name consists of at most 60 letters, digits, '-', '_' and '.'")
@@ -105,11 +122,21 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare(reading: [old.name, new.name] + connection.files)
+        try output.prepare(
+            reading: [old?.name, new?.name, repairs.fix?.name, repairs.fix.flatMap { _ in repairs.exceptions.path }]
+                + connection.files)
+        if let fix = repairs.fix {
+            try await planRepairs(of: fix)
+        } else if let old, let new {
+            try await planChange(from: old, to: new)
+        }
+    }
+
+    private func planChange(from old: SchemaArgument, to new: SchemaArgument) async throws {
         let schemas = try await ComparedSchemas(
             old, new, collection: collection, database: database, connection: connection)
         var options = PlanOptions()
-        options.defaults = defaults.compactMap { StatedDefault($0) }
+        options.defaults = statedDefaults
         options.renames = try renames.read()
         options.name = name
         if connection.uri != nil {
@@ -117,35 +144,52 @@ struct PlanCommand: AsyncParsableCommand {
             options.partners = try await change.partners(in: state.stateDatabase, on: try connection.pool())
         }
         let planner = Planner(from: schemas.old, to: schemas.new, options: options)
-        var plan: SchemaPlan
-        do {
-            plan = try planner.plan(only: schemas.only)
-            // The jobs are checked here, so that one that does not fit the schemas is reported before the documents are
-            // read.
-            for job in plan.jobs { try planner.check(job) }
-        } catch let error as JobError {
-            throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")
-        }
+        var plan = try planned(by: planner) { try planner.plan(only: schemas.only) }
         if connection.uri == nil {
             plan.completeWithoutData()
         } else {
             plan = try await survey(at: plan, planner, schemas)
         }
-        let named = (NamedSchema(argument: old, schema: schemas.old), NamedSchema(argument: new, schema: schemas.new))
-        plan.notes += [database.note(on: schemas.new)].compactMap(\.self)
-        for name in [old.name, new.name] where out == nil && GitRevision(name) != nil {
+        try finish(
+            plan, planner, NamedSchema(argument: old, schema: schemas.old),
+            NamedSchema(argument: new, schema: schemas.new), only: schemas.only)
+    }
+
+    /// The values that `--default` states.
+    var statedDefaults: [StatedDefault] { defaults.compactMap { StatedDefault($0) } }
+
+    /// Returns a plan after checking its jobs, so that a defect is reported before the documents are surveyed.
+    /// - Throws: ``PlanDefect`` for such a job.
+    func planned(by planner: Planner, _ plan: () throws -> SchemaPlan) throws -> SchemaPlan {
+        do {
+            let plan = try plan()
+            for job in plan.jobs { try planner.check(job) }
+            return plan
+        } catch let error as JobError {
+            throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")
+        }
+    }
+
+    /// Writes the plan's files, shows it, and ends with the exit code that its open questions give.
+    /// - Parameter only: the only collection of the plan; `nil` for all.
+    func finish(
+        _ planned: SchemaPlan, _ planner: Planner, _ old: NamedSchema, _ new: NamedSchema, only: Namespace?
+    ) throws {
+        var plan = planned
+        plan.notes += [database.note(on: new.schema)].compactMap(\.self)
+        let names = old.argument.name == new.argument.name ? [new.argument.name] : [old, new].map(\.argument.name)
+        for name in names where out == nil && GitRevision(name) != nil {
             plan.notes.append(
                 "the jobs do not name \(name), because it is not a file"
-                    + (name == old.name ? ", so no run knows whether they make documents unsyncable" : "")
+                    + (name == old.argument.name ? ", so no run knows whether they make documents unsyncable" : "")
                     + ": --out copies it next to them")
         }
-        let files = PlanFiles(plan, folder: out, old: named.0, new: named.1)
+        let files = PlanFiles(plan, folder: out, old: old, new: new)
         plan.notes += files.copies.map { "\($0.name) is copied to \($0.place): a job names its schemas by path" }
         let texts = try files.texts(of: planner, ids: privacy.display, showsValues: privacy.showValues)
         if out != nil {
-            let all = Set((schemas.old.collections + schemas.new.collections).map(\.namespace))
-            let removed = try files.write(
-                texts, replacing: force, for: schemas.only.map { all.intersection([$0]) } ?? all)
+            let all = Set((old.schema.collections + new.schema.collections).map(\.namespace))
+            let removed = try files.write(texts, replacing: force, for: only.map { all.intersection([$0]) } ?? all)
             for path in removed where !output.quiet {
                 Console.error("removed \(path): it is from an earlier plan, and this one has no such job")
             }
@@ -175,7 +219,10 @@ struct PlanCommand: AsyncParsableCommand {
     /// Shows the plan; without a folder the jobs are the result, and the text about them goes to standard error.
     private func show(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) throws {
         let (jobs, partners) = (files.files, files.partners)
-        let command: PlanText.Command = { "\(NextCommand($0, [$1]))" }
+        let place = database.database.map { [(name: "--database", value: $0)] } ?? []
+        let command: PlanText.Command = { name, file, flags in
+            "\(NextCommand(name, [file], flags + (name == "check" ? place : [])))"
+        }
         let result = PlanResult(
             plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: privacy.display,
             command: command)

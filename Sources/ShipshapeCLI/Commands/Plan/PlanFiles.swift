@@ -21,13 +21,16 @@ struct PlanFiles {
     static let lateFolder = "after-deploy"
     /// The subfolder for partner jobs, which other commands run.
     static let partnerFolder = "partner"
+    /// The end of the names of jobs that repair documents, so that they do not replace the jobs for a change.
+    private static let ofRepairs = "+fix"
 
     /// - Parameter folder: the folder for the files; `nil` for standard output.
     init(_ plan: SchemaPlan, folder: String?, old: NamedSchema, new: NamedSchema) {
         (self.plan, self.folder) = (plan, folder)
         let base = folder.map { FilePath($0) }
         let isNamed = !plan.jobs.isEmpty || !plan.partners.isEmpty
-        let copies = isNamed ? [old, new].compactMap { schema in base.flatMap { SchemaCopy(of: schema, in: $0) } } : []
+        let schemas = old.argument.name == new.argument.name ? [new] : [old, new]
+        let copies = isNamed ? schemas.compactMap { schema in base.flatMap { SchemaCopy(of: schema, in: $0) } } : []
         self.copies = copies
         func path(_ schema: NamedSchema, _ home: FilePath) -> String? {
             schema.argument.path(from: home)
@@ -37,7 +40,8 @@ struct PlanFiles {
         }
         func place(_ job: PlannedJob) -> FilePath {
             // A `+` before the number of a part keeps the name different from that of every collection's own file.
-            let name = PlannedJob.fileName(of: job.namespace) + (job.part.map { "+\($0.name)" } ?? "")
+            let own = PlannedJob.fileName(of: job.namespace) + (job.stage == .anyTime ? Self.ofRepairs : "")
+            let name = own + (job.part.map { "+\($0.name)" } ?? "")
             let isLate = job.stage == .afterDeploy
             return FilePath(isLate ? "\(Self.lateFolder)/\(name)-after-deploy.yml" : "\(name).yml")
         }
@@ -105,24 +109,29 @@ struct PlanFiles {
     private func leftovers(of collections: Set<Namespace>) -> [FilePath] {
         guard let folder = folder.map({ FilePath($0) }) else { return [] }
         let planned = Set(files.compactMap(\.path) + partners.compactMap(\.path))
-        let places = [
-            (folder, ""), (folder.appending(Self.lateFolder), "-after-deploy"),
-            (folder.appending(Self.partnerFolder), ""),
-        ]
+        let isOfRepairs = plan.failing != nil
+        let mark = isOfRepairs ? PlanYAML.markOfRepairs : PlanYAML.mark
+        let places =
+            isOfRepairs
+            ? [(folder, "")]
+            : [
+                (folder, ""), (folder.appending(Self.lateFolder), "-after-deploy"),
+                (folder.appending(Self.partnerFolder), ""),
+            ]
         return places.flatMap { folder, end in
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
             let old = names.sorted().filter { name in
                 guard name.hasSuffix("\(end).yml") else { return false }
                 let stem = name.dropLast(end.count + ".yml".count)
                 return collections.contains { collection in
-                    let own = PlannedJob.fileName(of: collection)
+                    let own = PlannedJob.fileName(of: collection) + (isOfRepairs ? Self.ofRepairs : "")
                     let part = stem.hasPrefix("\(own)+") ? stem.dropFirst(own.count + 1) : ""
                     return stem == own || !part.isEmpty && part.allSatisfy(\.isASCII) && part.allSatisfy(\.isNumber)
                 }
             }
             return old.map { folder.appending($0) }.filter { path in
                 let text = try? SourceFile.text(of: path.string, limit: JobFile.largestSize)
-                return !planned.contains(path.string) && text?.contains(PlanYAML.mark) == true
+                return !planned.contains(path.string) && text?.contains(mark) == true
             }
         }
     }

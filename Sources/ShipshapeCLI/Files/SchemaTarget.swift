@@ -1,11 +1,10 @@
 internal import BSON
 internal import FoundationEssentials
-internal import Inferring
 internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// The files, or the standard output, to which inferred schemas are written.
+/// The files, or the standard output, to which a command writes the schemas that it made.
 struct SchemaTarget {
     /// A file or a folder, as the operator named it; `nil` for standard output.
     let path: String?
@@ -19,12 +18,13 @@ struct SchemaTarget {
 
     /// Checks before a long run, instead of after it, that the schemas can be written.
     /// - Throws: ``UsageError``, ``InputError`` or ``OutputError``.
-    func prepare(for namespaces: [Namespace]) throws {
+    func prepare(for namespaces: [Namespace?]) throws {
         let isWhole = dialect == .prisma
-        if isWhole, let other = namespaces.first(where: { $0.database != namespaces[0].database }) {
+        let databases = namespaces.compactMap { $0?.database }
+        if isWhole, let other = databases.first(where: { $0 != databases[0] }) {
             throw UsageError(
-                "a Prisma schema has the collections of one database, and these are in \(namespaces[0].database) and "
-                    + "\(other.database): name one with --database")
+                "a Prisma schema has the collections of one database, and these are in \(databases[0]) and \(other): "
+                    + "name one with --database")
         }
         guard let path else {
             if namespaces.count > 1, !isInReport, !isWhole {
@@ -68,14 +68,19 @@ struct SchemaTarget {
     }
 
     /// Whether the path names a file, and not a folder.
-    private var isFile: Bool {
+    var isFile: Bool {
         guard let path, path.hasSuffix(dialect == .prisma ? ".prisma" : ".json") else { return false }
         return (try? FilePath(path).stat().type) != .directory
     }
 
     /// Returns the file for a collection's schema.
-    private func file(of namespace: Namespace) throws -> String {
+    /// - Throws: ``UsageError`` if the path is a folder and the collection is unknown, or ``InputError`` if its name
+    ///   cannot be the name of a file.
+    func file(of namespace: Namespace?) throws -> String {
         guard let path, !isFile else { return path ?? "-" }
+        guard let namespace else {
+            throw UsageError("--out \(path) is a folder: name the collection with --collection, or a file FILE.json")
+        }
         let name = namespace.collection
         guard !name.contains("/"), name != ".", name != ".." else {
             throw InputError("\(namespace) cannot be the name of a file: name one with --out FILE.json")
@@ -91,11 +96,12 @@ struct SchemaTarget {
         }
     }
 
-    /// Writes each schema to its file, whole or not at all; writes nothing if the schemas go to standard output.
+    /// Writes each text of a schema to its file, whole or not at all; writes nothing if the schemas go to standard
+    /// output.
     /// - Throws: ``OutputError``.
-    func write(_ report: InferReport) throws {
+    func write(_ files: [(namespace: Namespace?, text: String)]) throws {
         guard path != nil else { return }
-        for (namespace, text) in SchemaFileText.of(report) {
+        for (namespace, text) in files {
             let file = try file(of: namespace)
             do {
                 try FileManager.default.createDirectory(

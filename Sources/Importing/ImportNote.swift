@@ -1,0 +1,61 @@
+package import ServerSchema
+
+/// A remark on how a part of a schema was translated.
+package struct ImportNote: Hashable, Sendable {
+    /// The weight of a note.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// The translation differs from the source in a way that someone should look at.
+        case warning
+        /// BSON offers more than one type or form, and the translation chose one.
+        case decision
+        /// A part of the source has no counterpart in a validator and was left out.
+        case leftOut = "left-out"
+    }
+
+    /// The subject of a note; the raw value is stable.
+    package enum Code: String, Hashable, Sendable, CaseIterable {
+        /// The BSON types of an integer or a number.
+        case numberType = "number-type"
+        /// The BSON type of a string with a format.
+        case formatType = "format-type"
+        /// A string that is stored as an ObjectId.
+        case objectID = "object-id"
+        /// Null is allowed where the source does not say so clearly.
+        case nullAllowed = "null-allowed"
+        /// `_id` is allowed, or counted, although the source does not name it.
+        case idAllowed = "id-allowed"
+        /// The source names a field `id`, and no `_id`.
+        case idMissing = "id-missing"
+        /// MongoDB reads a regular expression differently.
+        case patternDiffers = "pattern-differs"
+        /// MongoDB cannot use a regular expression.
+        case patternUnusable = "pattern-unusable"
+        /// A reference leads back to a schema that contains it.
+        case recursion = "recursion"
+        /// MongoDB cannot address a field of this name.
+        case nameUnusable = "name-unusable"
+        /// A keyword that restricts values has no counterpart.
+        case keywordLeftOut = "keyword-left-out"
+        /// A format that a validator does not check.
+        case formatLeftOut = "format-left-out"
+        /// A keyword that restricts nothing, such as `default`.
+        case annotationLeftOut = "annotation-left-out"
+        /// A keyword that no draft of JSON Schema has.
+        case unknownKeyword = "unknown-keyword"
+        /// A branch could only be translated approximately, so the keyword around it is left out or weaker.
+        case approximated = "approximated"
+        /// The BSON types from which a Prisma client reads a scalar.
+        case readTypes = "read-types"
+    }
+
+    /// The weight of the note.
+    package let kind: Kind
+    /// The subject of the note.
+    package let code: Code
+    /// The path of the values that the note concerns.
+    package let path: SchemaPath
+    /// The position in the source file.
+    package let location: SourceLocation
+    /// The remark, as one clause that is the same for all notes on one subject.
+    package let message: String
+}

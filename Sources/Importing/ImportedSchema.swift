@@ -1,0 +1,66 @@
+package import BSON
+package import ServerSchema
+
+/// A MongoDB validator that was made from another kind of schema, for review.
+package struct ImportedSchema: Sendable {
+    /// The name of the schema in its file; `nil` if it has none.
+    package let name: String?
+    /// The content of the validator's file: `{"$jsonSchema": …}`.
+    package let validator: BSONDocument
+    /// The remarks on the translation, in the order of the source.
+    package let notes: [ImportNote]
+
+    /// Translates one schema of a file: a JSON Schema, or one of an OpenAPI document.
+    /// - Parameters:
+    ///   - path: the file; a name that ends in `.yml` or `.yaml` means YAML.
+    ///   - name: the schema's name; `nil` for the only one.
+    ///   - keepsStrings: whether strings stay strings, whatever their format.
+    /// - Throws: ``SchemaError`` if the file cannot be read, holds no such schema, or no schema that MongoDB could use.
+    package init(fileAt path: String, schema name: String? = nil, keepsStrings: Bool = false) throws(SchemaError) {
+        try self.init(text: try SourceFile.text(of: path), named: path, schema: name, keepsStrings: keepsStrings)
+    }
+
+    /// Translates one schema of a text.
+    /// - Parameter file: the path that errors and notes carry.
+    /// - Throws: ``SchemaError`` as for a file.
+    package init(
+        text: String, named file: String, schema name: String? = nil, keepsStrings: Bool = false
+    ) throws(SchemaError) {
+        let document = try SourceDocument(text: text, named: file)
+        let chosen = try document.choose(name)
+        var translator = Translator(document, keepsStrings: keepsStrings)
+        let schema = try translator.root(chosen.schema)
+        try self.init(name: chosen.name, schema: schema.document, notes: translator.notes, at: chosen.schema.location)
+    }
+
+    /// Creates the result, after a check that MongoDB accepts the validator.
+    init(
+        name: String?, schema: BSONDocument, notes: [ImportNote], at location: SourceLocation
+    ) throws(SchemaError) {
+        do throws(BSONError) { try schema.view.validate(levels: Self.deepest) } catch { throw .tooDeep(at: location) }
+        guard schema.bytes.count <= Self.largest else {
+            throw SchemaError(
+                .tooLarge, at: location, "with its references written out, the schema is too large for MongoDB",
+                remedy: "import a smaller schema of the file")
+        }
+        _ = try CollectionSchema(
+            jsonSchema: schema, namespace: Namespace(database: "import", collection: "import"), place: location)
+        self.name = name
+        self.notes = notes
+        validator = ["$jsonSchema": .object(schema)]
+    }
+
+    /// The deepest nesting of objects and arrays that a command with the validator may have, less a reserve.
+    private static let deepest = 180
+    /// The most bytes of a document, less a reserve for the command around it.
+    private static let largest = 15 << 20
+}
+
+extension SchemaError {
+    /// Returns the error for a schema whose validator MongoDB would refuse because of its nesting.
+    static func tooDeep(at location: SourceLocation) -> SchemaError {
+        SchemaError(
+            .tooDeep, at: location, "the validator would be nested deeper than MongoDB accepts",
+            remedy: "import a flatter schema")
+    }
+}

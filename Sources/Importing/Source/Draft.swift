@@ -1,0 +1,21 @@
+import ServerSchema
+
+/// The version of JSON Schema that a file is written in, as far as versions differ here.
+enum Draft {
+    /// OpenAPI 3.0, Swagger 2.0, and the drafts up to 7: keywords next to `$ref` have no effect.
+    case upTo7
+    /// Draft 2019-09 and later, and OpenAPI 3.1 and later.
+    case since2019
+
+    /// Finds out the version from what the file says; the latest one if the file does not say it.
+    init(_ root: LocatedJSON) {
+        if root["swagger"] != nil {
+            self = .upTo7
+        } else if let version = root["openapi"]?.text {
+            self = version.hasPrefix("3.0") ? .upTo7 : .since2019
+        } else {
+            let isOld = root["$schema"]?.text?.contains("json-schema.org/draft-0") ?? false
+            self = isOld ? .upTo7 : .since2019
+        }
+    }
+}

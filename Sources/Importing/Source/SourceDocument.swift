@@ -1,0 +1,173 @@
+import LocatedYAML
+import ServerSchema
+
+/// A file with schemas: a JSON Schema, an OpenAPI document, or a collection of schemas by name.
+struct SourceDocument {
+    /// The whole file.
+    let root: LocatedJSON
+    /// The version of JSON Schema that the file is written in.
+    let draft: Draft
+    /// The schemas that the file contains under a name, in the file's order.
+    let named: [LocatedJSON.Member]
+    /// The parts of the file that have an identifier of their own, by identifier.
+    private let identified: [String: LocatedJSON]
+
+    /// Reads the text of a file.
+    /// - Throws: ``SchemaError`` if it is no document with schemas.
+    init(text: String, named name: String) throws(SchemaError) {
+        let isYAML = name.hasSuffix(".yml") || name.hasSuffix(".yaml")
+        root = isYAML ? try Self.yaml(text, name) : try JSONParser.parse(Array(text.utf8), file: name)
+        guard root.members != nil else {
+            throw SchemaError(.wrongValue, at: root.location, "a schema must be an object, not \(root.kind)")
+        }
+        guard root["$jsonSchema"] == nil else {
+            throw SchemaError(
+                .unsupported, at: root.location, "this is a MongoDB validator already",
+                remedy: "check, diff and lint take the file as it is")
+        }
+        draft = Draft(root)
+        let collections = [root["components"]?["schemas"], root["$defs"], root["definitions"], root["schemas"]]
+        named = collections.compactMap { $0?.members }.first { !$0.isEmpty } ?? []
+        var identified: [String: LocatedJSON] = [:]
+        Self.identify(root, into: &identified)
+        self.identified = identified
+    }
+
+    private static func yaml(_ text: String, _ name: String) throws(SchemaError) -> LocatedJSON {
+        let node: YAMLNode
+        do throws(LocatedError) {
+            node = try YAMLFile.root(of: text, path: name)
+        } catch {
+            throw SchemaError(.syntax, at: error.location ?? SourceLocation(whole: name), error.message)
+        }
+        return try LocatedJSON(node)
+    }
+
+    private static func identify(_ json: LocatedJSON, into found: inout [String: LocatedJSON]) {
+        if let members = json.members {
+            for keyword in ["$id", "id"] {
+                if let name = json[keyword]?.text, found[name] == nil { found[name] = json }
+            }
+            for keyword in ["$anchor", "$dynamicAnchor"] {
+                if let anchor = json[keyword]?.text, found["#\(anchor)"] == nil { found["#\(anchor)"] = json }
+            }
+            for member in members { identify(member.value, into: &found) }
+        }
+        for element in json.elements ?? [] { identify(element, into: &found) }
+    }
+}
+
+/// Chooses the schema to import.
+extension SourceDocument {
+    /// Returns the schema of the given name, or without a name the file's only one, with its name if it has one.
+    /// - Throws: ``SchemaError`` if there is no such schema, or if there are several and no name is given.
+    func choose(_ name: String?) throws(SchemaError) -> (name: String?, schema: LocatedJSON) {
+        let names = named.map(\.name)
+        if let name {
+            if let member = named.first(where: { $0.name == name }) { return (name, member.value) }
+            throw SchemaError(
+                .schemaMissing, at: root.location, "there is no schema \"\(name)\" here",
+                remedy: Spelling.hint(for: name, among: names) ?? Self.list(names))
+        }
+        if isSchema { return (root["title"]?.text, root) }
+        guard let first = named.first else {
+            throw SchemaError(
+                .schemaMissing, at: root.location, "the file holds no schema",
+                remedy: "an OpenAPI document has them in components.schemas")
+        }
+        guard named.count == 1 else {
+            throw SchemaError(
+                .schemaMissing, at: root.location, "the file holds \(names.count) schemas",
+                remedy: "choose one with --schema: \(names.joined(separator: ", "))")
+        }
+        return (first.name, first.value)
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.isEmpty ? "the schemas of this file have no names" : "there are \(names.joined(separator: ", "))"
+    }
+
+    /// Whether the file as a whole is a schema, and not only a container of schemas.
+    private var isSchema: Bool {
+        let ofContainers: Set = [
+            "$schema", "$id", "id", "$comment", "title", "description", "$defs", "definitions", "schemas",
+        ]
+        guard root["openapi"] == nil, root["swagger"] == nil else { return false }
+        return named.isEmpty || (root.members ?? []).contains { !ofContainers.contains($0.name) }
+    }
+}
+
+/// Resolves references.
+extension SourceDocument {
+    /// Returns the part of the file that a reference names.
+    /// - Parameter resource: the part with an identifier of its own around the reference; its pointers begin there.
+    /// - Throws: ``SchemaError`` if the reference leads to another file, or to nothing.
+    func target(of reference: LocatedJSON, in resource: LocatedJSON) throws(SchemaError) -> LocatedJSON {
+        guard let text = reference.text else {
+            throw SchemaError(.wrongValue, at: reference.location, "$ref must be a string, not \(reference.kind)")
+        }
+        if let target = identified[text] { return target }
+        let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let fragment = parts.count > 1 ? parts[1] : ""
+        if !fragment.isEmpty, !fragment.hasPrefix("/"), let target = identified["#\(fragment)"] { return target }
+        let starts = parts[0].isEmpty ? [resource, root] : identifiedParts(parts[0])
+        guard !starts.isEmpty else {
+            throw SchemaError(
+                .unsupported, at: reference.location, "the reference \"\(text)\" leads out of this file",
+                remedy: "bundle the schemas into one file first")
+        }
+        if let target = starts.lazy.compactMap({ Self.follow(fragment, from: $0) }).first { return target }
+        throw SchemaError(
+            .schemaMissing, at: reference.location, "the reference \"\(text)\" leads to nothing",
+            remedy: Spelling.hint(for: text, among: named.map { pointer(to: $0.name) }))
+    }
+
+    /// Returns the parts of the file with this identifier, which may be relative; empty if there is none.
+    private func identifiedParts(_ name: String) -> [LocatedJSON] {
+        if let part = identified[name] { return [part] }
+        let end = "/" + name.drop { $0 == "." || $0 == "/" }
+        return identified.keys.filter { $0.hasSuffix(end) }.sorted().compactMap { identified[$0] }
+    }
+
+    /// Returns the usual reference to a named schema, for advice.
+    private func pointer(to name: String) -> String {
+        let folder = root["components"] != nil ? "components/schemas" : root["$defs"] != nil ? "$defs" : "definitions"
+        return "#/\(folder)/\(name)"
+    }
+
+    /// Follows a JSON pointer (RFC 6901); returns `nil` if it leads to nothing.
+    private static func follow(_ fragment: String, from start: LocatedJSON) -> LocatedJSON? {
+        guard !fragment.isEmpty else { return start }
+        guard fragment.hasPrefix("/") else { return nil }
+        var json = start
+        for step in fragment.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            let name = decoded(step)
+            guard let next = json[name] ?? Int(name).flatMap({ json.elements?.element(at: $0) }) else { return nil }
+            json = next
+        }
+        return json
+    }
+
+    /// Returns a step of a pointer without its escapes: `%25`, then `~1` and `~0`.
+    private static func decoded(_ step: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(step.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(code)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        return text.split(separator: "~1", omittingEmptySubsequences: false).joined(separator: "/")
+            .split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
+    }
+}
+
+extension Array {
+    fileprivate func element(at index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+}

@@ -1,0 +1,19 @@
+import ServerSchema
+
+/// The place of a schema that is translated.
+struct Place {
+    /// The path of the values that the schema describes.
+    var path = SchemaPath()
+    /// Whether the schema judges documents as a whole: the root, and the schemas that are combined there.
+    var isWhole = true
+    /// The part of the file with an identifier of its own around the schema, where pointers begin.
+    var resource: LocatedJSON
+
+    /// Whether the values are the documents' `_id`s.
+    var isID: Bool { path.steps == [.field("_id")] }
+
+    /// Returns the place of the values one step inside.
+    func inside(_ step: SchemaPath.Step) -> Place {
+        Place(path: path.appending(step), isWhole: false, resource: resource)
+    }
+}

@@ -1,0 +1,143 @@
+import BSON
+import ServerSchema
+
+/// Translates one schema of a file into MongoDB's dialect.
+///
+/// A translated schema accepts at least the values that the source accepts, in the types in which BSON stores them.
+/// Under a keyword that negates, leaving something out would refuse more. Such a keyword is then left out as a whole.
+struct Translator {
+    let document: SourceDocument
+    /// Whether strings stay strings, whatever their format.
+    let keepsStrings: Bool
+    /// The notes so far, in the order of the source.
+    private(set) var notes: [ImportNote] = []
+    /// The number of restrictions that were left out or weakened so far.
+    private(set) var losses = 0
+    /// The fields of whole documents that the schema names, with the first position of each.
+    var fields: [String: SourceLocation] = [:]
+
+    /// The positions of the schemas that contain the current one, including those that led here by reference.
+    private var open: [SourceLocation] = []
+    private var seen: Set<ImportNote> = []
+    private var count = 0
+
+    /// The most schemas that a translation may have, counting each inlined copy.
+    private static let most = 20_000
+    /// The most schemas that may be inside each other: more than MongoDB accepts, and few enough for a thread's stack.
+    private static let deepest = 100
+
+    init(_ document: SourceDocument, keepsStrings: Bool) {
+        (self.document, self.keepsStrings) = (document, keepsStrings)
+    }
+
+    /// Translates the schema of whole documents.
+    /// - Throws: ``SchemaError`` if it is not a valid schema, or describes no documents.
+    mutating func root(_ json: LocatedJSON) throws(SchemaError) -> ValidatorSchema {
+        let schema = try self.schema(json, at: Place(resource: json["$id"] == nil ? document.root : json))
+        if let types = schema.types, !types.contains(.object) {
+            throw SchemaError(
+                .rootNotObject, at: json.location,
+                "the schema describes \(types.map(\.rawValue).joined(separator: " or ")), and documents are objects",
+                remedy: "choose another schema of the file with --schema")
+        }
+        if let place = fields["id"], fields["_id"] == nil {
+            note(
+                .warning, .idMissing, SchemaPath([.field("id")]), place,
+                "the schema names id and no _id: if your code maps one to the other, name it _id here")
+        }
+        return schema
+    }
+
+    /// Translates a schema, and all schemas inside it.
+    mutating func schema(_ json: LocatedJSON, at place: Place) throws(SchemaError) -> ValidatorSchema {
+        if case .scalar(.bool(let acceptsAll)) = json.value { return acceptsAll ? ValidatorSchema() : .never }
+        guard let members = json.members else {
+            throw SchemaError(
+                .wrongValue, at: json.location, "a schema must be an object or a boolean, not \(json.kind)")
+        }
+        count += 1
+        guard count <= Self.most else {
+            throw SchemaError(
+                .tooLarge, at: json.location, "with its references written out, the schema has more than 20,000 parts",
+                remedy: "import a smaller schema of the file")
+        }
+        guard open.count < Self.deepest else { throw .tooDeep(at: json.location) }
+        let keywords = try KeywordValues(members, at: json.location)
+        var place = place
+        if let id = json["$id"]?.text, !id.hasPrefix("#") { place.resource = json }
+        open.append(json.location)
+        defer { open.removeLast() }
+        guard let reference = keywords["$ref"] else { return try own(keywords, at: place) }
+        let target = try inlined(reference, at: place)
+        guard document.draft == .since2019 else {
+            for member in members where !["$ref", "title", "description"].contains(member.name) {
+                note(
+                    .leftOut, .keywordLeftOut, place.path, member.nameLocation,
+                    "\(member.name) is left out: next to $ref it has no effect in this version of JSON Schema")
+            }
+            return target
+        }
+        var schema = try own(keywords, at: place)
+        schema.absorb(target)
+        return schema
+    }
+
+    /// Translates the schema that a reference leads to.
+    private mutating func inlined(_ reference: LocatedJSON, at place: Place) throws(SchemaError) -> ValidatorSchema {
+        let target = try document.target(of: reference, in: place.resource)
+        guard !open.contains(target.location) else {
+            lose(
+                .warning, .recursion, place.path, reference.location,
+                "the reference \(reference.text ?? "") leads back to a schema around it: values here are not checked")
+            return ValidatorSchema()
+        }
+        var place = place
+        if reference.text?.hasPrefix("#") != true { place.resource = document.root }
+        return try schema(target, at: place)
+    }
+
+    /// Translates the keywords of a schema other than `$ref`.
+    private mutating func own(_ keywords: KeywordValues, at place: Place) throws(SchemaError) -> ValidatorSchema {
+        var schema = ValidatorSchema()
+        schema.title = try keywords.text("title")
+        schema.description = try keywords.text("description")
+        try translateTypes(keywords, into: &schema, at: place)
+        try translateValues(keywords, into: &schema, at: place)
+        try translateNumbers(keywords, into: &schema, at: place)
+        try translateArrays(keywords, into: &schema, at: place)
+        try translateObjects(keywords, into: &schema, at: place)
+        try translateCombinations(keywords, into: &schema, at: place)
+        try noteOthers(keywords, at: place)
+        return try keywords.flag("nullable") == true ? nullable(schema, keywords, at: place) : schema
+    }
+}
+
+/// Adds notes.
+extension Translator {
+    /// Adds a note on a choice, or on something that restricts no value.
+    mutating func note(
+        _ kind: ImportNote.Kind, _ code: ImportNote.Code, _ path: SchemaPath, _ location: SourceLocation,
+        _ message: String
+    ) {
+        let note = ImportNote(kind: kind, code: code, path: path, location: location, message: message)
+        if seen.insert(note).inserted { notes.append(note) }
+    }
+
+    /// Adds a note on a restriction that is left out or weakened.
+    mutating func lose(
+        _ kind: ImportNote.Kind, _ code: ImportNote.Code, _ path: SchemaPath, _ location: SourceLocation,
+        _ message: String
+    ) {
+        losses += 1
+        note(kind, code, path, location, message)
+    }
+
+    /// Translates a schema, and returns whether some of its restrictions were left out or weakened.
+    mutating func exactly(
+        _ json: LocatedJSON, at place: Place
+    ) throws(SchemaError) -> (schema: ValidatorSchema, isExact: Bool) {
+        let before = losses
+        let schema = try self.schema(json, at: place)
+        return (schema, losses == before)
+    }
+}

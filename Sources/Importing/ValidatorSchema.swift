@@ -1,0 +1,104 @@
+import BSON
+import ServerSchema
+
+/// A schema in MongoDB's own dialect while it is put together.
+struct ValidatorSchema {
+    var title: String?
+    var description: String?
+    /// The types that the value may have; `nil` for any type.
+    var types: [SchemaType]?
+    /// The values that are allowed; `nil` for any value.
+    var values: [BSONValue]?
+    /// The values of the other keywords, by keyword.
+    var keywords: [String: BSONValue] = [:]
+    /// Further schemas that the value must fit as well.
+    var parts: [ValidatorSchema] = []
+
+    /// Creates a schema that every value fits.
+    init() {}
+
+    /// Creates a schema for values of these types.
+    init(types: [SchemaType]) { self.types = types }
+
+    /// Creates a schema with one keyword.
+    init(_ keyword: String, _ value: BSONValue) { keywords[keyword] = value }
+
+    /// The schema that no value fits.
+    static let never = ValidatorSchema("not", [:])
+
+    /// Returns the schema that exactly the values fit that do not fit the given one.
+    static func not(_ schema: ValidatorSchema) -> ValidatorSchema { ValidatorSchema("not", schema.value) }
+
+    /// Whether every value fits the schema.
+    var isUnrestricted: Bool { types == nil && hasOnlyTypes }
+
+    /// Whether the schema restricts nothing except the type.
+    var hasOnlyTypes: Bool { values == nil && keywords.isEmpty && parts.isEmpty }
+
+    /// Whether no value fits the schema, as far as that is obvious.
+    var isNever: Bool {
+        guard case .object(let negated)? = keywords["not"] else { return false }
+        return negated == [:]
+    }
+
+    /// The schema's keywords, always in the same order.
+    var document: BSONDocument {
+        var members: [(String, BSONValue)] = []
+        if let title { members.append(("title", .string(title))) }
+        if let description { members.append(("description", .string(description))) }
+        if let types {
+            let names = types.map { BSONValue.string($0.rawValue) }
+            members.append(("bsonType", names.count == 1 ? names[0] : .array(of: names)))
+        }
+        if let values { members.append(("enum", .array(of: values))) }
+        for keyword in Self.order {
+            if let value = keywords[keyword] { members.append((keyword, value)) }
+            if keyword == "allOf", !parts.isEmpty { members.append(("allOf", .array(of: parts.map(\.value)))) }
+        }
+        return BSONDocument(members)
+    }
+
+    /// The schema as a value of a keyword.
+    var value: BSONValue { .object(document) }
+
+    /// The keywords in the order in which they are written.
+    private static let order = [
+        "required", "properties", "patternProperties", "additionalProperties", "minProperties", "maxProperties",
+        "dependencies", "items", "additionalItems", "minItems", "maxItems", "uniqueItems", "minimum",
+        "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "allOf",
+        "anyOf", "oneOf", "not",
+    ]
+}
+
+extension ValidatorSchema {
+    /// Adds the demands of another schema, so that a value must fit both.
+    ///
+    /// Both become one flat schema if that means the same. Otherwise the other one becomes a part.
+    mutating func absorb(_ other: ValidatorSchema) {
+        title = title ?? other.title
+        description = description ?? other.description
+        var other = other
+        (other.title, other.description) = (nil, nil)
+        guard canHold(other) else { return parts.append(other) }
+        types = types ?? other.types
+        values = values ?? other.values
+        keywords.merge(other.keywords) { own, _ in own }
+        parts += other.parts
+    }
+
+    private func canHold(_ other: ValidatorSchema) -> Bool {
+        (types == nil || other.types == nil) && (values == nil || other.values == nil)
+            && Set(keywords.keys.map(Self.family)).isDisjoint(with: other.keywords.keys.map(Self.family))
+    }
+
+    /// Returns the name of the keywords that refer to each other within a schema, for one of them.
+    private static func family(_ keyword: String) -> String {
+        switch keyword {
+        case "patternProperties", "additionalProperties": "properties"
+        case "additionalItems": "items"
+        case "exclusiveMinimum": "minimum"
+        case "exclusiveMaximum": "maximum"
+        default: keyword
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import BSON
+import Checking
+import Jobs
+import SchemaChange
+import ServerSchema
+
+/// Steps that a job file has as comments, because only an operator can decide on them.
+extension FindingPlanner {
+    /// Returns the steps that may repair a finding for which no step is planned; empty if there are none.
+    func suggestions(for finding: ViolationGroup, _ field: String, _ node: SchemaNode?) -> [StepLine] {
+        let rule = finding.violation.rule
+        switch rule.constraint ?? rule {
+        case .numericLossy:
+            guard let type = node?.withoutNull.types.first, Conversion.reaches(type) else { return [] }
+            return [.convert(field, from: nil, to: type).allowingLoss]
+        case .mixedType, .mixedDBRef, .undefinedValue: return [.plain("unset", field)]
+        case .geoPoint:
+            guard case .each? = node?.property("coordinates")?.items else { return [] }
+            return [.convert("\(field).coordinates.\(FieldPath.each)", from: nil, to: .double)]
+        case .notInEnum:
+            return [
+                StepLine(
+                    "remap-link", ["field": .text(field), "map": .verbatim("[{from: OLD VALUE, to: NEW VALUE}]")])
+            ]
+        default: return node.flatMap { limit(for: rule.constraint ?? rule, field, $0) }.map { [$0] } ?? []
+        }
+    }
+
+    /// Returns the step that replaces values beyond a limit by the limit; `nil` if the schema states no limit that a
+    /// step can write.
+    private func limit(for rule: RuleCode, _ field: String, _ node: SchemaNode) -> StepLine? {
+        let constraints = node.constraints
+        let value = YAMLText.word(Self.reference(to: field))
+        func number(_ bound: Constraints.Bound, _ choice: String, _ comparison: String) -> StepLine? {
+            let type = node.withoutNull.types.first
+            guard let limit = bound.number, !bound.isExclusive, let fitted = type.map(limit.fitted) ?? limit else {
+                return nil
+            }
+            let text = YAMLText.literal(fitted)
+            return expression(
+                field, "{\(choice): [\(value), \(text)]}",
+                when: "{$and: [{$isNumber: \(value)}, {\(comparison): [\(value), \(text)]}]}")
+        }
+        func cut(_ count: Int64?, _ step: (Int64) -> String, type: String, size: String) -> StepLine? {
+            guard let count, count > 0 else { return nil }
+            // The size is asked only of values of the right type, because it is an error for others.
+            let isOfType = "{$eq: [{$type: \(value)}, \(type)]}"
+            return expression(
+                field, step(count), when: "{$cond: [\(isOfType), {$gt: [{\(size): \(value)}, \(count)]}, false]}")
+        }
+        switch rule {
+        case .belowMinimum: return number(constraints.minimum, "$max", "$lt")
+        case .aboveMaximum: return number(constraints.maximum, "$min", "$gt")
+        case .tooLong:
+            return cut(
+                constraints.length.maximum, { "{$substrCP: [\(value), 0, \($0)]}" }, type: "string", size: "$strLenCP")
+        case .tooManyItems:
+            return cut(constraints.itemCount.maximum, { "{$slice: [\(value), \($0)]}" }, type: "array", size: "$size")
+        default: return nil
+        }
+    }
+
+    private func expression(_ field: String, _ value: String, when: String) -> StepLine {
+        StepLine("expression", ["field": .text(field), "value": .verbatim(value), "when": .verbatim(when)])
+    }
+
+    /// Returns the path by which an expression refers to a step's field.
+    ///
+    /// Below `[]`, paths begin at the element.
+    private static func reference(to field: String) -> String {
+        let names = field.split(separator: ".").map(String.init)
+        guard let each = names.lastIndex(of: FieldPath.each) else { return "$\(field)" }
+        let inner = names[(each + 1)...].joined(separator: ".")
+        return inner.isEmpty ? "$$CURRENT" : "$\(inner)"
+    }
+}
+
+extension StepLine {
+    /// The conversion with the rule that it may write the nearest value.
+    var allowingLoss: StepLine { adding("onLoss", .text("allow")) }
+
+    /// The conversion to UUIDs with a blank for the driver that wrote those of subtype 3.
+    var withLegacy: StepLine { adding("legacy", .verbatim("DRIVER")) }
+
+    private func adding(_ key: String, _ value: Value) -> StepLine {
+        var line = self
+        line.members.append(Member(key: key, value: value))
+        return line
+    }
+}

@@ -1,0 +1,244 @@
+import BSON
+import Checking
+import Jobs
+import SchemaChange
+import ServerSchema
+
+/// Plans the steps that repair the documents of one collection in which a check found failures.
+///
+/// A finding of a wrong type becomes the input that a change from the found type to the declared one would give to
+/// ``FieldPlanner``.
+struct FindingPlanner {
+    let fields: FieldPlanner
+    let stage: StageCheck
+
+    /// Returns the entries for all findings, sorted by path.
+    func groups(for findings: [ViolationGroup]) -> [FieldGroup] {
+        let byPath = Dictionary(grouping: findings, by: \.violation.path)
+        var rest = fields
+        rest.stated = fields.stated.filter { byPath[$0.key] == nil }
+        let groups = byPath.keys.sorted().map { group(at: $0, for: byPath[$0] ?? []) }
+        let stated = CollectionPlanner(fields: rest, changes: []).groups()
+        return Self.withRemovalsLast(CollectionPlanner.orderedSets(Self.joined(groups + stated)))
+    }
+
+    /// Moves the steps that remove fields to the end, those inside objects before those of the objects.
+    ///
+    /// A job refuses steps that read a field after a step that removes it.
+    private static func withRemovalsLast(_ groups: [FieldGroup]) -> [FieldGroup] {
+        func divided(_ areRemovals: Bool) -> [FieldGroup] {
+            groups.map { group in
+                var part = FieldGroup(path: group.path)
+                part.entries = group.entries.filter { ($0.step?.kind == "unset") == areRemovals }
+                return part
+            }
+        }
+        let removals = divided(true).filter { !$0.entries.isEmpty }
+        return divided(false) + removals.sorted { $0.path.steps.count > $1.path.steps.count }
+    }
+
+    /// Returns the entries for the findings at one path; steps that change values come before steps that fill fields.
+    private func group(at path: SchemaPath, for findings: [ViolationGroup]) -> FieldGroup {
+        var group = FieldGroup(path: path)
+        let parts = findings.map { finding in
+            let repair = repair(of: finding)
+            return (repair, part(for: finding, repair))
+        }
+        for isOfPresence in [false, true] {
+            group.entries += parts.filter { ($0.0 == .presence) == isOfPresence }.flatMap(\.1.entries)
+        }
+        return group
+    }
+
+    /// Returns the entries that repair one finding, or the remark why no step does.
+    private func part(for finding: ViolationGroup, _ repair: Repair) -> FieldGroup {
+        var part = FieldGroup(path: finding.violation.path)
+        let reason =
+            if let field = part.path.jobPath {
+                plan(repair, of: finding, field, in: &part)
+            } else {
+                part.path.isRoot ? Self.reason(repair) : Self.unnamed
+            }
+        if let reason {
+            // A suggestion that no job can hold would be of no use.
+            let suggestions = part.entries.flatMap(\.suggestions).filter { stage.holds([$0]) }
+            part.entries = []
+            part.say(.manual, reason, suggesting: suggestions)
+        }
+        part.entries[0].violations = [finding]
+        if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
+        // The further steps are for values that the first one makes, and no finding says that there are any.
+        for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
+        return part
+    }
+
+    private static let unnamed = "a job cannot name this field: repair it with a program of your own"
+
+    /// Returns the reason that a repair without a step has; for other repairs, that the document itself cannot get
+    /// one.
+    private static func reason(_ repair: Repair) -> String {
+        switch repair {
+        case .decision(let reason), .unneeded(let reason): reason
+        default: "no step can do this for the document as a whole"
+        }
+    }
+
+    /// Returns the groups, in which each step occurs once; it serves the findings of all entries that have it.
+    private static func joined(_ groups: [FieldGroup]) -> [FieldGroup] {
+        var first: [StepLine: (group: Int, entry: Int)] = [:]
+        var joined: [FieldGroup] = []
+        for group in groups {
+            var own = FieldGroup(path: group.path)
+            for entry in group.entries {
+                guard let step = entry.step else {
+                    own.entries.append(entry)
+                    continue
+                }
+                if let place = first[step] {
+                    if place.group == joined.count {
+                        own.entries[place.entry].take(entry)
+                    } else {
+                        joined[place.group].entries[place.entry].take(entry)
+                    }
+                } else {
+                    first[step] = (joined.count, own.entries.count)
+                    own.entries.append(entry)
+                }
+            }
+            joined.append(own)
+        }
+        return joined
+    }
+}
+
+extension PlanEntry {
+    /// Adds the findings of another entry with the same step.
+    fileprivate mutating func take(_ other: PlanEntry) {
+        violations += other.violations
+        isStray = isStray && other.isStray
+    }
+}
+
+extension FindingPlanner {
+    /// Returns the repair of a finding, as its rule, the found type and its place decide it.
+    private func repair(of finding: ViolationGroup) -> Repair {
+        let path = finding.violation.path
+        if path.steps.first == .field("_id") { return .decision(Repair.ofID) }
+        guard let repair = Repair(of: finding.violation.rule) else {
+            return .decision("this version knows no repair for this rule")
+        }
+        let isNull = finding.foundType == .null || finding.foundType == .undefined
+        let isInside = path.steps.last == .elements || path.steps.last == .values
+        switch repair {
+        case .conversion where isNull, .presence where isNull: return isInside ? .nullRemoval : .presence
+        case .presence where finding.foundType != nil:
+            return .decision("no step converts a value of this deprecated type: correct or remove it")
+        default: return repair
+        }
+    }
+
+    /// Adds the steps of a repair, or what an operator can decide on.
+    /// - Returns: the reason why there is no step; `nil` if there is one.
+    private func plan(
+        _ repair: Repair, of finding: ViolationGroup, _ field: String, in part: inout FieldGroup
+    ) -> String? {
+        guard isStated(finding, repair) else { return Self.indirect }
+        let node = fields.new.root.node(at: part.path)
+        switch repair {
+        case .conversion: return convert(finding, field, node, in: &part)
+        case .presence: return fill(field, node, in: &part)
+        case .nullRemoval:
+            guard let holder = SchemaPath(Array(part.path.steps.dropLast())).jobPath else { return Self.unnamed }
+            part.add(.plain("drop-nulls", holder), "no element may be null")
+        case .deduplication: part.add(.plain("dedupe", field), "the first one of equal elements stays")
+        case .fieldRemoval:
+            part.add(.plain("unset", field), "the schema allows no field of this name")
+            part.entries[0].review = "the field's values are removed; undo restores them from the journal"
+        case .decision(let reason), .unneeded(let reason):
+            part.say(.manual, reason, suggesting: suggestions(for: finding, field, node))
+            return reason
+        }
+        return nil
+    }
+
+    private static let indirect =
+        "the schema demands this only in a part that does not describe the field itself, such as \"allOf\" or "
+        + "\"patternProperties\": correct these values"
+
+    /// Whether the collection's schema itself states at the finding's path what the finding is about.
+    ///
+    /// In a validator, a schema inside a keyword such as `allOf` may state it instead.
+    private func isStated(_ finding: ViolationGroup, _ repair: Repair) -> Bool {
+        guard fields.dialect == .jsonSchema else { return true }
+        let path = finding.violation.path
+        switch repair {
+        case .conversion, .presence, .nullRemoval:
+            guard let found = finding.foundType else {
+                guard case .field(let name)? = path.steps.last else { return false }
+                return holder(of: path)?.requires(name) == true
+            }
+            guard let types = fields.new.root.node(at: path)?.types, !types.isEmpty else { return false }
+            return !types.contains { $0.rawValue == "\(found)" }
+        case .fieldRemoval: return fields.forbidsFurtherFields(at: path)
+        case .deduplication, .decision, .unneeded: return true
+        }
+    }
+
+    /// Returns the schema of the object, the list or the dictionary around a path.
+    private func holder(of path: SchemaPath) -> SchemaNode? {
+        fields.new.root.node(at: SchemaPath(Array(path.steps.dropLast())))
+    }
+
+    private func convert(
+        _ finding: ViolationGroup, _ field: String, _ node: SchemaNode?, in part: inout FieldGroup
+    ) -> String? {
+        guard let node, let type = finding.foundType, let found = SchemaType(rawValue: "\(type)") else {
+            return "no step is known for values of type \(finding.violation.found)"
+        }
+        var old = SchemaNode(location: node.location)
+        old.types = [found]
+        let link = fields.new.link(from: part.path)
+        fields.fit(field, at: part.path, old, node, link, in: &part, isStray: false)
+        // An empty list has no value to take out, so the survey reports it with the lists of several values.
+        part.entries.removeAll { $0.remarks == [FieldPlanner.emptyList] }
+        guard !part.steps.isEmpty else {
+            let targets = node.types.flatMap { $0 == .number ? [.int, .long, .double, .decimal] : [$0] }
+            let reached = targets.filter {
+                $0 != .null && Conversion.reaches($0) && Conversion.leads(from: found, to: $0)
+            }
+            part.entries = []
+            part.say(.manual, "", suggesting: reached.map { .convert(field, from: [found], to: $0) })
+            let expected = node.withoutNull.expectation()
+            return reached.isEmpty
+                ? "no step makes \(expected) from \(finding.violation.found): correct these values"
+                : "the schema allows several types: choose the one that these values are converted to"
+        }
+        if let link {
+            part.entries[0].remarks = []
+            part.entries[0].review = "whether the converted values are keys of \(link.target)"
+        }
+        return nil
+    }
+
+    /// Adds the step that fills a required field, or that removes a null from an optional one.
+    private func fill(_ field: String, _ node: SchemaNode?, in part: inout FieldGroup) -> String? {
+        guard case .field(let name)? = part.path.steps.last, let node, let holder = holder(of: part.path) else {
+            return "the schema does not describe the field: give it with a \"default\" step of your own"
+        }
+        let side = FieldPlanner.Side(
+            node: node, isRequired: holder.requires(name), link: fields.new.link(from: part.path))
+        guard side.isRequired || fields.dialect == .jsonSchema else {
+            part.add(StepLine("unset", ["field": .text(field), "when": .text("null")]), "the field may be missing")
+            return nil
+        }
+        let isChosen = fields.stated[part.path] != nil || node.usableDefault != nil
+        if side.isRequired, !isChosen, node.constraints.allowedValues != nil {
+            return "only you know which of the allowed values is right: give it with --default"
+        }
+        fields.fill(field, at: part.path, nil, side, in: &part)
+        guard let only = part.entries.first, only.step == nil else {
+            return part.entries.isEmpty ? "no value of the field fits: correct these documents" : nil
+        }
+        return only.remarks.first
+    }
+}

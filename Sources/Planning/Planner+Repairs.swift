@@ -1,0 +1,129 @@
+package import Checking
+import Jobs
+import ServerSchema
+
+extension Planner {
+    /// Plans the jobs that repair the documents in which a check found failures.
+    ///
+    /// The older and the newer schema of the planner are both the live one.
+    /// - Parameters:
+    ///   - report: the report of the check.
+    ///   - includesPossible: whether to plan also for documents that only might fail.
+    /// - Throws: ``PlanError`` when a value that the operator states does not fit the schema; ``JobError`` when a
+    ///   planned step does not fit the schema, which is a defect of the planner.
+    package func repairs(of report: CheckReport, includesPossible: Bool) throws -> SchemaPlan {
+        let stated = try statedValues()
+        var plan = SchemaPlan(dialect: new.dialect, collections: [], remarks: [])
+        let failing = report.total.unexcepted
+        plan.failing = failing.certain + (includesPossible ? failing.possible : 0)
+        var (possible, accepted) = (0, 0)
+        for collection in report.collections where collection.isCounted {
+            let groups = collection.groups.filter { $0.exception == nil }
+            accepted += collection.groups.count - groups.count
+            let findings = groups.filter { $0.violation.level >= (includesPossible ? .possible : .certain) }
+            if !includesPossible { possible += groups.count { $0.violation.level == .possible } }
+            let values = stated[collection.namespace] ?? [:]
+            guard let target = new[collection.namespace], !findings.isEmpty || !values.isEmpty else { continue }
+            var fields = FieldPlanner(dialect: new.dialect, old: target, new: target, stated: values)
+            if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }
+            plan.collections.append(repairs(of: findings, in: target, fields))
+            if collection.overflowCount > 0 {
+                plan.notes.append(
+                    "\(collection.namespace): there are too many different findings to plan for all of them; run the "
+                        + "jobs, and plan again")
+            }
+        }
+        if possible > 0 {
+            plan.notes.append(
+                "findings that only might stop sync, without a step: \(possible); --strict plans for them")
+        }
+        if accepted > 0 {
+            plan.notes.append("findings that the file of exceptions accepts, without a step: \(accepted)")
+        }
+        name(&plan)
+        return plan
+    }
+
+    private func repairs(
+        of findings: [ViolationGroup], in target: CollectionSchema, _ fields: FieldPlanner
+    ) -> CollectionPlan {
+        var plan = CollectionPlan(namespace: target.namespace, jobs: [], remarks: [])
+        plan.dialect = new.dialect
+        if new.dialect == .jsonSchema { plan.validator = target.root.jsonSchema }
+        let stage = StageCheck(old: old, new: new, namespace: target.namespace)
+        var groups = FindingPlanner(fields: fields, stage: stage).groups(for: findings)
+        // Usually, one check of all steps is enough for every group.
+        if stage.refusal(of: groups.flatMap(\.steps)) != nil {
+            var kept: [StepLine] = []
+            for index in groups.indices {
+                if let reason = stage.refusal(of: kept + groups[index].steps) {
+                    groups[index] = groups[index].refused(because: reason, in: new.dialect)
+                } else {
+                    kept += groups[index].steps
+                }
+            }
+        }
+        let job = PlannedJob(
+            name: "", namespace: target.namespace, stage: .anyTime, isKnownToOld: true,
+            entries: groups.flatMap(\.entries))
+        plan.jobs = job.parts
+        plan.moveStepless()
+        return plan
+    }
+}
+
+extension SchemaPlan {
+    /// Completes a plan of repairs after the survey.
+    ///
+    /// A step that cannot change any of the documents with its findings becomes a remark, so that no job is planned for
+    /// values that it would only report.
+    mutating func settleRepairs() {
+        for index in collections.indices {
+            for job in collections[index].jobs.indices {
+                let entries = collections[index].jobs[job].entries.compactMap(\.settled)
+                collections[index].jobs[job].entries = entries
+                // The steps that became remarks skip no documents any more.
+                let stuck = entries.reduce(0) { $0 + ($1.finding?.stuck ?? 0) }
+                let counted = collections[index].jobs[job].documents?.stuck ?? 0
+                collections[index].jobs[job].documents?.stuck = min(counted, stuck)
+            }
+            collections[index].moveStepless()
+        }
+    }
+}
+
+extension CollectionPlan {
+    /// Makes the entries of jobs without a step remarks, unless a job has suggestions, so that it stays as a draft.
+    fileprivate mutating func moveStepless() {
+        let isStepless = { (job: PlannedJob) in job.steps.isEmpty && !job.isDraft }
+        remarks += jobs.filter(isStepless).flatMap(\.entries)
+        jobs.removeAll(where: isStepless)
+    }
+}
+
+extension PlanEntry {
+    /// The entry as the survey's finding for its step settles it; `nil` if it serves no finding and no document needs
+    /// it.
+    fileprivate var settled: PlanEntry? {
+        guard let step, let finding, finding.needing == 0 else { return self }
+        guard !violations.isEmpty else { return isActive ? self : nil }
+        var entry = self
+        (entry.role, entry.step, entry.review, entry.finding) = (.manual, nil, nil, nil)
+        let left = finding.skipped.filter { $0.count > 0 }
+        let reasons = left.map { "\($0.reason) in \($0.count == 1 ? "1 document" : "\($0.count) documents")" }
+        entry.remarks = [
+            reasons.isEmpty
+                ? "the step \"\(step.kind)\" finds none of these documents, perhaps because they changed: check again"
+                : "the step \"\(step.kind)\" can change none of these values (\(reasons.joined(separator: ", "))): "
+                    + "correct them"
+        ]
+        if step.kind == "convert", step.text(of: "to") == SchemaType.uuid.rawValue {
+            entry.remarks.append(
+                "a UUID of subtype 3 is read with \"legacy\": java, csharp or python, as the driver that wrote it")
+            entry.suggestions.append(step.withLegacy)
+        } else if step.kind == "convert", left.contains(where: { $0.reason == ConversionLoss.rounded.rawValue }) {
+            entry.suggestions.append(step.allowingLoss)
+        }
+        return entry
+    }
+}

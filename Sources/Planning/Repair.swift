@@ -1,0 +1,102 @@
+import Checking
+
+/// The way in which `plan --fix` repairs the documents that break a rule.
+enum Repair: Hashable {
+    /// A step converts the value, or wraps or unwraps it, as for a change of the field's type.
+    case conversion
+    /// A step fills the field if the schema requires it, and otherwise removes the null.
+    case presence
+    /// A step removes the nulls of a list or a dictionary.
+    case nullRemoval
+    /// A step removes the elements of a list that repeat an earlier one.
+    case deduplication
+    /// A step removes the field, and a reviewer has to confirm that.
+    case fieldRemoval
+    /// No step is planned, because an operator has to choose the values; the text says why, and what to do.
+    case decision(String)
+    /// The documents sync as they are; the text says why they need no step.
+    case unneeded(String)
+
+    /// Creates the repair for a rule; `nil` for a rule that this version does not know.
+    init?(of rule: RuleCode) {
+        let rule = rule.constraint ?? rule
+        if let repair = Self(ofType: rule) ?? Self(ofConstraint: rule) ?? Self(ofClients: rule) {
+            self = repair
+        } else {
+            return nil
+        }
+    }
+
+    /// Creates the repair for a rule about the type or the presence of a value.
+    private init?(ofType rule: RuleCode) {
+        switch rule {
+        case .typeMismatch, .numericWidthMismatch, .embeddedNotObject, .arrayNotArray, .arrayItemType,
+            .dictionaryValueType, .linkType, .partitionType, .uuidSubtype:
+            self = .conversion
+        case .requiredMissing, .requiredNull, .embeddedRequiredMissing, .embeddedRequiredNull, .partitionMissing,
+            .nullOptional, .undefinedValue:
+            self = .presence
+        case .arrayItemNull, .dictionaryValueNull, .linkNullItem: self = .nullRemoval
+        case .setDuplicate, .itemsNotUnique: self = .deduplication
+        case .additionalProperty: self = .fieldRemoval
+        case .numericLossy:
+            self = .decision("the declared type cannot hold these numbers: correct them, or let a step round them")
+        case .arrayNested:
+            self = .decision("no step knows how to flatten these lists: write an \"expression\" step of your own")
+        case .nullID, .idTypeMismatch: self = .decision(Self.ofID)
+        case .binarySubtype:
+            self = .decision("no step changes the subtype of binary data: let your application write it as subtype 0")
+        default: return nil
+        }
+    }
+
+    /// The reason why no step repairs an `_id`, or a part of it.
+    static let ofID = "an _id cannot be changed in place: insert the document again under another _id"
+
+    /// Creates the repair for a rule that restricts values of the right type.
+    private init?(ofConstraint rule: RuleCode) {
+        switch rule {
+        case .belowMinimum, .aboveMaximum:
+            self = .decision("a step can write the limit instead, but only you know whether that is the right number")
+        case .tooLong, .tooManyItems, .additionalItem:
+            self = .decision("a step can cut off the end, but only you know whether nothing is lost by that")
+        case .notInEnum: self = .decision("only you know which of the allowed values replaces each of these")
+        case .notMultipleOf, .tooShort, .patternMismatch, .tooFewItems:
+            self = .decision("no step can choose values that fit: correct them, or write an \"expression\" step")
+        case .tooFewProperties, .tooManyProperties:
+            self = .decision("only you know which fields to add or to remove: write \"default\" or \"unset\" steps")
+        case .dependencyMissing:
+            self = .decision(
+                "only documents with the other field need this one: write a \"default\" step with a \"where\"")
+        case .dependencySchema, .allOf:
+            self = .decision("the findings inside say what does not fit: repair those first")
+        case .anyOf, .oneOf, .not:
+            self = .decision("the schema allows several repairs: correct the values, or write an \"expression\" step")
+        case .encryptMismatch: self = .decision("only a client with the keys can write encrypted values")
+        default: return nil
+        }
+    }
+
+    /// Creates the repair for a rule of clients alone.
+    private init?(ofClients rule: RuleCode) {
+        switch rule {
+        case .dictionaryKey:
+            self = .decision("no step renames the keys of a dictionary: let the program that writes them rename them")
+        case .mixedType, .mixedDBRef:
+            self = .decision("only you know what replaces these values: correct or remove them")
+        case .mixedDepth: self = .decision("no step knows how to flatten these values: store them another way")
+        case .mixedCollection:
+            self = .decision("this app allows no lists or objects in mixed values: store them in another field")
+        case .geoPoint: self = .decision("only you know the right coordinates: correct them")
+        case .valueTooLarge: self = .decision("no step makes a value smaller: store it elsewhere")
+        case .requiredMissingDefaulted, .requiredNullDefaulted:
+            self = .unneeded("clients get the schema's default in place of the field")
+        case .boolAsNumber: self = .unneeded("clients see 0 or 1")
+        case .reservedField:
+            self = .unneeded("a write is in progress; shipshape backfill --unset-locks removes a lock that was left")
+        case .extraField: self = .unneeded("sync ignores the field")
+        case .linkDangling, .linkTargetUnsyncable: self = .unneeded("the document syncs, and clients see null")
+        default: return nil
+        }
+    }
+}

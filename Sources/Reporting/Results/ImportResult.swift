@@ -1,0 +1,156 @@
+package import BSON
+package import Importing
+import ServerSchema
+import TextTable
+
+/// The result of `import`, in every output format.
+package struct ImportResult: Reportable {
+    /// The file that was read.
+    private let source: String
+    private let imported: ImportedSchema
+    /// The collection that the validator is meant for; `nil` if the user named none.
+    private let namespace: Namespace?
+    /// The file that the validator was written to; `nil` for standard output.
+    private let file: String?
+    /// Whether the user wants strings to stay strings.
+    private let keepsStrings: Bool
+
+    /// Creates the result.
+    package init(
+        _ imported: ImportedSchema, from source: String, for namespace: Namespace?, in file: String?, keepsStrings: Bool
+    ) {
+        (self.imported, self.source, self.namespace, self.file) = (imported, source, namespace, file)
+        self.keepsStrings = keepsStrings
+    }
+
+    /// Returns the result as text.
+    package func text(_ layout: TextLayout) -> String {
+        let verdict = [Paint(isOn: layout.isColored)(level, headline)].asLines
+        guard !layout.hidesNotes, !groups.isEmpty else { return verdict + "\n" }
+        let table = Report.Table(title: "Notes", columns: Self.columns, rows: groups.map(\.cells))
+        let lines = TextTable.lines(of: table, width: layout.width)
+        return ([verdict] + lines + advice.flatMap { $0.wrapped(to: layout.width) }).asLines + "\n"
+    }
+
+    /// The result as JSON.
+    package var json: JSONReport {
+        let notes = imported.notes.map { note in
+            ReportValue.object([
+                ("kind", .string(note.kind.rawValue)), ("code", .string(note.code.rawValue)),
+                ("path", .string("\(note.path)")), ("line", .integer(note.location.line)),
+                ("column", .integer(note.location.column)), ("message", .string(note.message)),
+            ])
+        }
+        return JSONReport(
+            "import",
+            [
+                ("source", .string(source)), ("schema", imported.name.map { .string($0) } ?? .null),
+                ("database", namespace.map { .string($0.database) } ?? .null),
+                ("collection", namespace.map { .string($0.collection) } ?? .null),
+                ("file", file.map { .string($0) } ?? .null), ("notes", .array(notes)),
+                ("validator", SchemaFileText(imported.validator).json),
+            ])
+    }
+
+    /// The report from which every output format except text and JSON is rendered.
+    package var report: Report {
+        var report = Report(command: "import", title: file ?? source, headline: headline, level: level)
+        report.facts = ImportNote.Kind.allCases.map {
+            Report.Fact(name: $0.plural, value: imported.notes.count(of: $0).grouped)
+        }
+        report.sectionKind = "file"
+        report.sections = [Report.Section(name: source, columns: Self.columns, findings: groups.map(\.finding))]
+        report.notes = advice
+        return report
+    }
+}
+
+extension ImportResult {
+    private var headline: String {
+        let name = imported.name.map { " (\($0))" } ?? ""
+        let counts = ImportNote.Kind.allCases.compactMap { kind -> String? in
+            let count = imported.notes.count(of: kind)
+            return count == 0 ? nil : "\(count.grouped) \(count == 1 ? kind.singular : kind.plural)"
+        }
+        let notes = counts.isEmpty ? "nothing to review" : counts.joined(separator: ", ")
+        return "Validator of \(source)\(name)\(file.map { " in \($0)" } ?? ""): \(notes)."
+    }
+
+    private var level: Report.Level {
+        imported.notes.isEmpty ? .good : imported.notes.count(of: .warning) == 0 ? .notice : .warning
+    }
+
+    private static let columns = ["note", "line", "path", "what"].map { Report.Column(title: $0) }
+
+    /// The next steps, one sentence each.
+    private var advice: [String] {
+        let isAboutStrings = imported.notes.contains { [.formatType, .objectID].contains($0.code) }
+        let strings = "--keep-strings is for code that stores dates and UUIDs as strings, such as Zod's and TypeBox's."
+        let check = file.map { file in
+            "Count the documents that do not fit: shipshape check \(file.shellWord) --collection "
+                + (namespace.map { "\($0)".shellWord } ?? "DB.COLL")
+        }
+        return (isAboutStrings && !keepsStrings ? [strings] : []) + [check].compactMap(\.self)
+    }
+
+    /// The notes that say the same, in the order of severity and then of the source.
+    private var groups: [Group] {
+        var groups: [Group] = []
+        var places: [String: Int] = [:]
+        for note in imported.notes {
+            let place = places["\(note.code) \(note.message)"]
+            if let place {
+                groups[place].notes.append(note)
+            } else {
+                places["\(note.code) \(note.message)"] = groups.count
+                groups.append(Group(notes: [note], first: note))
+            }
+        }
+        return ImportNote.Kind.allCases.flatMap { kind in groups.filter { $0.first.kind == kind } }
+    }
+
+    /// The notes that say the same on several parts of a schema.
+    private struct Group {
+        var notes: [ImportNote]
+        let first: ImportNote
+
+        /// The paths of the notes, at most three.
+        private var paths: String {
+            var paths: [String] = []
+            for note in notes where !paths.contains("\(note.path)") { paths.append("\(note.path)") }
+            let shown = paths.prefix(3).joined(separator: ", ")
+            return paths.count > 3 ? "\(shown) and \((paths.count - 3).grouped) more" : shown
+        }
+
+        var cells: [Report.Cell] {
+            [
+                Report.Cell(first.kind.singular, level: first.kind.level), Report.Cell("\(first.location.line)"),
+                Report.Cell(paths, isCode: true), Report.Cell(first.message),
+            ]
+        }
+
+        var finding: Report.Finding {
+            Report.Finding(
+                level: first.kind.level, isFailure: false, code: first.code.rawValue, subject: paths,
+                place: first.location, message: "\(paths): \(first.message)", cells: cells)
+        }
+    }
+}
+
+extension [ImportNote] {
+    fileprivate func count(of kind: ImportNote.Kind) -> Int { count { $0.kind == kind } }
+}
+
+extension ImportNote.Kind {
+    fileprivate var singular: String {
+        switch self {
+        case .warning: "warning"
+        case .decision: "decision"
+        case .leftOut: "left out"
+        }
+    }
+
+    fileprivate var plural: String { self == .leftOut ? "left out" : "\(singular)s" }
+
+    fileprivate var level: Report.Level { self == .warning ? .warning : .notice }
+}

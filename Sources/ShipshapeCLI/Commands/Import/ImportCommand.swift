@@ -1,0 +1,100 @@
+internal import ArgumentParser
+internal import BSON
+internal import Importing
+internal import Reporting
+internal import ServerSchema
+internal import SystemPackage
+
+/// `shipshape import FILE`.
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "import", "<file>",
+        abstract: "Makes a MongoDB validator from a JSON Schema, an OpenAPI document or a Prisma schema.",
+        examples: [
+            "import user.schema.json --out validators/user.json",
+            "import api.yml --schema User --collection app.users --out schemas",
+            "import prisma/schema.prisma --schema User --out user.json",
+        ],
+        details: """
+            FILE is a JSON Schema (draft 2020-12 or 7) as Pydantic, Beanie, Zod or TypeBox write it, an OpenAPI \
+            document in JSON or YAML, or a Prisma schema (a file or a folder), whose validator accepts what the client \
+            reads. The result is a validator, {"$jsonSchema": …}, which check, diff and lint take as SCHEMA. \
+            References are written out. Each choice of a BSON type, and each part of the schema that a validator \
+            cannot express, has a note; read them before you use the validator. No server is asked.
+
+            The validator goes to standard output and the notes to standard error. With --out, the validator goes to \
+            a file, or into a folder as DB.COLL.json, and the notes to standard output.
+            """, connects: false)
+
+    @Argument(
+        help: "The file with the schema, in JSON, YAML (.yml, .yaml) or Prisma's form (.prisma).", completion: .file())
+    var file: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The schema to import, if there are several: a name in components.schemas or $defs, or a model.",
+            valueName: "name"))
+    var schema: String?
+
+    @Option(
+        help: ArgumentHelp("The collection that the validator is meant for.", valueName: "db.collection"))
+    var collection: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the validator to a file (ending .json) or into a folder; - for standard output.",
+            valueName: "path"), completion: .file())
+    var out: String?
+
+    @Flag(help: "Let --out replace an existing file.")
+    var force = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Strings stay strings, also dates, UUIDs and ObjectIds: for Zod and TypeBox, whose values are strings."))
+    var keepStrings = false
+
+    @OptionGroup(title: "Output") var output: ResultFlags
+
+    func validate() throws {
+        if let collection, Namespace(collection) == nil {
+            throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
+        }
+        if force, target.path == nil { throw ValidationError("--force needs --out") }
+    }
+
+    func run() async throws {
+        try output.prepare(reading: [file])
+        let namespace = collection.flatMap { Namespace($0) }
+        try target.prepare(for: [namespace])
+        let imported = try imported(for: namespace)
+        let text = SchemaFileText(imported.validator).text
+        try target.write([(namespace, text)])
+        let path = target.path == nil ? nil : try target.file(of: namespace)
+        try show(
+            ImportResult(imported, from: file, for: namespace, in: path, keepsStrings: keepStrings),
+            text)
+    }
+
+    private func imported(for namespace: Namespace?) throws(SchemaError) -> ImportedSchema {
+        guard file.hasSuffix(".prisma") || (try? FilePath(file).stat().type) == .directory else {
+            return try ImportedSchema(fileAt: file, schema: schema, keepsStrings: keepStrings)
+        }
+        return try ImportedSchema(prismaAt: file, model: schema ?? namespace?.collection)
+    }
+
+    private var target: SchemaTarget {
+        SchemaTarget(
+            path: out == "-" ? nil : out, mayReplace: force, dialect: .jsonSchema,
+            isInReport: [.json, .jsonl].contains(output.output), inputs: [file])
+    }
+
+    private func show(_ result: ImportResult, _ validator: String) throws {
+        guard target.path == nil, output.output == .text else { return try output.show(result) }
+        if !output.quiet {
+            let isColored = Console.wantsColor(onTerminal: Console.isInteractive)
+            Console.write(result.text(TextLayout(isColored: isColored)), isColored: isColored)
+        }
+        try output.show(validator) { ResultFlags.text(of: result, as: $0, .file) }
+    }
+}

@@ -1,0 +1,50 @@
+internal import ArgumentParser
+internal import BSON
+internal import Checking
+internal import Concurrency
+internal import Jobs
+internal import Mongo
+internal import Planning
+internal import Privileges
+internal import Scanning
+internal import ServerSchema
+
+/// `shipshape plan --fix SCHEMA`.
+extension PlanCommand {
+    /// Plans the repair of the documents that fail a schema now.
+    func planRepairs(of argument: SchemaArgument) async throws {
+        let pool = try connection.pool()
+        let schema = try await argument.read(namespace: asked, in: database, connection: connection)
+        let namespaces = schema.collections.map(\.namespace)
+        try await pool.requirePrivileges(for: "plan --fix", on: WorkPlaces(reading: namespaces))
+        var options = PlanOptions()
+        options.defaults = statedDefaults
+        options.name = name
+        let planner = Planner(from: schema, to: schema, options: options)
+        let report = try await check(schema, on: pool)
+        var plan = try planned(by: planner) { try planner.repairs(of: report, includesPossible: repairs.strict) }
+        let survey = plan
+        plan = try await onOwnedThread(name: "plan") { () throws in
+            try PlanSurvey(planner).adding(to: survey, from: try pool.client())
+        }
+        let named = NamedSchema(argument: argument, schema: schema)
+        try finish(plan, planner, named, named, only: asked ?? (schema.isOneFile ? namespaces.first : nil))
+    }
+
+    /// The collection that `--collection` names; `nil` without it.
+    private var asked: Namespace? { collection.flatMap { Namespace($0) } }
+
+    /// Checks the documents, as `check` does without an active schema and without the ledger.
+    private func check(_ schema: ServerSchema, on pool: ClientPool) async throws -> CheckReport {
+        let namespaces = schema.collections.map(\.namespace)
+        var run = CheckRun(
+            schema: schema, limit: .max, scan: try ScanFlags.parse(repairs.words),
+            map: try NamespaceMap([], for: namespaces), showsProgress: output.showsProgress, stop: StopSignal())
+        run.ledger.location = .none
+        run.stateDatabase = state.stateDatabase
+        run.rules.assumptions = repairs.app.assumptions
+        run.rules.exceptions = try repairs.exceptions.read(
+            for: schema.collections.map(run.compile), of: schema, isPart: collection != nil)
+        return try await run.check(live: pool)
+    }
+}

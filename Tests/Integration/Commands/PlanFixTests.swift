@@ -1,0 +1,319 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Tests that the jobs of `plan --fix` repair what they were planned for, and that its remarks name the rest.
+@Suite struct PlanFixTests {
+    /// A collection `T`, its schema, and the folder of the jobs.
+    private struct Subject {
+        let backfill: BackfillCase
+        let schema: String
+
+        var namespace: String { "\(backfill.database.name).T" }
+        var jobs: FilePath { backfill.folder.appending("jobs") }
+        var here: [String] { ["--collection", namespace, "--uri", backfill.uri] }
+
+        func plan(_ flags: String...) async throws -> ProgramRun {
+            try await Program.run(
+                ["plan", "--fix", schema] + here + ["--out", jobs.string, "--fail-on", "none", "--strict"] + flags)
+        }
+
+        /// Runs all planned jobs, except for drafts.
+        func runJobs() async throws {
+            for file in PlanCase.files(in: jobs) {
+                let path = jobs.appending(file).string
+                let text = try String(contentsOfFile: path, encoding: .utf8)
+                guard text.contains("\nsteps:\n") else { continue }
+                let run = try await Program.run(
+                    [
+                        "backfill", path, "--yes", "--uri", backfill.uri, "--ledger", "none", "--state-database",
+                        backfill.state.name, "--lease-ttl", "20s",
+                    ])
+                #expect(run.exitCode == 0 || run.exitCode == 1, "\(run.output)\(run.errors)")
+            }
+        }
+
+        /// Returns how many documents have each finding of a check, by rule, path and found type.
+        func findings() async throws -> [String: Int] {
+            let run = try await Program.run(
+                ["check", schema] + here + ["--ledger", "none", "--strict", "--output", "json"])
+            let report = try #require(try BSONValue(extendedJSON: run.output).document)
+            let collections = report["collections"]?.document?.values.compactMap(\.document) ?? []
+            return PlanFixTests.counts(collections.flatMap { PlanFixTests.members("groups", of: $0) })
+        }
+    }
+
+    private static func members(_ key: String, of document: BSONDocument) -> [BSONDocument] {
+        document[key]?.document?.values.compactMap(\.document) ?? []
+    }
+
+    /// Returns the number of documents of each finding that fails a strict check.
+    private static func counts(_ findings: [BSONDocument]) -> [String: Int] {
+        let failing = findings.filter { ["certain", "possible"].contains($0["level"]?.text) }
+        return Dictionary(
+            failing.map { finding in
+                let words = ["rule", "path", "found"].map { finding[$0]?.text ?? "" }
+                return (words.joined(separator: " "), finding["documents"]?.integer ?? 0)
+            }, uniquingKeysWith: +)
+    }
+
+    /// Returns the findings that a plan, as JSON, leaves: those of its remarks, and those of the values that its steps
+    /// skip.
+    private static func left(by plan: BSONDocument) -> [String: Int] {
+        let entries = members("jobs", of: plan).flatMap { members("entries", of: $0) } + members("remarks", of: plan)
+        var left = counts(entries.filter { $0["role"] == "manual" }.flatMap { members("findings", of: $0) })
+        for entry in entries where entry["role"] == "step" {
+            // A field in an object that is not there fits the schema.
+            let reasons = members("left_alone", of: entry).filter { $0["reason"] != "parent is missing" }
+            let skipped = reasons.reduce(0) { $0 + ($1["count"]?.integer ?? 0) }
+            let findings = counts(members("findings", of: entry))
+            if skipped > 0, let only = findings.keys.first { left[only] = skipped }
+        }
+        return left
+    }
+
+    private func with(
+        _ schema: String, isValidator: Bool = false, _ documents: [BSONDocument],
+        _ body: (Subject) async throws -> Void
+    ) async throws {
+        try await Mongod.shared.withBackfill { backfill in
+            try backfill.write("schema.json", isValidator ? #"{"$jsonSchema": \#(schema)}"# : schema)
+            try await backfill.database.fill("T", documents)
+            try await body(Subject(backfill: backfill, schema: backfill.folder.appending("schema.json").string))
+        }
+    }
+
+    private func expectThatTheRemarksNameTheRest(_ subject: Subject) async throws {
+        let before = try await subject.findings()
+        let run = try await subject.plan("--output", "json")
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let plan = try #require(try BSONValue(extendedJSON: run.output).document)
+        let expected = Self.left(by: plan)
+        #expect(expected.count < before.count, "some findings get a step")
+        try await subject.runJobs()
+        #expect(try await subject.findings() == expected)
+        #expect(try await subject.backfill.database.count("T", [:]) > 0)
+    }
+
+    // MARK: A document for each rule
+
+    private static let text = #"{"bsonType":"string"}"#
+    private static let int = #"{"bsonType":"int"}"#
+    private static let texts = #"{"bsonType":"array","items":\#(text)}"#
+    private static let home =
+        #"{"title":"Home","bsonType":"object","required":["city"],"properties":{"city":\#(text)}}"#
+    private static let scores = #"{"bsonType":"object","additionalProperties":\#(text)}"#
+
+    /// Each field has one kind of failure, so that no step skips a document because of another one.
+    private static let properties = """
+        "_id": \(int), "name": \(text), "state": {"bsonType":"string","enum":["Open","Done"]},
+        "age": \(int), "level": \(int), "size": \(int), "rank": \(int), "count": \(int), "price": {"bsonType":"double"},
+        "amount": {"bsonType":"int","minimum":0}, "home": \(home), "flat": \(home), "house": \(home), "barn": \(home),
+        "rooms": {"bsonType":"array","items":{"title":"Room","bsonType":"object","required":["label"],
+          "properties":{"label":\(text)}}},
+        "closed": {"title":"Closed","bsonType":"object","additionalProperties":false,"properties":{"a":\(text)}},
+        "tags": \(texts), "marks": \(texts), "lists": \(texts), "gaps": \(texts),
+        "title": {"bsonType":"string","maxLength":3}, "kinds": {"bsonType":"array","uniqueItems":true,"items":\(text)}
+        """
+    private static let appProperties = """
+        \(properties), "scores": \(scores), "points": \(scores), "keys": \(scores), "any": {"bsonType":"mixed"},
+        "blob": {"bsonType":"binData"}, "token": {"bsonType":"uuid"}, "note": \(text),
+        "place": {"title":"Place","bsonType":"object","properties":{"type":\(text),
+          "coordinates":{"bsonType":"array","items":{"bsonType":"double"}}}}
+        """
+
+    private static func schema(_ properties: String) -> String {
+        #"{"title":"T","bsonType":"object","required":["_id","name","state"],"properties":{\#(properties)}}"#
+    }
+
+    private static func documents(_ parts: [BSONDocument]) -> [BSONDocument] {
+        let base: BSONDocument = ["_id": 0, "name": "n", "state": "Open"]
+        return [base]
+            + parts.enumerated().map { index, part in
+                let fields = [("_id", BSONValue.int(Int32(index + 1))), ("name", "n"), ("state", "Open")]
+                let kept = fields.filter { part[$0.0] == nil }
+                return BSONDocument(kept + ((try? part.elements().map { ($0.name, $0.value) }) ?? []))
+            }
+    }
+
+    private static let common: [BSONDocument] = [
+        ["name": nil], ["state": "Lost"], ["age": "7"], ["age": true], ["level": "old"], ["size": ["a": 1]],
+        ["rank": [5]], ["count": 3.5], ["amount": -1], ["home": [:]], ["flat": ["city": 5]], ["house": "Elm St 5"],
+        ["rooms": [[:]]], ["rooms": [["label": 1]]], ["closed": ["town": "x"]], ["tags": "a"], ["marks": [1]],
+        ["lists": [["x"]]], ["gaps": ["a", nil]], ["title": "long"], ["kinds": ["a", "a"]],
+    ]
+
+    private static let withoutFields: [BSONDocument] = [["_id": 101, "state": "Open"], ["_id": 102, "name": "n"]]
+
+    @Test func whatIsPlannedForIsRepairedAndTheRemarksNameTheRest() async throws {
+        let own: [BSONDocument] = [
+            ["price": 3], ["barn": ["city": nil]], ["scores": ["a": 1]], ["points": ["a": nil]], ["keys": ["": "x"]],
+            ["any": .regex(pattern: "a", options: "")], ["blob": .binary(subtype: 5, bytes: [1])],
+            ["token": .binary(subtype: 0, bytes: [UInt8](repeating: 7, count: 16))], ["note": .undefined],
+            ["place": ["type": "Point", "coordinates": [200.0, 0.0]]],
+        ]
+        try await with(
+            Self.schema(Self.appProperties), Self.documents(Self.common + own) + Self.withoutFields,
+            expectThatTheRemarksNameTheRest)
+    }
+
+    @Test func theSameHoldsForAValidator() async throws {
+        let own: [BSONDocument] = [["age": nil], ["barn": ["city": nil]], ["closed": nil]]
+        try await with(
+            Self.schema(Self.properties), isValidator: true, Self.documents(Self.common + own) + Self.withoutFields,
+            expectThatTheRemarksNameTheRest)
+    }
+
+    @Test func noStepIsPlannedForValuesOfWhichNoneConverts() async throws {
+        try await with(Self.schema(Self.properties), Self.documents([["age": "old"], ["age": "3.5"]])) { subject in
+            let run = try await subject.plan()
+            #expect(run.output.contains("2 documents fail now"), "\(run.output)")
+            #expect(run.output.contains("the step \"convert\" can change none of these values"))
+            #expect(run.output.contains("rounded in 1 document"))
+            #expect(run.output.contains("unparsable in 1 document"))
+            #expect(run.output.contains("suggested: convert: {field: age, to: int, onLoss: allow}"))
+            #expect(run.output.contains(#"db.getCollection("T").find({"#), "the filter finds the documents")
+            let text = try #require(try PlanCase.texts(below: subject.jobs).values.first)
+            #expect(!text.contains("\nsteps:\n"), "the file is a draft")
+        }
+    }
+
+    @Test func partOfAGroupThatDoesNotConvertIsCounted() async throws {
+        try await with(Self.schema(Self.properties), Self.documents([["age": "7"], ["age": "old"]])) { subject in
+            let run = try await Program.run(
+                ["plan", "--fix", subject.schema] + subject.here + ["--out", subject.jobs.string])
+            #expect(run.exitCode == 1, "a step cannot change a document")
+            #expect(run.output.contains("convert: {field: age, to: int}  (1 document)"), "\(run.output)")
+            #expect(run.output.contains("skipped: 1 document, unparsable"))
+            let file = "\(subject.namespace)+fix.yml"
+            let path = subject.jobs.appending(file).string
+            #expect(PlanCase.files(in: subject.jobs) == [file])
+            let next = """
+
+                Next:
+                  shipshape backfill --dry-run \(path)
+                  shipshape backfill \(path)
+                  shipshape check \(subject.schema) --collection \(subject.namespace)
+
+                """
+            #expect(run.output.hasSuffix(next), "\(run.output)")
+        }
+    }
+
+    @Test func aJobOfRepairsNamesTheSchemaAsActiveAndNext() async throws {
+        try await with(Self.schema(Self.properties), Self.documents([["age": "7"]])) { subject in
+            #expect(try await subject.plan().exitCode == 0)
+            let text = try #require(try PlanCase.texts(below: subject.jobs).values.first)
+            #expect(text.contains("schema: {active: ../schema.json, next: ../schema.json}"), "\(text)")
+            #expect(text.contains("# type-mismatch: age, 1 document, expected int, found string\n"))
+            #expect(text.contains("Run this job at any time"))
+        }
+    }
+
+    @Test func nothingToFixIsNoFinding() async throws {
+        try await with(Self.schema(Self.properties), Self.documents([])) { subject in
+            let run = try await Program.run(
+                ["plan", "--fix", subject.schema] + subject.here + ["--out", subject.jobs.string])
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output == "Nothing to fix.\n")
+            #expect(PlanCase.files(in: subject.jobs).isEmpty)
+        }
+    }
+
+    @Test func liveIsASchemaLikeAnyOther() async throws {
+        try await with(Self.schema(Self.properties), Self.documents([["age": "7"]])) { subject in
+            let validator = try BSONDocument(
+                extendedJSON: #"{"$jsonSchema": {"properties": {"age": {"bsonType": "int"}}}}"#)
+            try await subject.backfill.database.run([
+                "collMod": "T", "validator": .object(validator), "validationAction": "warn",
+            ])
+            let live = Subject(backfill: subject.backfill, schema: "live")
+            #expect(try await live.plan().exitCode == 0)
+            try await live.runJobs()
+            #expect(try await live.findings().isEmpty)
+        }
+    }
+
+    @Test func jobsForAChangeStayAndJobsOfAnEarlierRepairGoWithForce() async throws {
+        try await with(Self.schema(Self.properties), Self.documents([["age": "7"]])) { subject in
+            #expect(try await subject.plan().exitCode == 0)
+            let change = "# Planned by comparing a with it.\n"
+            let file = subject.jobs.appending("\(subject.namespace).yml").string
+            try change.write(toFile: file, atomically: true, encoding: .utf8)
+            try await subject.runJobs()
+            #expect(try await subject.plan().exitCode == 73, "the job of the earlier plan is not needed any more")
+            #expect(try await subject.plan("--force").exitCode == 0)
+            #expect(PlanCase.files(in: subject.jobs) == ["\(subject.namespace).yml"])
+        }
+    }
+
+    @Test func acceptedFindingsGetNoStep() async throws {
+        try await with(Self.schema(Self.properties), Self.documents([["age": "7"]])) { subject in
+            try subject.backfill.write(
+                "exceptions.yml",
+                "- {collection: \(subject.namespace), path: age, rule: type-mismatch, reason: known, owner: me}\n")
+            let file = subject.backfill.folder.appending("exceptions.yml").string
+            let run = try await subject.plan("--exceptions", file)
+            #expect(run.exitCode == 0)
+            #expect(run.output.hasPrefix("Nothing to fix.\n"), "\(run.output)")
+            #expect(run.output.contains("findings that the file of exceptions accepts, without a step: 1"))
+        }
+    }
+
+    // MARK: What check says, and bad input
+
+    @Test func aCheckWithFindingsEndsWithTheCommandThatPlansTheirRepair() async throws {
+        try await with(Self.schema(Self.properties), Self.documents([["age": "7"]])) { subject in
+            func next(_ flags: String...) async throws -> String? {
+                let run = try await Program.run(
+                    ["check", subject.schema, "--collection", subject.namespace, "--ledger", "none"] + flags,
+                    environment: ["SHIPSHAPE_URI": subject.backfill.uri])
+                return run.output.split(separator: "\n").last.map(String.init)
+            }
+            let command = "Next: shipshape plan --fix \(subject.schema) --collection \(subject.namespace)"
+            #expect(try await next() == "\(command) --out jobs")
+            #expect(try await next("--state-database", "other") == "\(command) --out jobs --state-database other")
+            let strict = command.replacing("--fix", with: "--strict --fix")
+            #expect(try await next("--strict") == "\(strict) --out jobs")
+            #expect(try await next("--active", subject.schema) == "\(command) --out jobs")
+            #expect(try await next("--quiet")?.hasPrefix("Next") == false)
+            #expect(try await next("--where", "{}")?.hasPrefix("Next") == false, "not every document was read")
+            #expect(try await subject.plan().exitCode == 0)
+            try await subject.runJobs()
+            #expect(try await next()?.hasPrefix("Next") == false, "every document fits")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["a.json", "b.json"], "--fix schema.json plans for one schema: leave out a.json"),
+            (["--rename", "T.a=b"], "--rename does not go with --fix"),
+            (["--threads", "0"], "--threads must be from 1 to 64"), (["--rate", "0"], "--rate must be at least 1"),
+        ])
+    func wrongUseEndsWith64(_ flags: [String], _ message: String) async throws {
+        let run = try await Program.run(["plan", "--fix", "schema.json", "--uri", "mongodb://127.0.0.1:9/"] + flags)
+        #expect(run.exitCode == 64)
+        #expect(run.errors.contains(message), "\(run.errors)")
+    }
+
+    @Test(arguments: ["--strict", "--rate=5", "--exceptions=none"])
+    func flagsOfRepairsNeedFix(_ flag: String) async throws {
+        let run = try await Program.run(["plan", "a.json", "b.json", flag])
+        #expect(run.exitCode == 64)
+        #expect(run.errors.contains("\(flag.prefix { $0 != "=" }) needs --fix"), "\(run.errors)")
+    }
+
+    @Test func withoutADeploymentThereIsNothingToRead() async throws {
+        let run = try await Program.run(["plan", "--fix", "schema.json"], environment: ["SHIPSHAPE_URI": ""])
+        #expect(run.exitCode == 64)
+        #expect(run.errors.contains("no deployment is named: give --uri, set SHIPSHAPE_URI"), "\(run.errors)")
+    }
+
+    @Test func oneSchemaAloneIsAnError() async throws {
+        let run = try await Program.run(["plan", "a.json"])
+        #expect(run.exitCode == 64)
+        #expect(run.errors.contains("Missing expected argument '<new>': name OLD and NEW, or one schema with --fix"))
+    }
+}
