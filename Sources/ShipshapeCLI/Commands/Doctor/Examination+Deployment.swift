@@ -156,10 +156,10 @@ extension Examination {
         guard schema?.dialect.isOfSync != false || ledger.ledger != nil, ledger.location != .none else {
             return add(.state, "ledger", .good, "none is read")
         }
-        let (location, apps) = (ledger.location, ledger.apps(of: [schema]))
+        let (location, scope) = (ledger.location, ledger.scope(of: [schema]))
         do {
             let entries = try await onOwnedThread(name: "ledger") { () throws in
-                try LedgerReader.open(location, of: apps, on: try pool.client())?.entries().entries
+                try LedgerReader.open(scope, on: try pool.client())?.entries().entries
             }
             guard let entries else {
                 if let error = LedgerFlags.missing(location) { return add(.state, "ledger", error) }
