@@ -50,6 +50,7 @@ struct Examination {
 extension Examination {
     /// Examines the files in the working folder.
     mutating func examineProject(_ argument: SchemaArgument) async {
+        add(.project, "program", .good, "shipshape \(Release.text), libmongoc \(Driver.version)")
         let settings = Settings.current
         if let file = settings.file.path {
             let environments = settings.file.environments.keys.sorted()
