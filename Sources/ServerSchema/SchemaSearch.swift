@@ -38,8 +38,8 @@ package enum SchemaSearch {
     private static func holdsSchemas(_ folder: FilePath) -> Bool {
         let marks = ["root_config.json", "realm_config.json", "stitch.json", "data_sources"]
         if marks.contains(where: { (try? folder.appending($0).stat()) != nil }) { return true }
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
-        if files.contains(where: { $0.hasSuffix(".prisma") }) { return true }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
+        if names.contains(where: { $0.hasSuffix(".prisma") }) { return true }
         guard let files = try? SchemaFiles(at: folder.string) else { return false }
         var reading = SchemaReading(files: files, wanted: nil)
         reading.isSuggested = true

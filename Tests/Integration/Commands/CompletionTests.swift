@@ -141,7 +141,6 @@ import Testing
             say 'echo rea""dy'
             zpty -r shell seen '*ready*'
             zpty -n -w shell "$1"$'\t'
-            sleep 0.1
             zpty -n -w shell $'\x18'
             zpty -r shell seen '*<<<*>>>*'
             print -r -- ${${seen##*<<<}%%>>>*}

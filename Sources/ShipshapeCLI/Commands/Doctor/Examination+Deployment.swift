@@ -106,6 +106,8 @@ extension Examination {
                         + "scan")
             }
             examine(found.1, facts)
+        } catch let error as MongoError where error.isAuthorization {
+            add(.deployment, "change streams", .notice, "not tried: the user is not allowed to read the collections")
         } catch {
             add(.deployment, "change streams", error)
         }
