@@ -149,7 +149,8 @@ extension RuleCode {
 }
 
 extension RuleCode {
-    /// Returns the error code of the App Services API, or of Prisma, for a finding of this rule; `nil` if there is none.
+    /// Returns the error code of the App Services API, or of Prisma, for a finding of this rule; `nil` if there is
+    /// none.
     ///
     /// Source: `semantics.md`, section 10; the error reference of Prisma.
     public func vendorCode(in dialect: Dialect) -> String? {

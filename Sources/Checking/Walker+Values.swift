@@ -198,9 +198,9 @@ extension Walker {
             return sink.report(Finding(.additionalProperty, .possible, node: index, found), extra: element, of: view)
         }
         if node.additional >= 0 {
-            var sink = VerdictSink()
-            try value(element, of: view, node: Int(node.additional), depth: depth, into: &sink)
-            if sink.verdict >= .possible {
+            var own = VerdictSink()
+            try value(element, of: view, node: Int(node.additional), depth: depth, into: &own)
+            if own.verdict >= .possible {
                 let finding = Finding(.additionalProperty, .possible, node: index, found)
                 return sink.report(finding, extra: element, of: view)
             }

@@ -54,8 +54,8 @@ extension MirrorRun {
 
     /// Restores the documents of clients that the mirror's own writes overwrote, unless clients changed them since.
     ///
-    /// Each pair is in the list of pairs to be carried over, with the time of the client's change. That change was later
-    /// than the one that the mirror carried over, so it wins.
+    /// Each pair is in the list of pairs to be carried over, with the time of the client's change. That change was
+    /// later than the one that the mirror carried over, so it wins.
     mutating func restoreOverwritten() throws {
         for side in PartnerSide.allCases {
             let writes = unreported.overwriting.filter { $0.side == side }
@@ -78,7 +78,9 @@ extension MirrorRun {
         _ changes: [PairWriter.Change], sentTo side: PartnerSide, readAt time: ClusterTime, except failed: Set<IDKey>
     ) {
         for change in changes where !failed.contains(change.key) {
-            unreported.add(UnreportedWrites.Write(side: side, change: change, read: time, end: writer.lastCommit))
+            // The session may know only a time before the commit, so the stream's report is awaited for longer.
+            let end = ClusterTime(rawValue: writer.lastCommit.rawValue + (10 << 32))
+            unreported.add(UnreportedWrites.Write(side: side, change: change, read: time, end: end))
         }
     }
 

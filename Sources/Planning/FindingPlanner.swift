@@ -47,7 +47,22 @@ struct FindingPlanner {
         for isOfPresence in [false, true] {
             group.entries += parts.filter { ($0.0 == .presence) == isOfPresence }.flatMap(\.1.entries)
         }
+        if fields.dialect == .prisma { limitConversions(of: &group) }
         return group
+    }
+
+    /// Limits conversions to documents with values of the found types, because a Prisma client reads several types of
+    /// numbers as one.
+    private func limitConversions(of group: inout FieldGroup) {
+        for step in Set(group.steps.filter { $0.kind == "convert" }) {
+            let own = group.entries.indices.filter { group.entries[$0].step == step }
+            // A conversion without a finding is for the values that an earlier step makes.
+            guard own.allSatisfy({ !group.entries[$0].violations.isEmpty }) else { continue }
+            let types = Set(own.flatMap { group.entries[$0].violations }.compactMap { $0.foundType?.description })
+            let field = step.target.split(separator: ".").filter { $0 != FieldPath.each }.joined(separator: ".")
+            let condition = "{\(YAMLText.word(field)): {$type: [\(types.sorted().joined(separator: ", "))]}}"
+            for index in own { group.entries[index].step?.condition = condition }
+        }
     }
 
     /// Returns the entries that repair one finding, or the remark why no step does.
@@ -165,9 +180,7 @@ extension FindingPlanner {
         "the schema demands this only in a part that does not describe the field itself, such as \"allOf\" or "
         + "\"patternProperties\": correct these values"
 
-    /// Whether the collection's schema itself states at the finding's path what the finding is about.
-    ///
-    /// In a validator, a schema inside a keyword such as `allOf` may state it instead.
+    /// Whether the collection's own schema causes a finding, and not a schema inside a keyword such as `allOf`.
     private func isStated(_ finding: ViolationGroup, _ repair: Repair) -> Bool {
         guard fields.dialect == .jsonSchema else { return true }
         let path = finding.violation.path

@@ -40,7 +40,7 @@ package struct PlanSurvey: Sendable {
             plan.collections[index].jobs = jobs
         }
         try countParents(in: &plan, client)
-        if plan.failing != nil { plan.settleRepairs() }
+        if plan.failing != nil { plan.completeRepairs() }
         planner.name(&plan)
         return plan
     }

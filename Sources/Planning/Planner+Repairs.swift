@@ -56,7 +56,9 @@ extension Planner {
         if stage.refusal(of: groups.flatMap(\.steps)) != nil {
             var kept: [StepLine] = []
             for index in groups.indices {
-                if let reason = stage.refusal(of: kept + groups[index].steps) {
+                // Only the steps of one job are checked against each other.
+                let own = Array(kept[(kept.count / JobFile.maximumSteps * JobFile.maximumSteps)...])
+                if let reason = stage.refusal(of: own + groups[index].steps) {
                     groups[index] = groups[index].refused(because: reason, in: new.dialect)
                 } else {
                     kept += groups[index].steps
@@ -77,10 +79,10 @@ extension SchemaPlan {
     ///
     /// A step that cannot change any of the documents with its findings becomes a remark, so that no job is planned for
     /// values that it would only report.
-    mutating func settleRepairs() {
+    mutating func completeRepairs() {
         for index in collections.indices {
             for job in collections[index].jobs.indices {
-                let entries = collections[index].jobs[job].entries.compactMap(\.settled)
+                let entries = collections[index].jobs[job].entries.compactMap(\.surveyed)
                 collections[index].jobs[job].entries = entries
                 // The steps that became remarks skip no documents any more.
                 let stuck = entries.reduce(0) { $0 + ($1.finding?.stuck ?? 0) }
@@ -102,14 +104,13 @@ extension CollectionPlan {
 }
 
 extension PlanEntry {
-    /// The entry as the survey's finding for its step settles it; `nil` if it serves no finding and no document needs
-    /// it.
-    fileprivate var settled: PlanEntry? {
+    /// The entry after the survey; `nil` if it serves no finding and no document needs it.
+    fileprivate var surveyed: PlanEntry? {
         guard let step, let finding, finding.needing == 0 else { return self }
         guard !violations.isEmpty else { return isActive ? self : nil }
         var entry = self
         (entry.role, entry.step, entry.review, entry.finding) = (.manual, nil, nil, nil)
-        let left = finding.skipped.filter { $0.count > 0 }
+        let left = finding.skipped.filter { $0.isTrouble && $0.count > 0 }
         let reasons = left.map { "\($0.reason) in \($0.count == 1 ? "1 document" : "\($0.count) documents")" }
         entry.remarks = [
             reasons.isEmpty

@@ -133,7 +133,8 @@ package struct Planner: Sendable {
         _ groups: [FieldGroup], of fields: FieldPlanner, movedFrom: Namespace?, into plan: inout CollectionPlan
     ) throws {
         var (early, late): ([PlanEntry], [PlanEntry]) = ([], [])
-        // The server itself refuses what does not fit a validator; otherwise, older clients read the documents meanwhile.
+        // The server itself refuses what does not fit a validator; otherwise, older clients read the documents
+        // meanwhile.
         let hasClients = new.dialect != .jsonSchema
         let check = StageCheck(old: old, new: new, namespace: plan.namespace)
         // Usually, one check of all steps is enough for every group.

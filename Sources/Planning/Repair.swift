@@ -91,7 +91,7 @@ enum Repair: Hashable {
         case .valueTooLarge: self = .decision("no step makes a value smaller: store it elsewhere")
         case .requiredMissingDefaulted, .requiredNullDefaulted:
             self = .unneeded("clients get the schema's default in place of the field")
-        case .boolAsNumber: self = .unneeded("clients see 0 or 1")
+        case .boolAsNumber: self = .unneeded("clients read the values as 0 and 1")
         case .reservedField:
             self = .unneeded("a write is in progress; shipshape backfill --unset-locks removes a lock that was left")
         case .extraField: self = .unneeded("sync ignores the field")

@@ -84,8 +84,8 @@ struct StageCheck {
         return nil
     }
 
-    /// Returns the reason why jobs cannot hold all of the given steps, or why the steps do not fit the schemas; `nil` if
-    /// there is none.
+    /// Returns the reason why jobs cannot hold all of the given steps, or why the steps do not fit the schemas; `nil`
+    /// if there is none.
     func refusal(of steps: [StepLine]) -> String? {
         for start in stride(from: 0, to: steps.count, by: JobFile.maximumSteps) {
             do throws(JobError) {

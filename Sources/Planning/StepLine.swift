@@ -26,6 +26,8 @@ package struct StepLine: Hashable, Sendable {
     package let kind: String
     /// The settings of the step below that key, in the order of the file.
     package internal(set) var members: [Member]
+    /// The filter for the documents that the step applies to, as the job file writes it; `nil` for all documents.
+    var condition: String?
 
     init(_ kind: String, _ members: KeyValuePairs<String, Value?>) {
         self.kind = kind
@@ -35,7 +37,8 @@ package struct StepLine: Hashable, Sendable {
     /// The text of the line in the job file, without the dash.
     package var text: String {
         let list = members.map { "\($0.key): \(Self.text($0.value))" }.joined(separator: ", ")
-        return "\(kind): {\(list)}"
+        let step = "\(kind): {\(list)}"
+        return condition.map { "{\(step), where: \($0)}" } ?? step
     }
 
     private static func text(_ value: Value) -> String {

@@ -27,13 +27,13 @@ public enum SchemaDiff {
     public static func changes(
         from old: ServerSchema, to new: ServerSchema, renames: [Rename], isVersioned: Bool = false
     ) throws(RenameError) -> [SchemaChange] {
-        var map = try RenameResolver.resolve(renames, from: old, to: new)
-        if old.dialect == .prisma, new.dialect == .prisma { map.addMappings(from: old, to: new) }
-        let changes = changes(from: old, to: new, map)
+        let changes = changes(from: old, to: new, try RenameResolver.resolve(renames, from: old, to: new))
         return isVersioned ? changes.map { $0.with($0.kind.versioned) } : changes
     }
 
-    private static func changes(from old: ServerSchema, to new: ServerSchema, _ map: RenameMap) -> [SchemaChange] {
+    private static func changes(from old: ServerSchema, to new: ServerSchema, _ stated: RenameMap) -> [SchemaChange] {
+        var map = stated
+        if old.dialect == .prisma, new.dialect == .prisma { map.addMappings(from: old, to: new) }
         let before = Dictionary(old.collections.map { (map.newName(of: $0.namespace), $0) }) { first, _ in first }
         let namespaces = Set(before.keys).union(new.collections.map(\.namespace)).sorted()
         let app = SyncComparison(from: old, to: new, renames: map)

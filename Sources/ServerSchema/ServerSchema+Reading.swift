@@ -6,9 +6,8 @@ extension ServerSchema {
     /// The path is one of: an App Services app folder of any generation (`root_config.json`, `realm_config.json`,
     /// `config.json` or `stitch.json`), a folder of `<database>.<collection>.json` files or
     /// `<database>/<collection>/schema.json` files, or one schema file. Instead of a schema, each file may hold a
-    /// validator (`{"$jsonSchema": …}`, or an object that contains one). A Prisma schema is a `.prisma` file, or a folder
-    /// with such files.
-    /// Files that have nothing to do with schemas are ignored.
+    /// validator (`{"$jsonSchema": …}`, or an object that contains one). A Prisma schema is a `.prisma` file, or a
+    /// folder with such files. Files that have nothing to do with schemas are ignored.
     /// - Parameters:
     ///   - path: the file or folder as the user named it.
     ///   - namespace: the collection that a single file covers. Of a folder, only this collection is returned as read;

@@ -83,7 +83,9 @@ import Testing
         }
         #expect(cited > 25)
         let rules = try String(contentsOf: Self.root.appending(path: "docs/reference/rules.md"), encoding: .utf8)
-        for line in rules.split(separator: "\n") where line.hasPrefix("| `") {
+        // The rules for Prisma have their sources in Prisma's own code.
+        let parts = rules.split(separator: #/\n##+ /#).filter { !$0.prefix { $0 != "\n" }.contains("Prisma") }
+        for line in parts.flatMap({ $0.split(separator: "\n") }) where line.hasPrefix("| `") {
             let sources = line.split(separator: "|").last?.split(whereSeparator: { ", ".contains($0) }) ?? []
             #expect(
                 !sources.isEmpty && sources.filter { $0 != "note" }.allSatisfy { headings.contains(String($0)) },

@@ -65,7 +65,8 @@ import Testing
 
     @Test func namesAreThoseOfTheDocumentsAndDecisionsHaveNotes() throws {
         let schema = try imported(
-            "model A {\n  id Int @id @map(\"_id\")\n  at DateTime @map(\"created_at\")\n  b B @relation(fields: [bID], references: [id])\n  bID Int\n}\n"
+            "model A {\n  id Int @id @map(\"_id\")\n  at DateTime @map(\"created_at\")\n"
+                + "  b B @relation(fields: [bID], references: [id])\n  bID Int\n}\n"
                 + "model B {\n  id Int @id @map(\"_id\")\n  a A[]\n}", model: "A")
         let names = try #require(schema.root["properties"]?.document).elements().map(\.name)
         #expect(names == ["_id", "created_at", "bID"])
@@ -86,7 +87,8 @@ import Testing
 
     @Test func theUserChoosesTheModelByItsNameOrItsCollection() throws {
         let blocks =
-            "model User {\n  id Int @id @map(\"_id\")\n  @@map(\"users\")\n}\nmodel Order {\n  id Int @id @map(\"_id\")\n}"
+            "model User {\n  id Int @id @map(\"_id\")\n  @@map(\"users\")\n}\n"
+            + "model Order {\n  id Int @id @map(\"_id\")\n}"
         #expect(try imported(blocks, model: "User").name == "User")
         #expect(try imported(blocks, model: "users").name == "User")
         #expect(throws: SchemaError.self) { try imported(blocks) }

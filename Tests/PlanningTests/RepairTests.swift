@@ -31,6 +31,12 @@ import Testing
             ? "{ \"$jsonSchema\": { \"bsonType\": \"object\", \(parts) } }"
             : "{ \"title\": \"T\", \"bsonType\": \"object\", \(parts) }"
         let schema = try ServerSchema.read(text: text, namespace: Namespace(database: "app", collection: "T"))
+        return try plan(schema, documents, isStrict: isStrict, defaults: defaults)
+    }
+
+    private func plan(
+        _ schema: ServerSchema, _ documents: [BSONDocument], isStrict: Bool = true, defaults: [String] = []
+    ) throws -> SchemaPlan {
         var tally = Tally(CompiledSchema(schema.collections[0], of: schema))
         for document in documents { try tally.add(document.view) }
         let report = CheckReport(
@@ -78,10 +84,11 @@ import Testing
                 "convert: {field: \"x.[]\", to: string}"
             ),
             ("{ \"bsonType\": \"object\", \"additionalProperties\": \(string) }", ["a": nil], "drop-nulls: {field: x}"),
-            (string, .undefined, "unset: {field: x, when: null}"),
+            (string, .undefined, "unset: {field: x, when: \"null\"}"),
             (home, [:], "default: {field: x.city, value: \"\", when: missingOrNull}"),
             (home, ["city": nil], "default: {field: x.city, value: \"\", when: missingOrNull}"),
             (closed, ["town": "a"], "unset: {field: x.town}"),
+            ("{ \"bsonType\": \"array\", \"items\": \(closed) }", [["town": "a"]], "unset: {field: \"x.[].town\"}"),
         ] as [(String, BSONValue, String)])
     func aFindingGetsTheStepOfItsRule(_ schema: String, _ value: BSONValue, _ step: String) throws {
         let plan = try plan(Self.field(schema), [["_id": 1, "x": value]])
@@ -121,7 +128,6 @@ import Testing
             ("{ \"bsonType\": \"mixed\" }", .regex(pattern: "a", options: ""), "only you know what replaces"),
             ("{ \"bsonType\": \"binData\" }", .binary(subtype: 5, bytes: [1]), "no step changes the subtype"),
             ("{ \"bsonType\": \"int\", \"minimum\": 0 }", .int(-1), "a step can write the limit instead"),
-            ("{ \"bsonType\": \"array\", \"items\": \(closed) }", [["town": "a"]], "no job can do this"),
         ] as [(String, BSONValue, String)])
     func aFindingWithoutAStepHasARemark(_ schema: String, _ value: BSONValue, _ reason: String) throws {
         let plan = try plan(Self.field(schema), [["_id": 1, "x": value]])
@@ -178,11 +184,10 @@ import Testing
         #expect(plan.unplanned == 3)
     }
 
-    @Test func aListOfListsIsRefusedWithAReason() throws {
+    @Test func aFieldInAListOfListsIsRemoved() throws {
         let lists = "{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \"array\", \"items\": \(Self.closed) } }"
         let plan = try plan(Self.field(lists), [["_id": 1, "x": [[["town": 1]]]]], isValidator: true)
-        #expect(plan.jobs.isEmpty)
-        #expect(plan.entries.first?.remarks.first?.hasPrefix("no job can do this") == true)
+        #expect(steps(plan) == ["unset: {field: \"x.[].[].town\"}"])
     }
 
     @Test func findingsThatMightStopSyncArePlannedForOnlyWithStrict() throws {
@@ -191,6 +196,46 @@ import Testing
         #expect(plan.collections.isEmpty)
         #expect(plan.failing == 0)
         #expect(plan.notes == ["findings that only might stop sync, without a step: 1; --strict plans for them"])
+    }
+
+    @Test func numbersThatAPrismaClientReadsStayAsTheyAre() throws {
+        let text = """
+            datasource db {
+              provider = "mongodb"
+            }
+            model T {
+              id Int @id @map("_id")
+              x Int
+              y Int[]
+            }
+            """
+        let schema = try PrismaSchema(files: [SchemaSource(path: "schema.prisma", text: text)])
+            .serverSchema(database: "app")
+        let plan = try plan(
+            schema,
+            [["_id": 1, "x": 3], ["_id": 2, "x": "7"], ["_id": 3, "x": .date(milliseconds: 0), "y": ["1", 2]]])
+        #expect(
+            steps(plan) == [
+                "{convert: {field: x, to: long}, where: {x: {$type: [date, string]}}}",
+                "{convert: {field: \"y.[]\", to: long}, where: {\"y\": {$type: [string]}}}",
+            ])
+    }
+
+    @Test func aConvertedLinkIsReviewed() throws {
+        let parts = Self.field("{ \"bsonType\": \"objectId\" }")
+        var schema = try ServerSchema.read(
+            text: "{ \"title\": \"T\", \"bsonType\": \"object\", \(parts) }",
+            namespace: Namespace(database: "app", collection: "T"))
+        schema.collections[0].relationships = [
+            Relationship(
+                source: SchemaPath([.field("x")]), target: Namespace(database: "app", collection: "Dog"),
+                location: SourceLocation(file: "links", line: 1, column: 1))
+        ]
+        let plan = try plan(schema, [["_id": 1, "x": "5e0c0c205ea51de17c0000b8"]])
+        #expect(steps(plan) == ["convert: {field: x, to: objectId}"])
+        let entry = try #require(plan.jobs.first?.entries.first)
+        #expect(entry.violations.map(\.violation.rule) == [.linkType])
+        #expect(entry.review == "whether the converted values are keys of app.Dog")
     }
 
     @Test func anIDIsNeverRepaired() throws {

@@ -61,8 +61,10 @@ package struct PlanResult: Reportable {
         report.sectionKind = "job"
         report.sections =
             files.indices.map(section)
-            + plan.collections.filter { !$0.remarks.isEmpty }.map { section("\($0.namespace)", $0.remarks) }
-            + (plan.remarks.isEmpty ? [] : [section("the app", plan.remarks)])
+            + plan.collections.filter { !$0.remarks.isEmpty }.map {
+                section("\($0.namespace)", $0.remarks, of: $0.namespace)
+            }
+            + (plan.remarks.isEmpty ? [] : [section("the app", plan.remarks, of: nil)])
         report.notes = plan.hints.map { "To decide: \($0)" } + plan.notes
         report.sections += partners.map(section)
         let commands = plan.collections.compactMap { collection in
@@ -88,7 +90,7 @@ package struct PlanResult: Reportable {
 
     private func section(_ index: Int) -> Report.Section {
         let (file, job) = (files[index], files[index].job)
-        var section = section(file.path ?? job.name, job.entries)
+        var section = section(file.path ?? job.name, job.entries, of: job.namespace)
         section.summary =
             "\(job.namespace), \(job.isDraft ? "a draft, commented out; " : "")\(job.stage.words)"
         return section
@@ -106,7 +108,7 @@ package struct PlanResult: Reportable {
             })
     }
 
-    private func section(_ name: String, _ entries: [PlanEntry]) -> Report.Section {
+    private func section(_ name: String, _ entries: [PlanEntry], of namespace: Namespace?) -> Report.Section {
         Report.Section(
             name: name,
             columns: [
@@ -114,10 +116,11 @@ package struct PlanResult: Reportable {
             ]
                 + (entries.contains { $0.finding != nil } ? [Report.Column(title: "documents", isNumber: true)] : [])
                 + [Report.Column(title: "state")],
-            findings: entries.map { finding($0, hasCounts: entries.contains { $0.finding != nil }) })
+            findings: entries.map { finding($0, of: namespace, hasCounts: entries.contains { $0.finding != nil }) })
     }
 
-    private func finding(_ entry: PlanEntry, hasCounts: Bool) -> Report.Finding {
+    private func finding(_ entry: PlanEntry, of namespace: Namespace?, hasCounts: Bool) -> Report.Finding {
+        let unrepaired = entry.role == .manual ? entry.violations : []
         let stuck = entry.finding?.stuck ?? 0
         let (word, level): (String, Report.Level) =
             if let partner = entry.partner {
@@ -145,6 +148,9 @@ package struct PlanResult: Reportable {
                 + entry.suggestions.map { "suggested: \($0.text)" } + left,
             cells: [Report.Cell(changes), Report.Cell(step, isCode: true)]
                 + (hasCounts ? [Report.Cell(entry.finding?.needing.grouped ?? "")] : [])
-                + [Report.Cell(word, level: level)])
+                + [Report.Cell(word, level: level)],
+            commands: namespace.map { place in
+                unrepaired.map { ViolationGroupWords.command(for: $0, in: place) }
+            } ?? [])
     }
 }

@@ -72,8 +72,8 @@ private struct PrismaConversion {
 
     private mutating func note(_ type: PrismaSchema.Model) {
         let message =
-            "the type \"\(type.name)\" contains itself: values more than \(Self.mostRecursion) levels deep in it are not "
-            + "judged"
+            "the type \"\(type.name)\" contains itself: values more than \(Self.mostRecursion) levels deep in it are "
+            + "not judged"
         let note = SchemaNote(location: type.location, message: message)
         if !notes.contains(note) { notes.append(note) }
     }

@@ -15,7 +15,6 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Checks every document against a schema, and shows which would stop syncing and why.",
         examples: [
             "check schemas/v2 --active schemas/v1 --uri mongodb://db1/",
-            "check schemas/v2 --databases 'tenant_*' --report check.html",
             "check person.json --collection app.person --source dump.archive",
             "check prisma/schema.prisma --database shop",
         ],

@@ -15,7 +15,6 @@ struct DiffCommand: AsyncParsableCommand {
         abstract: "Shows what changed between two schemas, what it breaks, and what to do.",
         examples: [
             "diff schemas/v1 schemas/v2",
-            "diff HEAD~1:schemas schemas --fail-on any",
             "diff schemas/v1 schemas/v2 --uri mongodb://db1/",
             "diff HEAD:prisma prisma --database shop",
         ],

@@ -27,7 +27,7 @@ struct FixFlags: ParsableArguments {
         if fix == nil, let (flag, _) = asked.first(where: \.1) {
             throw ValidationError("\(flag) needs --fix: only a plan of repairs checks documents")
         }
-        _ = try ScanFlags.parse(words)
+        do { _ = try ScanFlags.parse(words) } catch { throw ValidationError(ScanFlags.message(for: error)) }
     }
 
     /// The flags for reading documents, as `check` takes them.

@@ -93,7 +93,7 @@ import Testing
 
     @Test func fieldsThatTheSchemaDoesNotNameAreNotRead() throws {
         let schema = try CompiledSchema(prisma: "home Address?", Self.others)
-        let home: BSONDocument = ["city": "x", "tags": [], "other": .undefined]
+        let home: BSONDocument = ["city": "x", "state": "NY", "tags": [], "other": .undefined]
         #expect(
             try schema.findings(["_id": 1, "other": ["x": nil], "home": .object(home), "_id_realm_transaction": 1])
                 == [])

@@ -91,7 +91,7 @@ import Testing
         let text = try await help("infer", "--help")
         for line in [
             "--collection <db.collection>", "--database <name>", "--source <path>", "--cover <percent>", "--strict",
-            "--dialect <appservices|jsonschema>", "--enums", "--out <path>", "--force", "--sample <count>",
+            "--dialect, --as <appservices|jsonschema|prisma>", "--enums", "--out <path>", "--force", "--sample <count>",
             "--seed <number>", "--where <filter>", "--threads <count>", "--rate <count>", "--report <file>",
         ] {
             #expect(text.contains("  \(line)"), "\(line)")

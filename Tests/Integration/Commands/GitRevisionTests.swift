@@ -76,7 +76,8 @@ import Testing
                 ["diff", old, new, "--database", "app", "-o", "json"], in: folder.path)
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains("\"description\": \"age: Int → String\""), "\(run.output)")
-            #expect(run.output.contains("\"file\": \"HEAD~1:prisma/schema.prisma\", \"line\": 6"), "\(run.output)")
+            let place = #/"file": "HEAD~1:prisma/schema.prisma",\s+"line": 6/#
+            #expect(run.output.contains(place), "\(run.output)")
             let planned = try await Program.run(
                 ["plan", old, new, "--database", "app", "--out", "jobs", "--fail-on", "none"], in: folder.path)
             #expect(planned.exitCode == 0, "\(planned.errors)")

@@ -177,7 +177,7 @@ import Testing
 
     @Test func theCommandNamesItsOptions() async throws {
         let run = try await Program.run(["plan", "--help"])
-        #expect(run.output.contains("USAGE: shipshape plan [<options>] <old> <new>"))
+        #expect(run.output.contains("USAGE: shipshape plan [<options>] (<old> <new> | --fix <schema>)"))
         for line in [
             "--out <folder>", "--force", "--collection <db.collection>", "--default <type.field=value>",
             "--rename <old=new>", "--name <name>", "--fail-on <unplanned|review|none>", "--show-values",

@@ -48,13 +48,13 @@ struct PartnerCase: Sendable {
         _ command: String, _ flags: String..., uri: String? = nil, fault: String? = nil,
         during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        try await run(command, flags: flags, uri: uri, fault: fault, meanwhile: meanwhile)
+        try await run(command, flags: flags, uri: uri, fault: fault, during: during)
     }
 
-    /// Runs `partner COMMAND` like ``run(_:_:uri:fault:meanwhile:)``, with a list of flags.
+    /// Runs `partner COMMAND` like ``run(_:_:uri:fault:during:)``, with a list of flags.
     func run(
         _ command: String, flags: [String], uri: String? = nil, fault: String? = nil,
-        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let isLeased = ["init", "mirror"].contains(command) && !flags.contains("--lease-ttl")
         let arguments =

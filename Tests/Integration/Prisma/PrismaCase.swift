@@ -59,7 +59,8 @@ struct PrismaCase: Sendable {
                     "backfill", folder.appending(file).string, "--yes", "--uri", backfill.uri, "--state-database",
                     backfill.state.name, "--lease-ttl", "20s",
                 ] + flags)
-            #expect(run.exitCode == 0, "\(file): \(run.output)\(run.errors)")
+            // Before the deploy, a job ends with 1 if other jobs have to make its documents readable after the deploy.
+            #expect([0, 1].contains(run.exitCode), "\(file): \(run.output)\(run.errors)")
             #expect(!run.output.contains("sync"), "\(run.output)")
         }
     }

@@ -34,11 +34,13 @@ import Testing
     }
 
     /// With a connection string `diff` counts documents of the server, which does not exist; `lint` needs no server.
-    @Test(arguments: [
-        (["lint", "schema.prisma", "--database", "app"], 0), (["lint", "schema.prisma", "--uri", nowhere + "app"], 0),
-        (["diff", "schema.prisma", "schema.prisma", "--uri", nowhere + "app"], 69),
-        (["diff", "schema.prisma", "schema.prisma", "--collection", "app.User"], 0),
-    ] as [([String], Int32)])
+    @Test(
+        arguments: [
+            (["lint", "schema.prisma", "--database", "app"], 0),
+            (["lint", "schema.prisma", "--uri", nowhere + "app"], 0),
+            (["diff", "schema.prisma", "schema.prisma", "--uri", nowhere + "app"], 69),
+            (["diff", "schema.prisma", "schema.prisma", "--collection", "app.User"], 0),
+        ] as [([String], Int32)])
     func theDatabaseIsThatOfAFlagOrOfTheConnectionString(_ arguments: [String], _ status: Int32) async throws {
         let run = try await run(arguments)
         #expect(run.exitCode == status, "\(run.errors)")

@@ -61,8 +61,8 @@ import Testing
             let error = #expect(throws: SchemaError.self) { try ServerSchema.read(at: folder + "/s.prisma") }
             #expect(
                 error?.description
-                    == "\(folder)/s.prisma: a Prisma schema names collections, but no database (give --database NAME, or "
-                    + "a connection string with the database in its path, or set NO_SUCH_VARIABLE)")
+                    == "\(folder)/s.prisma: a Prisma schema names collections, but no database (give --database NAME, "
+                    + "or a connection string with the database in its path, or set NO_SUCH_VARIABLE)")
         }
     }
 
@@ -124,9 +124,9 @@ import Testing
             }
 
             model User {
-              id   String    @id @default(auto()) @map("_id") @db.ObjectId
+              id   String   @id @default(auto()) @map("_id") @db.ObjectId
               home Address?
-              role Role[]    @map("user role")
+              role Role[]   @map("user role")
 
               @@map("users")
             }

@@ -14,7 +14,6 @@ struct InferCommand: AsyncParsableCommand {
         abstract: "Proposes a schema that fits the existing documents.",
         examples: [
             "infer --collection app.person",
-            "infer --database app --cover 99.9% --out schemas/draft",
             "infer --source dump.archive --dialect jsonschema --out validators",
             "infer --database app --as prisma --out prisma/schema.prisma",
         ],

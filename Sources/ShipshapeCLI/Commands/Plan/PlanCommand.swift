@@ -14,7 +14,6 @@ struct PlanCommand: AsyncParsableCommand {
         "plan", "(<old> <new> | --fix <schema>)",
         abstract: "Writes the jobs that make documents fit a schema: after a change, or now.",
         examples: [
-            "plan schemas/v1 schemas/v2 --out jobs",
             "plan schemas/v1 schemas/v2 --out jobs --uri mongodb://db1/",
             "plan schemas/v1 schemas/v2 --out jobs --default Person.email=none",
             "plan --fix schemas/v1 --out jobs --uri mongodb://db1/",

@@ -57,7 +57,7 @@ import Testing
         try #require(run.exitCode == 0, "\(run.errors)")
         return try run.output.split(separator: "\n").map { line in
             let verdict = try BSONDocument(extendedJSON: String(line))
-            return (try #require(verdict["document"]?.document), try #require(verdict["valid"]?.isTrue))
+            return (try #require(verdict["document"]?.document), try #require(verdict["valid"]?.isTrue as Bool?))
         }
     }
 }
