@@ -59,7 +59,7 @@ struct FindingPlanner {
             // A conversion without a finding is for the values that an earlier step makes.
             guard own.allSatisfy({ !group.entries[$0].violations.isEmpty }) else { continue }
             let types = Set(own.flatMap { group.entries[$0].violations }.compactMap { $0.foundType?.description })
-            let field = step.target.split(separator: ".").filter { $0 != FieldPath.each }.joined(separator: ".")
+            let field = step.target.namesOfJobPath.filter { $0 != FieldPath.each }.joined(separator: ".")
             let condition = "{\(YAMLText.word(field)): {$type: [\(types.sorted().joined(separator: ", "))]}}"
             for index in own { group.entries[index].step?.condition = condition }
         }
