@@ -98,7 +98,7 @@ extension FailurePolicy {
             rest.failing += failing(collection, except: own.compactMap(\.rule))
             rest.judged += collection.judgedCount
         }
-        return uses + [rest]
+        return rest.judged > 0 || uses.isEmpty ? uses + [rest] : uses
     }
 
     /// Whether a limit accepts the documents of a group of findings.

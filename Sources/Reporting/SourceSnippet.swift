@@ -28,13 +28,16 @@ package struct SourceSnippet: Sendable {
         guard location.line > 0 else { return nil }
         let lines = text.utf8.split(
             separator: UInt8(ascii: "\n"), maxSplits: location.line, omittingEmptySubsequences: false)
-        guard lines.count >= location.line else { return nil }
-        let bytes = lines[location.line - 1]
+        guard lines.count + 1 >= location.line else { return nil }
+        // A parser that misses something at the end of the file names the line after the last one.
+        let isAfterLast = location.line > lines.count || location.line == lines.count && lines.last?.isEmpty == true
+        number = isAfterLast ? max(1, location.line - 1) : location.line
+        let bytes = lines[number - 1]
         let line = String(decoding: bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes, as: UTF8.self)
-        number = location.line
         cells = Self.cells(of: line)
         let characters = Array(line)
-        let first = Self.position(of: max(0, location.column - 1), in: characters, unit)
+        let offset = isAfterLast ? .max : max(0, location.column - 1)
+        let first = Self.position(of: offset, in: characters, unit)
         marked = first..<Self.end(of: first, in: characters)
         self.suggestion = suggestion?.printable
     }

@@ -25,12 +25,15 @@ import Testing
     @Test func theEndOfALineHasACaret() {
         #expect(lines("{\n  \"a\": \n", 2, 8) == ["  2 |   \"a\": ", "    |        ^"])
         #expect(lines("a", 1, 2) == ["  1 | a", "    |  ^"])
+        #expect(lines("a: [", 2, 1) == ["  1 | a: [", "    |     ^"], "what is missing is after the last line")
+        #expect(lines("a: [\n", 2, 1) == ["  1 | a: [", "    |     ^"])
         #expect(lines("a\r\nbc\r\n", 2, 2) == ["  2 | bc", "    |  ^"])
     }
 
     @Test func aPlaceThatTheFileDoesNotHaveHasNoLines() {
         #expect(lines("a", 0, 0) == nil, "the whole file")
         #expect(lines("a", 3, 1) == nil, "the file changed")
+        #expect(lines("", 1, 1) == ["  1 | ", "    | ^"])
         #expect(lines("a", 1, 99) == ["  1 | a", "    |  ^"])
     }
 

@@ -99,56 +99,64 @@ import Testing
 
     // MARK: other shells
 
-    @Test(
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/fish"), "scripts/setup --tests brings it"),
-        arguments: [
-            ("shipshape status pets", "pets-2027"), ("shipshape check --collection ap", "app.pet"),
-            ("shipshape plan schemas b --default Pet.toy.c", "Pet.toy.colour="), ("shipshape pau", "pause"),
-            ("shipshape check peo", "people/"), ("shipshape status --env p", "production"),
-        ])
-    func fishOffersTheSame(_ line: String, _ word: String) async throws {
-        let folder = try makeFolder()
-        defer { folder.remove() }
-        let script = """
-            cd "$1" && export HOME="$1" PATH="$(dirname "$0"):$PATH"
-            fish -c 'shipshape --generate-completion-script fish | source; complete -C "'"$2"'"'
-            """
-        let run = try await Program.shell(script, [folder.path.string, line])
-        let offered = run.output.split(separator: "\n").map { $0.prefix { $0 != "\t" } }
-        #expect(offered == [word[...]], "\(run.output) \(run.errors)")
+    /// An interactive shell in which a test presses keys.
+    enum Shell: String, CaseIterable, Sendable {
+        case fish, zsh
+
+        /// The lines of zsh that start the shell on a terminal of its own, with the program's completions.
+        ///
+        /// The shell prints `ready`. Then the key Ctrl-X prints the command line between `<<<` and `>>>`.
+        fileprivate var start: String {
+            switch self {
+            case .fish:
+                #"""
+                shipshape --generate-completion-script fish >.completions.fish
+                print -r -- 'bind \cx "echo \"<<<\"(commandline)\">>>\"; commandline \"\""' >.keys.fish
+                zpty shell fish --no-config -i -C "'source .completions.fish; source .keys.fish; echo rea''dy'"
+                """#
+            case .zsh:
+                #"""
+                mkdir .functions && shipshape --generate-completion-script zsh >.functions/_shipshape
+                zpty shell zsh -f -i
+                say() { zpty -w shell "$1"; }
+                say 'PS1=; fpath+=(.functions); autoload -Uz compinit; compinit -u -D; bindkey "^I" complete-word'
+                say 'show() { print -r -- "<<<$BUFFER>>>"; BUFFER=; zle accept-line }; zle -N show; bindkey "^X" show'
+                say 'echo rea""dy'
+                """#
+            }
+        }
+
+        static let areInstalled = allCases.allSatisfy {
+            FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0.rawValue)")
+        }
     }
 
-    /// The script presses the tabulator key in an interactive zsh, and prints the line that results.
+    /// The test presses the tabulator key in an interactive shell, and reads the command line that results.
     @Test(
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zsh"), "scripts/setup --tests brings it"),
-        arguments: [
+        .enabled(if: Shell.areInstalled, "scripts/setup --tests installs them"), arguments: Shell.allCases,
+        [
             ("shipshape status pets", "pets-2027"), ("shipshape check --collection ap", "app.pet"),
             ("shipshape plan schemas b --default Pet.toy.c", "Pet.toy.colour="), ("shipshape pau", "pause"),
             ("shipshape check peo", "people/"), ("shipshape status --env p", "production"),
         ])
-    func zshOffersTheSame(_ line: String, _ word: String) async throws {
+    func otherShellsOfferTheSame(_ shell: Shell, _ example: (line: String, word: String)) async throws {
         let folder = try makeFolder()
         defer { folder.remove() }
-        let script = #"""
-            cd "$1" && export HOME="$1" PATH="$(dirname "$0"):$PATH" TERM=dumb
-            mkdir .functions && shipshape --generate-completion-script zsh >.functions/_shipshape
-            cat >.press <<'END'
+        let driver = try folder.write(
+            """
             zmodload zsh/zpty
-            zpty shell zsh -f -i
-            say() { zpty -w shell "$1"; }
-            say 'PS1=; fpath+=(.functions); autoload -Uz compinit; compinit -u -D; bindkey "^I" complete-word'
-            say 'show() { print -r -- "<<<$BUFFER>>>"; BUFFER=; zle accept-line }; zle -N show; bindkey "^X" show'
-            say 'echo rea""dy'
+            \(shell.start)
             zpty -r shell seen '*ready*'
-            zpty -n -w shell "$1"$'\t'
-            zpty -n -w shell $'\x18'
+            zpty -n -w shell "$1"$'\\t'
+            zpty -n -w shell $'\\x18'
             zpty -r shell seen '*<<<*>>>*'
             print -r -- ${${seen##*<<<}%%>>>*}
-            END
-            timeout 60 zsh -f .press "$2"
-            """#
-        let run = try await Program.shell(script, [folder.path.string, line])
+
+            """, to: ".press")
+        let script = #"cd "$1" && HOME=$1 PATH=$(dirname "$0"):$PATH TERM=dumb timeout 60 zsh -f "$2" "$3""#
+        let run = try await Program.shell(script, [folder.path.string, driver, example.line])
         let words = run.output.split(whereSeparator: \.isWhitespace)
-        #expect(words.last == word[...], "\(run.output) \(run.errors)")
+        #expect(words.last == example.word[...], "\(run.output) \(run.errors)")
+        #expect(folder.text(of: "hacked") == nil, "a completion ran a command")
     }
 }

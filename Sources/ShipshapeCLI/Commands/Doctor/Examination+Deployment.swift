@@ -120,15 +120,15 @@ extension Examination {
                 .deployment, "oplog", .notice, "how far it reaches back cannot be read",
                 remedy: "grant the user serverStatus on the cluster")
         }
-        let hours = (oplog.window.seconds / 3_600).formatted(
-            .number.precision(.fractionLength(1)).locale(Locale(identifier: "en_US")))
+        let minutes = Int(oplog.window.seconds / 60)
+        let time = minutes < 120 ? "\(minutes) min" : "\(minutes / 60) h"
         if oplog.isShort {
             add(
                 .deployment, "oplog", .warning,
-                "it reaches back \(hours) h: a sync translator, a watch or a mirror that stops for longer starts over",
+                "it reaches back \(time): a sync translator, a watch or a mirror that stops for longer starts over",
                 remedy: "enlarge it: db.adminCommand({replSetResizeOplog: 1, size: MEGABYTES})")
         } else {
-            add(.deployment, "oplog", .good, "it reaches back \(hours) h\(oplog.isFull ? "" : ", and is not full yet")")
+            add(.deployment, "oplog", .good, "it reaches back \(time)\(oplog.isFull ? "" : ", and is not full yet")")
         }
     }
 

@@ -89,8 +89,8 @@ extension Examination {
         do {
             let read = try await argument.read(namespace: nil, in: database, connection: connection)
             schema = read
-            let kind = ComparisonFlags.name(of: read.dialect).split(separator: " ").dropFirst().joined(separator: " ")
-            add(.project, "schema", .good, "\(argument.name): \(read.collections.count.counted("collection")), \(kind)")
+            let kind = ComparisonFlags.name(of: read.dialect)
+            add(.project, "schema", .good, "\(argument.name): \(read.collections.count.counted("collection")) of \(kind)")
         } catch {
             add(.project, "schema", error)
         }
