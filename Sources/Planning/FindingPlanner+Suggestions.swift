@@ -74,17 +74,3 @@ extension FindingPlanner {
         return inner.isEmpty ? "$$CURRENT" : "$\(inner)"
     }
 }
-
-extension StepLine {
-    /// The conversion with the rule that it may write the nearest value.
-    var allowingLoss: StepLine { adding("onLoss", .text("allow")) }
-
-    /// The conversion to UUIDs with a blank for the driver that wrote those of subtype 3.
-    var withLegacy: StepLine { adding("legacy", .verbatim("DRIVER")) }
-
-    private func adding(_ key: String, _ value: Value) -> StepLine {
-        var line = self
-        line.members.append(Member(key: key, value: value))
-        return line
-    }
-}

@@ -163,15 +163,3 @@ struct StageCheck {
         return node.constraints.itemCount.minimum == nil && node.constraints.propertyCount.minimum == nil
     }
 }
-
-extension StepLine {
-    /// The constant that the step fills in; `nil` if the step fills in no constant.
-    fileprivate var filling: BSONValue? {
-        if case .literal(let value)? = members.first(where: { $0.key == "value" })?.value { value } else { nil }
-    }
-
-    /// The field that the step writes; empty if the step names none.
-    var target: String {
-        text(of: "into") ?? text(of: "to").flatMap { kind == "convert" ? nil : $0 } ?? text(of: "field") ?? ""
-    }
-}

@@ -85,3 +85,27 @@ extension StepLine {
     /// Returns a step whose only setting is its field.
     static func plain(_ kind: String, _ field: String) -> Self { Self(kind, ["field": .text(field)]) }
 }
+
+extension StepLine {
+    /// The constant that the step fills in; `nil` if the step fills in no constant.
+    var filling: BSONValue? {
+        if case .literal(let value)? = members.first(where: { $0.key == "value" })?.value { value } else { nil }
+    }
+
+    /// The field that the step writes; empty if the step names none.
+    var target: String {
+        text(of: "into") ?? text(of: "to").flatMap { kind == "convert" ? nil : $0 } ?? text(of: "field") ?? ""
+    }
+
+    /// The conversion with the rule that it may write the nearest value.
+    var allowingLoss: StepLine { adding("onLoss", .text("allow")) }
+
+    /// The conversion to UUIDs with a blank for the driver that wrote those of subtype 3.
+    var withLegacy: StepLine { adding("legacy", .verbatim("DRIVER")) }
+
+    private func adding(_ key: String, _ value: Value) -> StepLine {
+        var line = self
+        line.members.append(Member(key: key, value: value))
+        return line
+    }
+}

@@ -52,6 +52,7 @@ import Testing
             """)
         #expect(schema.name == "User")
         #expect(try schema.root["properties"]?.document?["x"] == bson(expected))
+        #expect(schema.notes.filter { $0.kind == .warning }.isEmpty)
         let isNeeded = !["?", "[]", ")"].contains { type.hasSuffix($0) }
         #expect(schema.root["required"] == .array(of: ["_id"] + (isNeeded ? ["x"] : [])))
     }
@@ -65,9 +66,18 @@ import Testing
 
     @Test func namesAreThoseOfTheDocumentsAndDecisionsHaveNotes() throws {
         let schema = try imported(
-            "model A {\n  id Int @id @map(\"_id\")\n  at DateTime @map(\"created_at\")\n"
-                + "  b B @relation(fields: [bID], references: [id])\n  bID Int\n}\n"
-                + "model B {\n  id Int @id @map(\"_id\")\n  a A[]\n}", model: "A")
+            """
+            model A {
+              id  Int @id @map("_id")
+              at  DateTime @map("created_at")
+              b   B @relation(fields: [bID], references: [id])
+              bID Int
+            }
+            model B {
+              id Int @id @map("_id")
+              a  A[]
+            }
+            """, model: "A")
         let names = try #require(schema.root["properties"]?.document).elements().map(\.name)
         #expect(names == ["_id", "created_at", "bID"])
         #expect(
@@ -86,9 +96,15 @@ import Testing
     }
 
     @Test func theUserChoosesTheModelByItsNameOrItsCollection() throws {
-        let blocks =
-            "model User {\n  id Int @id @map(\"_id\")\n  @@map(\"users\")\n}\n"
-            + "model Order {\n  id Int @id @map(\"_id\")\n}"
+        let blocks = """
+            model User {
+              id Int @id @map("_id")
+              @@map("users")
+            }
+            model Order {
+              id Int @id @map("_id")
+            }
+            """
         #expect(try imported(blocks, model: "User").name == "User")
         #expect(try imported(blocks, model: "users").name == "User")
         #expect(throws: SchemaError.self) { try imported(blocks) }

@@ -48,6 +48,14 @@ import Testing
             ])
     }
 
+    @Test func aFileMayBeAReferenceToOneOfItsSchemas() throws {
+        let schema = try imported(
+            ##"{"$ref": "#/definitions/User", "definitions": {"User": {"required": ["a"]}, "B": {}}, "##
+                + ##""$schema": "http://json-schema.org/draft-07/schema#"}"##)
+        #expect(schema.root == ["required": ["a"]])
+        #expect(schema.notes.isEmpty)
+    }
+
     @Test func aRecursiveReferenceEndsInAnySchemaWithAWarning() throws {
         let node =
             ##"{"$defs": {"N": {"type": "object", "properties": {"v": {"type": "integer"}, "next": {"$ref": "#/$defs/N"}, "all": {"items": {"$ref": "#"}}}}}, "$ref": "#/$defs/N"}"##

@@ -45,14 +45,14 @@ struct PrismaValidator {
     }
 
     private mutating func value(_ node: SchemaNode, isNullable: Bool, at path: SchemaPath) -> ValidatorSchema {
-        var schema = single(node, at: path)
         if case .each(let element) = node.items {
             // The client reads null as an element only where the elements are objects.
             let elements = value(element, isNullable: element.scalar == nil, at: path.appending(.elements))
-            schema = ValidatorSchema(types: [.array, .null])
-            if !elements.isUnrestricted { schema.keywords["items"] = elements.value }
-            return schema
+            var list = ValidatorSchema(types: [.array, .null])
+            if !elements.isUnrestricted { list.keywords["items"] = elements.value }
+            return list
         }
+        let schema = single(node, at: path)
         guard isNullable else { return schema.isUnrestricted ? .not(ValidatorSchema(types: [.null])) : schema }
         let null = ValidatorSchema(types: [.null])
         return schema.isUnrestricted ? schema : schema.accepting([.null]) ?? .union([schema, null])
