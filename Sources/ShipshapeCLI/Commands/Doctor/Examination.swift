@@ -9,7 +9,7 @@ internal import ServerSchema
 
 /// The examination that `doctor` makes, and what it found so far.
 ///
-/// What is found depends on what was found before: without a connection, nothing of the deployment is examined.
+/// Findings depend on earlier ones: without a connection, nothing of the deployment is examined.
 struct Examination {
     let connection: ConnectionFlags
     let database: DatabaseFlags
@@ -90,7 +90,9 @@ extension Examination {
             let read = try await argument.read(namespace: nil, in: database, connection: connection)
             schema = read
             let kind = ComparisonFlags.name(of: read.dialect)
-            add(.project, "schema", .good, "\(argument.name): \(read.collections.count.counted("collection")) of \(kind)")
+            add(
+                .project, "schema", .good,
+                "\(argument.name): \(read.collections.count.counted("collection")) of \(kind)")
         } catch {
             add(.project, "schema", error)
         }

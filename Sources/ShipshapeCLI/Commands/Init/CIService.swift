@@ -26,7 +26,7 @@ enum CIService: String, ExpressibleByArgument, CaseIterable {
 
     private static func list(_ paths: [String]) -> String { "[\(paths.map(\.quotedAsYAML).joined(separator: ", "))]" }
 
-    /// What is left to do after the file was written; `nil` if nothing is.
+    /// The step that is left to the user after the file was written; `nil` if there is none.
     var note: String? {
         switch self {
         case .github: nil
