@@ -139,6 +139,14 @@ import Testing
         #expect(JobFile.content(of: "no: [yaml") == "no: [yaml")
     }
 
+    /// A job that ran with `--reviewed` is the same one after its file states the review.
+    @Test func theContentOfATextHasNoReviews() {
+        let content = JobFile.content(of: "job: a\nsteps: [copy: {from: d, to: e}]")
+        let reviewed = "job: a\nreviewed: true\nsteps:\n  - copy: {from: d, to: e}\n    review: the field e\n"
+        #expect(JobFile.content(of: reviewed) == content)
+        #expect(JobFile.content(of: "job: a\nsteps: [copy: {from: d, to: e, reviewed: true}]") != content)
+    }
+
     @Test func aFileThatIsNotThere() {
         let error = Fixture.failure { try JobFile.read(at: "/nowhere/job.yml") }
         #expect(error == "/nowhere/job.yml: there is no such file or folder (check the path)")

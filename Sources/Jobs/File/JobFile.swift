@@ -21,8 +21,10 @@ package enum JobFile {
         try parse(try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
 
-    /// Returns the content of a job's text without comments and layout, by which two texts are compared.
-    package static func content(of text: String) -> String { YAMLFile.content(of: text) }
+    /// Returns the content of a job's text without comments, layout and reviews, by which two texts are compared.
+    package static func content(of text: String) -> String {
+        YAMLFile.content(of: text, without: ["reviewed", "steps.review"])
+    }
 
     /// Reads the file of a job that is to be controlled or undone, but not run; see ``parse(past:path:)``.
     package static func read(past path: String) throws(JobError) -> Job {
