@@ -38,6 +38,8 @@ struct HTMLPage {
     let version = Release.text
     let parts: [Part]
     let facts: [Report.Fact]
+    /// The number of facts, and the number in a row if they need two.
+    let factCount, factHalf: Int
     let gauges: [HTMLGauge]
     let series: [HTMLSeries]
     let charts: [HTMLChart]
@@ -54,6 +56,7 @@ struct HTMLPage {
         style = HTMLStyle.text
         parts = report.parts.map { Part($0) }
         facts = report.facts
+        (factCount, factHalf) = (facts.count, max(1, (facts.count + 1) / 2))
         gauges = report.gauges.enumerated().map { HTMLGauge($1, number: $0) }
         series = report.series.enumerated().map { HTMLSeries($1, number: $0) }
         charts = report.charts.filter { !$0.bars.isEmpty }.map { HTMLChart($0) }
