@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// Opens pages in the browser that `scripts/setup` installs, without a window.
+/// Opens pages in the browser that `scripts/setup --tests` installs, without a window.
 struct Browser {
     /// The result of opening a page.
     struct Page {
@@ -28,7 +28,7 @@ struct Browser {
     /// Opens a file in the browser.
     static func open(_ file: FilePath, in folder: CommandLineFolder) async throws -> Page {
         let path = "/usr/bin/chromium"
-        try #require(FileManager.default.isExecutableFile(atPath: path), "scripts/setup installs chromium")
+        try #require(FileManager.default.isExecutableFile(atPath: path), "scripts/setup --tests installs chromium")
         let result = try await Subprocess.run(
             .path(FilePath(path)),
             arguments: [
