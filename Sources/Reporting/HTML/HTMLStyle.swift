@@ -104,8 +104,10 @@ enum HTMLStyle {
         thead th { color: var(--soft); font-size: .8rem; font-weight: 600; overflow-wrap: normal; }
         tbody th { font-weight: 500; }
         .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+        .chart thead .number { white-space: normal; }
+        .chart tbody th { overflow-wrap: anywhere; }
         .chart .bar { width: 38%; min-width: 4rem; vertical-align: middle; }
-        .chart svg { display: block; width: 100%; height: .8rem; border-radius: .2rem; }
+        .chart svg { display: block; width: 100%; min-width: 2.5rem; height: .8rem; border-radius: .2rem; }
         table tbody:last-child tr:last-child > * { border-bottom: 0; }
         code, pre { font: .85rem/1.45 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
         pre { margin: .35rem 0 0; padding: .5rem .7rem; border-radius: .4rem; background: var(--code); white-space: \
@@ -134,7 +136,8 @@ enum HTMLStyle {
           .cards td::before { content: attr(data-label); flex: none; color: var(--soft); text-align: left; }
           .cards .more td { display: block; padding: .3rem 0 0; text-align: left; }
           .cards .more td::before { content: none; }
-          .chart .bar { width: 26%; min-width: 3rem; }
+          .chart th + th, .chart td { padding-left: .25rem; padding-right: .25rem; }
+          .chart .bar { width: 18%; min-width: 3rem; }
         }
         @media print {
           :root {
