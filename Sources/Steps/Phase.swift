@@ -31,9 +31,9 @@ package struct Phase: Sendable {
 
     /// The steps of the phases before this one.
     private(set) var earlier: [CompiledStep] = []
-    /// Matches documents that the client found not to need an earlier client-side step, unless they changed after that;
-    /// `nil` until the client has evaluated documents.
-    private(set) var cleared: Expression?
+    /// The documents that the client found not to need an earlier client-side step: by `_id`, a condition that the
+    /// document meets while it is unchanged.
+    private var cleared: [BSONValue: Expression] = [:]
 
     /// Creates a phase of steps.
     /// - Parameters:
@@ -127,7 +127,7 @@ package struct Phase: Sendable {
 
     /// The condition that a document needs any of the steps, is not locked by the sync translator, and has completed
     /// the earlier phases.
-    package var needs: Expression { .all([steps.need, SyncLock.isFree] + conditions) }
+    package var needs: Expression { .all([steps.need, SyncLock.isFree] + conditions(of: cleared.keys)) }
     /// The condition that a document needs any of the steps and is locked by the sync translator.
     var lockedNeeds: Expression { steps.need && !SyncLock.isFree }
 
@@ -165,22 +165,27 @@ extension Phase {
     /// The client-side steps of the earlier phases; the server alone cannot determine whether a document needs them.
     package var earlierOfClient: [CompiledStep] { earlier.filter { $0.client != nil } }
 
-    /// Returns the phase for documents that the client has evaluated, each given as a condition that it matches while
-    /// it is unchanged.
-    package func clearing(_ cleared: [Expression]) -> Phase {
+    /// Returns the phase for documents that the client found not to need an earlier client-side step: by `_id`, a
+    /// condition that the document meets, and no other document, while it is unchanged.
+    package func clearing(_ cleared: [BSONValue: Expression]) -> Phase {
         var phase = self
-        phase.cleared = .any([.constant(false)] + cleared)
+        phase.cleared = cleared
         return phase
     }
 
     /// The condition that a document has completed the earlier phases; `nil` if there are none.
-    package var isThrough: Expression? { conditions.isEmpty ? nil : .all(conditions) }
+    package var isThrough: Expression? {
+        let conditions = conditions(of: cleared.keys)
+        return conditions.isEmpty ? nil : .all(conditions)
+    }
 
-    /// The conditions that ``isThrough`` combines; empty if there are no earlier phases.
-    package var conditions: [Expression] {
+    /// The conditions that these documents have completed the earlier phases; empty if there are none.
+    ///
+    /// They name no further document, because a chunk of a client-side step sends them with each of its updates.
+    package func conditions(of ids: some Sequence<BSONValue>) -> [Expression] {
         let ofClient = earlierOfClient
         return serverConditions
-            + (ofClient.isEmpty ? [] : [.any([!ofClient.need] + (cleared.map { [$0] } ?? []))])
+            + (ofClient.isEmpty ? [] : [.any([!ofClient.need] + ids.compactMap { cleared[$0] })])
     }
 
     private var serverConditions: [Expression] {

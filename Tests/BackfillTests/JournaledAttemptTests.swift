@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import Mongo
 import Testing
 
@@ -7,8 +8,14 @@ import Testing
 
 /// An attempt at a write whose replies were lost or incomplete reports only what is certain.
 @Suite struct JournaledAttemptTests {
-    private func attempt(_ ids: ClosedRange<Int>) -> JournaledAttempt {
-        JournaledAttempt(1, ids.map { DueDocument(id: .integer($0), change: nil, judgement: nil) })
+    /// An attempt at these documents of which the first `sent` updates, or all of them, were sent.
+    private func attempt(_ ids: ClosedRange<Int>, sent: Int = .max) -> JournaledAttempt {
+        var attempt = JournaledAttempt(1, ids.map { DueDocument(id: .integer($0), change: nil, judgement: nil) })
+        attempt.updates = ids.map {
+            ChunkWriter.Update(ids: [.integer($0)], condition: .constant(true), pipeline: [])
+        }
+        attempt.willSend(Array(attempt.updates.prefix(sent)))
+        return attempt
     }
 
     private func error(_ code: MongoError.Code, modified: Int? = nil, atLeast: Int? = nil) -> MongoError {
@@ -84,5 +91,21 @@ import Testing
         var attempt = attempt(1...3)
         attempt.wrote(1)
         #expect(attempt.written(seeing: [1, 3], others: []).unsure == [1, 2, 3])
+    }
+
+    @Test func documentsWhoseUpdateWasNotSentAreMissed() {
+        var attempt = attempt(1...4, sent: 2)
+        attempt.wrote(2)
+        #expect(!attempt.isWhole && attempt.sentIDs == [1, 2])
+        // A client has changed document 4 in the way that the attempt would have.
+        let written = attempt.written(seeing: [1, 2, 4], others: [])
+        #expect(written.missed == [3, 4] && written.unsure.isEmpty)
+    }
+
+    @Test func aDoubtfulWriteLeavesOnlyTheSentDocumentsUnsure() {
+        var attempt = attempt(1...4, sent: 2)
+        _ = attempt.failed(lost, isPerDocument: true)
+        let written = attempt.written(seeing: [1], others: nil)
+        #expect(written.unsure == [1, 2] && written.missed == [3, 4])
     }
 }

@@ -112,7 +112,7 @@ extension BackfillRun {
 
     /// The most documents for which the client evaluates earlier client-side steps at once.
     ///
-    /// The server then compares each document with the results for all of them.
+    /// The server then compares each document that it reads with the results for all of them.
     private static let maximumCleared = 200
 
     /// Returns the phase with a condition for the documents that need no earlier client-side step.
@@ -125,13 +125,11 @@ extension BackfillRun {
         let names = Set(steps.flatMap { $0.step.kind.touched + $0.step.reads }.map { $0.components[0] }).sorted()
         var evaluation = Evaluation(
             .ids(ids), through: steps, in: job.context(collection), onlyNeeding: true, where: phase.mayNeed)
-        var cleared: [Expression] = []
+        var cleared: [BSONValue: Expression] = [:]
         while let outcome = try blaming({ try evaluation.next() }) {
             guard let id = outcome.before["_id"], !outcome.isChanged else { continue }
-            cleared.append(
-                try .all(
-                    [Expression(.string("$_id")) == .constant(id)]
-                        + Expression.areExactly(names, asIn: outcome.before)))
+            cleared[id] = try .all(
+                [Expression(.string("$_id")) == .constant(id)] + Expression.areExactly(names, asIn: outcome.before))
         }
         return phase.clearing(cleared)
     }
@@ -255,11 +253,13 @@ extension BackfillRun {
         let concurrency = isAlone ? 1 : limits.concurrency
         let commands = try ready.parts(concurrency, least: Self.leastSideBySide).map { try writer.commands($0) }
         account.begin(unsyncable: unsyncable)
-        journal.sends(commands.flatMap { $0.flatMap(\.self) })
+        journal.plan(commands.flatMap { $0.flatMap(\.self) })
         for index in 0..<(commands.map(\.count).max() ?? 0) {
             let step = commands.compactMap { $0.indices.contains(index) ? $0[index] : nil }
             let (isFinal, pool) = (journal.durability.waitsEachTime, kernel.pool)
-            let ended = try send(documents.count, in: phase, isPerDocument: writer.isPerDocument) { lease, client in
+            let ended = try send(
+                documents.count, step.flatMap(\.self), in: phase, isPerDocument: writer.isPerDocument
+            ) { lease, client in
                 writer.send(step, under: lease, isFinal: isFinal, on: client, and: pool)
             }
             if let ended { return ended }
@@ -294,19 +294,21 @@ extension BackfillRun {
     /// Sends repeatable commands concurrently, and repeats those that failed for a time.
     /// - Parameters:
     ///   - documents: how many documents the chunk has.
+    ///   - updates: the updates that the commands consist of.
     ///   - phase: the phase whose updates are sent; `nil` for inserts into other collections, which wait for a majority
     ///     themselves and whose replies name no term.
     ///   - isPerDocument: whether each statement applies to one document.
     ///   - commands: sends the commands, and returns the server's replies.
     /// - Returns: `nil` when all commands are done; otherwise how the write ended.
     private mutating func send(
-        _ documents: Int, in phase: Phase?, isPerDocument: Bool = true,
+        _ documents: Int, _ updates: [ChunkWriter.Update] = [], in phase: Phase?, isPerDocument: Bool = true,
         _ commands: (Lease, borrowing Client) -> [Result<BSONDocument, MongoError>]
     ) throws -> Writing? {
         while !kernel.stop.isRaised {
             try kernel.keepLease()
             FaultInjection.reached(.beforeWrite)
             if phase != nil { try journal.noteStart(in: job.job.namespace, kernel) }
+            journal.willSend(updates)
             var isLost = false
             do {
                 let timeLimit = try kernel.retrying { () throws -> MongoError? in

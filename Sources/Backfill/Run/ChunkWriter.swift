@@ -152,17 +152,17 @@ extension ChunkWriter {
     private func updates(_ documents: [DueDocument], _ likeness: Likeness) throws -> [Update] {
         let steps = likeness.isSafe ? phase.safeSteps : phase.steps
         guard !steps.isEmpty else { return [] }
-        let condition = Expression.all([need(of: steps)] + (try isStillSo(likeness, documents, for: steps)))
         let ids = documents.map(\.id)
+        let condition = Expression.all([need(of: steps, ids)] + (try isStillSo(likeness, documents, for: steps)))
         return (isCareful ? ids.map { [$0] } : ids.commandSlices()).map {
             Update(ids: $0, condition: condition, pipeline: steps.updateOfNeeding)
         }
     }
 
-    /// Returns the condition that a document needs one of the steps, and no step of an earlier phase.
-    private func need(of steps: [CompiledStep]) -> Expression {
+    /// Returns the condition that one of these documents needs one of the steps, and no step of an earlier phase.
+    private func need(of steps: [CompiledStep], _ ids: [BSONValue]) -> Expression {
         FaultInjection.isPlanted(.noNeeds)
-            ? .constant(true) : .all([steps.need, SyncLock.isFree] + phase.conditions)
+            ? .constant(true) : .all([steps.need, SyncLock.isFree] + phase.conditions(of: ids))
     }
 
     private func likeness(of document: DueDocument) throws -> Likeness {
@@ -238,8 +238,9 @@ extension ChunkWriter {
         let isSame = try Expression.areExactly(phase.touched + sources, asIn: change.before)
         var writes = [(path: target, value: Expression.constant(value))]
         if let marker = step.step.kind.marker { writes.append((marker, .constant(true))) }
+        let isDue = [step.needs, SyncLock.isFree] + phase.conditions(of: [document.id])
         return Update(
-            ids: [document.id], condition: .all([step.needs, SyncLock.isFree] + phase.conditions + isSame),
+            ids: [document.id], condition: .all(isDue + isSame),
             pipeline: [["$set": .object(Assignment(writes: writes).specification)]],
             // An `_id` with a string is found only by the collection's collation.
             isBinary: !document.id.dependsOnCollation)

@@ -15,8 +15,10 @@ struct JournaledAttempt {
     private var isExact = true
     /// Documents that look changed after a write whose reply was lost.
     private(set) var doubtful: Set<BSONValue> = []
-    /// The updates that are sent to change the documents.
+    /// The updates that are to change the documents.
     var updates: [ChunkWriter.Update] = []
+    /// The updates that were sent, or whose sending was tried.
+    private var sent: [ChunkWriter.Update] = []
     /// How to find out which documents met the condition of their update before the first update was sent; `nil` until
     /// then.
     var start: Start?
@@ -31,6 +33,9 @@ struct JournaledAttempt {
     }
 
     init(_ sequence: Int64, _ documents: [DueDocument]) { (self.sequence, self.documents) = (sequence, documents) }
+
+    /// Records that these of the updates are about to be sent.
+    mutating func willSend(_ updates: [ChunkWriter.Update]) { sent += updates }
 
     /// Adds the number of documents that an acknowledged write changed.
     mutating func wrote(_ modified: Int) { counted += modified }
@@ -54,24 +59,34 @@ struct JournaledAttempt {
     /// Whether all journaled documents were changed.
     var isWhole: Bool { isExact && doubtful.isEmpty && counted == documents.count }
 
+    /// Whether no update was sent.
+    var isUnsent: Bool { sent.isEmpty }
+
+    /// The `_id`s of the documents whose update was sent; the attempt cannot have changed any other document.
+    var sentIDs: Set<BSONValue> { Set(sent.flatMap(\.ids)) }
+
     /// Returns which documents were not changed, and for which documents it is uncertain whether they were.
     ///
+    /// A document whose update was not sent, because the run stopped between two commands, was not changed.
     /// The server reports how many documents it changed, but not which. The number is enough only if no other document
     /// can have been changed: by chance, a user could make one document look changed just before the write, and another
     /// look unchanged just after it.
     /// - Parameters:
     ///   - changed: the documents that look changed now.
-    ///   - others: the other documents that met the condition of their update just before the write, so that they may
+    ///   - others: the other documents whose update was sent and that met the condition of their update just before the write, so that they may
     ///     have been changed; `nil` if unknown.
     func written(seeing changed: Set<BSONValue>, others: Set<BSONValue>?) -> JournalStore.Written {
+        let sent = sentIDs
         var written = JournalStore.Written()
-        let candidates = documents.map(\.id).filter { !doubtful.contains($0) }
+        written.missed = documents.map(\.id).filter { !sent.contains($0) }
+        let sentDocuments = documents.map(\.id).filter(sent.contains)
+        let candidates = sentDocuments.filter { !doubtful.contains($0) }
         guard others?.isEmpty == true, candidates.count(where: changed.contains) == counted else {
-            written.unsure = documents.map(\.id)
+            written.unsure = sentDocuments
             return written
         }
-        written.unsure = Array(doubtful)
-        written.missed = candidates.filter { !changed.contains($0) }
+        written.unsure = sentDocuments.filter(doubtful.contains)
+        written.missed += candidates.filter { !changed.contains($0) }
         return written
     }
 }

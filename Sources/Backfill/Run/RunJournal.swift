@@ -122,8 +122,11 @@ struct RunJournal {
 
     // MARK: Documents that were ready for the first write
 
-    /// Stores the updates that are sent to change the attempt's documents.
-    mutating func sends(_ updates: [ChunkWriter.Update]) { attempt?.updates = updates }
+    /// Stores the updates that are to change the attempt's documents.
+    mutating func plan(_ updates: [ChunkWriter.Update]) { attempt?.updates = updates }
+
+    /// Records that these updates of the attempt are about to be sent.
+    mutating func willSend(_ updates: [ChunkWriter.Update]) { attempt?.willSend(updates) }
 
     /// Records how to find out later which documents of the current attempt met the conditions of its updates before
     /// the first one was sent.
@@ -241,12 +244,11 @@ struct RunJournal {
     ) throws {
         guard let attempt else { return }
         var written = JournalStore.Written()
-        if attempt.start == nil {
-            // No update of the attempt was sent.
+        if attempt.isUnsent {
             written.missed = attempt.documents.map(\.id)
         } else if !attempt.isWhole {
             let changed = try Self.changed(attempt.documents, by: phase, in: collection, kernel)
-            let others = attempt.documents.map(\.id).filter { !changed.contains($0) && !attempt.doubtful.contains($0) }
+            let others = Array(attempt.sentIDs.subtracting(changed).subtracting(attempt.doubtful))
             written = attempt.written(
                 seeing: changed, others: try Self.ready(of: others, in: attempt, of: collection.namespace, kernel))
         }

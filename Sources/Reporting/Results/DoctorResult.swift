@@ -12,13 +12,18 @@ package struct DoctorResult: Reportable {
     package func text(_ layout: TextLayout) -> String {
         let paint = Paint(isOn: layout.isColored)
         let width = found.findings.map(\.name.count).max() ?? 0
+        let indent = "  \(Self.mark(.good, isPlain: layout.isPlain)) ".count + width + 2
         let areas = DoctorReport.Area.allCases.compactMap { area -> String? in
             let findings = found.findings.filter { $0.area == area }
             guard !findings.isEmpty else { return nil }
             let lines = findings.flatMap { finding in
                 let mark = paint(finding.level, Self.mark(finding.level, isPlain: layout.isPlain))
-                return ["  \(mark) \(finding.name.padded(to: width))  \(finding.message.printable)"]
-                    + (finding.remedy.map { ["    \("".padded(to: width))  to fix: \($0.printable)"] } ?? [])
+                let remedy = finding.remedy.map { "to fix: \($0)" }
+                // The first line follows the mark and the name, which take as many columns as the indent.
+                let lines = [finding.message, remedy].compactMap(\.self)
+                    .flatMap { $0.printable.wrapped(to: layout.width, indent: indent) }
+                return ["  \(mark) \(finding.name.padded(to: width))  \(lines.first?.dropFirst(indent) ?? "")"]
+                    + lines.dropFirst()
             }
             return ([paint.bold(area.rawValue)] + lines).asLines
         }

@@ -38,7 +38,8 @@ import Testing
 
     @Test func theFlagIsAReview() async throws {
         try await withJob { test in
-            #expect(try await test.backfill("job", "--ledger", "none", "--reviewed").exitCode == 0)
+            let run = try await test.backfill("job", "--ledger", "none", "--reviewed")
+            #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await filled(test) == 10)
         }
     }
@@ -46,7 +47,8 @@ import Testing
     @Test(arguments: [("true", Int32(0)), ("false", 64)])
     func theFileSaysWhetherItWasReviewed(_ value: String, _ status: Int32) async throws {
         try await withJob("reviewed: \(value)") { test in
-            #expect(try await test.backfill("job", "--ledger", "none").exitCode == status)
+            let run = try await test.backfill("job", "--ledger", "none")
+            #expect(run.exitCode == status, "\(run.errors)")
         }
     }
 

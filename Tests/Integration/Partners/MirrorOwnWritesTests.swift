@@ -52,10 +52,10 @@ import Testing
         }
     }
 
-    /// A commit succeeds, but its replies report errors, and a client sets the document back before the mirror retries.
+    /// A commit succeeds, but two replies report errors, and a client sets the document back before the mirror retries.
     @Test func aRetryOfACommittedTransactionOverwritesNoClient() async throws {
         try await PartnerCase.withCopy { test in
-            var point = FailPoint("commitTransaction", appName: test.appName, mode: .times(2))
+            var point = FailPoint("commitTransaction", appName: test.appName, mode: .times(4))
             point.writeConcernError = ["code": 91, "errmsg": "shutting down"]
             point.blockTime = .seconds(2)
             try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "new"]])

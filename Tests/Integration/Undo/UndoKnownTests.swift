@@ -56,6 +56,26 @@ import Testing
         }
     }
 
+    // MARK: A chunk that a signal ends between two of its commands
+
+    /// The client computes the values, so that the chunk is four commands of 500 updates.
+    @Test func theWrittenPartOfAChunkThatASignalEndsIsKnown() async throws {
+        try await withPeople("default: {field: key, generate: uuid}", count: 2_000) { test in
+            let before = try await test.database.documents("people")
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1:stop") { program in
+                try await waitUntil("the runner is stopped") { try program.isStopped }
+                program.send(SIGINT)
+                program.send(SIGCONT)
+            }
+            #expect(run.exitCode == 75, "\(run.errors)")
+            let written = try await test.database.count("people", ["key": ["$exists": true]])
+            #expect((1..<2_000).contains(written))
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 0, "\(undone.output) \(undone.errors)")
+            #expect(try await test.database.documents("people") == before)
+        }
+    }
+
     // MARK: Journaled, but not known to be written
 
     /// A step, an update with which a user makes the step's change by hand, and document 3 after that update.

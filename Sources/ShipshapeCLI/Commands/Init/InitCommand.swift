@@ -71,8 +71,7 @@ struct InitCommand: AsyncParsableCommand {
         let fallback = "SHIPSHAPE_URI"
         if uri == nil, Console.canAsk {
             let answer = try Console.ask(
-                "The variable that holds the connection string, or the connection string without a password",
-                default: fallback
+                "The connection string without a password, or the variable that holds it", default: fallback
             ) { NewProject.Deployment.defect(of: $0) }
             return NewProject.Deployment(answer)
         }
@@ -87,7 +86,7 @@ struct InitCommand: AsyncParsableCommand {
         if schema == nil, Console.canAsk {
             if found.count > 1 { Console.error("Folders with schemas: \(found.joined(separator: ", "))") }
             let answer = try Console.ask(
-                "The schema to check: a file, a folder, live (the collections' validators), or none",
+                "The schema to check: a path, live (the collections' validators), or none",
                 default: found.last ?? "none"
             ) { Self.defect(ofSchema: $0) }
             return answer == "none" ? nil : answer
