@@ -69,6 +69,17 @@ import Testing
         #expect(file.errors.contains("add --uri \"$MONGODB_URI\" to "), "\(file.errors)")
     }
 
+    @Test func aPlanBetweenEqualSchemasNamesTheOneForDocumentsThatFailAlready() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        for name in ["old", "new"] { try folder.write(CommandLineFolder.person, to: "\(name)/app.person.json") }
+        let run = try await run(["plan", "old", "new"], in: folder.path)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        #expect(
+            run.output.contains("Note: for documents that fail the schema already: shipshape plan --fix new\n"),
+            "\(run.output)")
+    }
+
     // MARK: paths of elements
 
     private static let conversations = """

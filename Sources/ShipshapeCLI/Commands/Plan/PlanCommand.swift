@@ -176,6 +176,11 @@ struct PlanCommand: AsyncParsableCommand {
     ) throws {
         var plan = planned
         plan.notes += [database.note(on: new.schema)].compactMap(\.self)
+        if repairs.fix == nil, plan.collections.isEmpty, plan.remarks.isEmpty {
+            let fix = NextCommand(
+                "plan --fix", [new.argument.name], only.map { [(name: "--collection", value: "\($0)")] } ?? [])
+            plan.notes.append("for documents that fail the schema already: \(fix)")
+        }
         let names = old.argument.name == new.argument.name ? [new.argument.name] : [old, new].map(\.argument.name)
         for name in names where out == nil && GitRevision(name) != nil {
             plan.notes.append(
