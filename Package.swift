@@ -14,7 +14,6 @@ extension Target.Dependency {
         name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(platforms: [.windows]))
     static let subprocess: Self = .product(name: "Subprocess", package: "swift-subprocess")
     static let system: Self = .product(name: "SystemPackage", package: "swift-system")
-    static let textTable: Self = .product(name: "TextTable", package: "TextTable")
     static let yams: Self = .product(name: "Yams", package: "Yams")
 }
 
@@ -39,7 +38,6 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/onevcat/Rainbow", exact: "4.2.2"),
-        .package(url: "https://github.com/ordo-one/TextTable", exact: "0.0.2"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
         .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
@@ -120,7 +118,7 @@ let package = Package(
             dependencies: [
                 "CCrypto", "CRelease", "ClientModels", "Importing", "Partners", "Watching", "Enforcing", "Planning",
                 "Inferring", "Backfill", "Running", "Steps", "JobState", "Jobs", "SchemaChange", "Checking",
-                "ServerSchema", "Concurrency", "BSON", .mustache, .rainbow, .textTable,
+                "ServerSchema", "Concurrency", "BSON", .mustache, .rainbow,
             ]),
         .executableTarget(
             name: "ShipshapeCLI",
@@ -208,7 +206,7 @@ let package = Package(
             name: "ReportingTests",
             dependencies: [
                 "Reporting", "Checking", "SchemaChange", "ServerSchema", "Backfill", "Running", "Steps", "JobState",
-                "Jobs", "BSON", .textTable,
+                "Jobs", "BSON",
             ]),
         .testTarget(
             name: "FuzzTests",

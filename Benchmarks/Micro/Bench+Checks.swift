@@ -4,12 +4,12 @@ import ServerSchema
 import SystemPackage
 
 extension Bench {
-    /// Measures the checker without readers and reports.
+    /// Measures only the checker, without readers and reports.
     mutating func measureChecks(documents: Int) throws {
         let orders = Namespace(database: "bench", collection: "Order")
         let flat = FilePath(#filePath).removingLastComponent().removingLastComponent().appending("flat")
         var file = try DumpInput(flat.appending("validator.json"))
-        // The file has the schema alone, as mongod's commands take it, so `$jsonSchema` is put around it.
+        // The file contains only the schema, as in mongod's commands, so `$jsonSchema` is added around it.
         let validator = try ServerSchema.read(text: "{\"$jsonSchema\": \(file.text())}", namespace: orders)
         let schemas = [
             ("schema", try ServerSchema.read(at: flat.appending("schema.json").string, namespace: orders)),

@@ -9,18 +9,18 @@ import SystemPackage
 extension Bench {
     /// Measures work whose time must not grow with the square of its size.
     ///
-    /// Each benchmark runs at one size and at four times that size.
+    /// Each benchmark runs at one size, and at four times that size.
     mutating func measureGrowth() throws {
         guard isAsked("growth") || only?.hasPrefix("growth: ") == true else { return }
         for count in [2_500, 10_000] {
             try measureEnum(count)
             try measureSchemas(count)
-            // There are fewer links, because the planner examines several steps of each link one by one.
+            // There are fewer links than other items, because the planner examines several steps for each link.
             try measureLinks(count / 10)
             try measureDocuments(count)
             try measureArchive(count)
         }
-        // If only some benchmarks were requested, a size that takes a minute is measured, too.
+        // A size that takes a minute is measured only if single benchmarks were requested.
         if only != nil { try measureSchemas(100_000) }
     }
 
@@ -62,7 +62,7 @@ extension Bench {
         for (name, new) in changes { try measureChange("\(count) properties \(name)", count, from: old, to: new) }
     }
 
-    /// Measures fields that are links to another collection and become lists of links.
+    /// Measures fields that change from links to lists of links.
     ///
     /// Half of the fields are in an embedded object.
     private mutating func measureLinks(_ count: Int) throws {
@@ -111,7 +111,7 @@ extension Bench {
         let names = (0..<count).map { "shared--\($0)--shared--" }
         let wide = try Self.schema(names.map { "\"\($0)\": {\"bsonType\": \"int\"}" })
         let schema = CompiledSchema(wide.collections[0], of: wide)
-        // The fields are in reverse order, so that none is where the checker expects it.
+        // The fields are in reverse order, so that the checker expects none of them at its place.
         let fields = BSONDocument(names.reversed().map { ($0, BSONValue.int(1)) })
         try measure("growth: names, \(count) alike at both ends", bytes: fields.bytes.count, items: count, of: "fields")
         {

@@ -5,7 +5,7 @@ import Scanning
 import SystemPackage
 
 extension Bench {
-    /// Measures the readers of files, including the time that the operating system takes.
+    /// Measures the readers of files, including the time of the operating system.
     mutating func measureReaders(documents: Int) throws {
         guard isAsked("read A.bson") || isAsked("read A.bson.gz") else { return }
         let corpus = Corpus(documents: documents)
@@ -26,7 +26,7 @@ extension Bench {
     }
 }
 
-/// A temporary folder that is removed together with this value.
+/// A temporary folder, which is removed with this value.
 struct TemporaryFolder: ~Copyable {
     let path: FilePath
 

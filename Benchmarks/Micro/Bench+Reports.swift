@@ -5,12 +5,13 @@ import SchemaChange
 import ServerSchema
 
 extension Bench {
-    /// Measures the renderers of reports, with as many findings as a report can have.
+    /// Measures the renderers of reports, with the largest possible number of findings.
     mutating func measureReports() throws {
         let report = try Self.manyGroups()
         let groups = report.collections[0].groups.count
-        let text = CheckReportText(report)
-        measure("check report, text", bytes: text.text.utf8.count, items: groups, of: "groups") { _ = text.text }
+        let check = CheckResult(report, policy: FailurePolicy(), showsFilters: true)
+        let size = check.text(TextLayout()).utf8.count
+        measure("check report, text", bytes: size, items: groups, of: "groups") { _ = check.text(TextLayout()) }
         let json = CheckReportJSON(report)
         measure("check report, JSON", bytes: json.text.utf8.count, items: groups, of: "groups") { _ = json.text }
 
@@ -23,7 +24,7 @@ extension Bench {
 
     private static let namespace = Namespace(database: "bench", collection: "Order")
 
-    /// Returns a report with as many groups as a tally keeps, each with all of its samples.
+    /// Returns a report with the largest number of groups that a tally keeps, each with all of its samples.
     private static func manyGroups() throws -> CheckReport {
         let text = #"{"title": "Order", "properties": {"_id": {"bsonType": "int"}}, "additionalProperties": false}"#
         let schema = try ServerSchema.read(text: text, namespace: namespace)

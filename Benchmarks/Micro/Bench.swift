@@ -11,10 +11,10 @@ struct Bench {
         self.only = only
     }
 
-    /// Runs one benchmark: once to warm up, and then as often as requested.
+    /// Runs one benchmark: once without measuring, and then as often as requested.
     /// - Parameters:
-    ///   - bytes: the bytes that one run reads or writes.
-    ///   - items: how many of `unit` one run processes.
+    ///   - bytes: the number of bytes that each run reads or writes.
+    ///   - items: the number of items that each run processes; `unit` is their name.
     mutating func measure(
         _ name: String, bytes: Int, items: Int, of unit: String, _ body: () throws -> Void
     ) rethrows {
@@ -31,8 +31,8 @@ struct Bench {
         results.append(
             Measurement(
                 name: name, bytes: bytes, items: items, unit: unit, seconds: seconds.sorted(),
-                // The minimum is taken, because a single run may have an allocation that the others do not have, such
-                // as that of a table that grows once.
+                // The minimum counts, because a single run may have additional allocations, for example if a table
+                // grows once.
                 allocations: allocations.min()))
     }
 
@@ -46,12 +46,12 @@ struct Bench {
     }
 }
 
-/// The allocations of this process, as the preloaded `Benchmarks/mallocs.c` counts them.
+/// The number of allocations of this process, which the preloaded `Benchmarks/mallocs.c` counts.
 enum AllocationCounter {
     private typealias Function = @convention(c) () -> UInt
 
     private static let function: Function? = {
-        // Without a handle, `dlsym` searches everything that is loaded.
+        // Without a handle, `dlsym` searches all loaded libraries.
         guard let symbol = unsafe dlsym(nil, "shipshape_mallocs") else { return nil }
         return unsafe unsafeBitCast(symbol, to: Function.self)
     }()

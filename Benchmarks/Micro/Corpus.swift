@@ -1,16 +1,17 @@
 import BSON
 import DemoData
 
-/// Documents one after another in one buffer, as in a batch from the server or in a `.bson` file.
+/// Documents in one buffer, one after another, as in a batch from the server or in a `.bson` file.
 struct Corpus {
     private(set) var bytes: [UInt8] = []
-    /// The offset at which each document begins, and the offset at which the last one ends.
+    /// The offsets at which the documents begin, followed by the offset at which the last one ends.
     private(set) var offsets = [0]
 
     var count: Int { offsets.count - 1 }
 
     /// Makes documents of ``FlatOrder``.
-    /// - Parameter isFlawed: whether a tenth of them fail `Benchmarks/flat/strict.json`, with 20 different flaws.
+    /// - Parameter isFlawed: whether a tenth of the documents fail `Benchmarks/flat/strict.json`, with 20 different
+    ///   flaws.
     init(documents: Int, isFlawed: Bool = false) {
         bytes.reserveCapacity(documents * 330)
         offsets.reserveCapacity(documents + 1)

@@ -7,9 +7,9 @@ struct Measurement {
     let items: Int
     /// The name of the items, such as documents.
     let unit: String
-    /// The processor time of each run, ascending.
+    /// The processor time of each run in seconds, in ascending order.
     let seconds: [Double]
-    /// The number of allocations in a run; `nil` if they were not counted.
+    /// The number of allocations of one run; `nil` if allocations were not counted.
     let allocations: Int?
 
     var median: Double {
@@ -19,7 +19,7 @@ struct Measurement {
 
     var allocationsPerItem: Double? { allocations.map { Double($0) / Double(items) } }
 
-    /// Returns how much of an amount, such as bytes or items, a second handles.
+    /// Returns the amount per second, if this amount of bytes or items takes the given time.
     func rate(_ amount: Int, in seconds: Double) -> Double { Double(amount) / seconds }
 
     fileprivate var cells: [String] {

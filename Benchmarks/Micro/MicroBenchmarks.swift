@@ -1,9 +1,9 @@
 import ArgumentParser
 import BSON
 
-/// Measures the parts of a check one by one, in memory and on one thread.
+/// Measures each part of a check by itself, in memory and on one thread.
 ///
-/// It does not use ordo-one/benchmark, because the hook by which that package counts allocations reads 0 here.
+/// It does not use ordo-one/benchmark, because that package's counter of allocations always reads 0 here.
 @main
 struct MicroBenchmarks: ParsableCommand {
     static let configuration = CommandConfiguration(

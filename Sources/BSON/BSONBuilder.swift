@@ -1,24 +1,24 @@
-/// Builds a document element by element.
+/// Builds a document by appending one element after another.
 public struct BSONBuilder: Sendable {
     private var bytes: [UInt8] = [0, 0, 0, 0]
 
     /// Starts an empty document.
     public init() {}
 
-    /// Starts with the elements of `document`, after which more can be appended.
+    /// Starts with the elements of `document`; further elements are appended after them.
     public init(continuing document: BSONDocument) {
         bytes = document.bytes
         bytes.removeLast()
     }
 
-    /// Appends one element; a name that contains a NUL is cut before it.
+    /// Appends one element; a name that contains a NUL ends before it.
     public mutating func append(_ name: String, _ value: BSONValue) {
         bytes.append(value.type.rawValue)
         appendCString(name)
         append(value)
     }
 
-    /// Appends an element of another document, with its name, unchanged.
+    /// Appends an element of another document with the same name and value.
     public mutating func append(_ element: BSONElement, of view: borrowing BSONView) {
         bytes.append(element.type.rawValue)
         append(view.bytes, element.nameOffset, element.valueOffset + element.valueLength)
@@ -31,7 +31,7 @@ public struct BSONBuilder: Sendable {
         append(view.bytes, element.valueOffset, element.valueOffset + element.valueLength)
     }
 
-    /// Returns the document so far, with its length field and terminator written.
+    /// Returns the document with all elements appended so far.
     public consuming func finish() -> BSONDocument {
         bytes.append(0)
         let length = UInt32(bytes.count)

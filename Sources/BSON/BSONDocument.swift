@@ -1,50 +1,50 @@
 /// A document that owns its bytes.
 ///
-/// Creating a document checks its length and terminator; its elements are checked when they are read.
+/// The length and the terminator are checked when a document is created, and each element when it is read.
 public struct BSONDocument: Hashable, Sendable {
-    /// The document as it is sent over the wire.
+    /// The bytes of the document, in the BSON format.
     public let bytes: [UInt8]
 
-    /// Takes the bytes of one whole document.
+    /// Creates a document from its bytes.
     /// - Throws: ``BSONError`` when the length field differs from the number of bytes, or the terminator is missing.
     public init(bytes: [UInt8]) throws(BSONError) {
         _ = try BSONView(unsafe bytes.span.bytes)
         self.bytes = bytes
     }
 
-    /// Copies the document of a view.
+    /// Creates a copy of the document of a view.
     public init(copying view: borrowing BSONView) {
         self.init(trusted: view.bytes.extracting(view.start..<view.end).copied())
     }
 
-    /// Takes bytes that this module built, without checking them.
+    /// Creates a document from bytes that this module built, without checking them.
     init(trusted bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Builds a document of these elements, in this order.
+    /// Creates a document of these elements, in this order.
     public init(_ elements: some Sequence<(String, BSONValue)>) {
         var builder = BSONBuilder()
         for (name, value) in elements { builder.append(name, value) }
         self = builder.finish()
     }
 
-    /// The empty document.
+    /// Creates an empty document.
     public init() { self.init(trusted: [5, 0, 0, 0, 0]) }
 
     /// A view of the document's bytes, without a copy.
     public var view: BSONView {
         @_lifetime(borrow self)
         get {
-            // `init` checked the header, and the bytes are immutable.
+            // `init` checked the length and the terminator, and the bytes do not change.
             do { return try BSONView(unsafe bytes.span.bytes) } catch { preconditionFailure("\(error)") }
         }
     }
 
-    /// Hashes all bytes at once; the synthesized method would hash them one by one.
+    /// Hashes all bytes at once; the synthesized method would hash them one after another.
     public func hash(into hasher: inout Hasher) {
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 
-    /// Whether the document holds no element.
+    /// Whether the document has no elements.
     public var isEmpty: Bool { bytes.count == 5 }
 
     /// The value of the first element with the name; `nil` if there is none, or if the bytes before it are damaged.
@@ -55,7 +55,7 @@ public struct BSONDocument: Hashable, Sendable {
     }
 
     /// Returns all elements in their order.
-    /// - Throws: ``BSONError`` at the first damaged element. Only ``BSONView/validate()`` also checks nested documents.
+    /// - Throws: ``BSONError`` at the first damaged element; only ``BSONView/validate()`` also checks nested documents.
     public func elements() throws(BSONError) -> [(name: String, value: BSONValue)] {
         var result: [(name: String, value: BSONValue)] = []
         let view = view
@@ -68,7 +68,7 @@ public struct BSONDocument: Hashable, Sendable {
 
     /// The values of the top-level elements, without their names.
     ///
-    /// If the bytes are damaged, the list ends before the damage.
+    /// If the bytes are damaged, the list ends at the damage.
     public var values: [BSONValue] {
         var result: [BSONValue] = []
         let view = view
@@ -79,19 +79,19 @@ public struct BSONDocument: Hashable, Sendable {
 }
 
 extension BSONDocument: ExpressibleByDictionaryLiteral {
-    /// Creates a document from a literal, whose names keep their order and may repeat.
+    /// Creates a document from a literal; its names keep their order, and may repeat.
     public init(dictionaryLiteral elements: (String, BSONValue)...) { self.init(elements) }
 }
 
 extension BSONDocument {
-    /// Returns the document with one more element at its end; a name that already exists then appears twice.
+    /// Returns the document with one more element at its end; a name that exists already then occurs twice.
     public func appending(_ name: String, _ value: BSONValue) -> BSONDocument {
         var builder = BSONBuilder(continuing: self)
         builder.append(name, value)
         return builder.finish()
     }
 
-    /// Returns the document without the top-level elements that have the name.
+    /// Returns the document without the top-level elements of this name.
     /// - Throws: ``BSONError`` when an element of the top level is damaged.
     public func removing(_ name: String) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
@@ -103,9 +103,9 @@ extension BSONDocument {
         return builder.finish()
     }
 
-    /// Returns the document with a new value of the first top-level element that has the name.
+    /// Returns the document with a new value for the first top-level element of this name.
     ///
-    /// If there is none, the element is added at the end. Further elements with the name are removed.
+    /// If there is no such element, it is added at the end. Further elements of the name are removed.
     /// - Throws: ``BSONError`` when an element of the top level is damaged.
     public func replacing(_ name: String, with value: BSONValue) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
@@ -126,16 +126,16 @@ extension BSONDocument {
 }
 
 extension BSONDocument {
-    /// Whether two documents hold the same fields with the same bytes, in any order, at every level.
+    /// Whether two documents have the same fields with the same bytes at every level, in any order.
     ///
-    /// Unlike ``BSONView/hasEqualFields(to:)``, numbers of different types differ here.
+    /// Numbers of different types are different here, unlike in ``BSONView/hasEqualFields(to:)``.
     public func hasSameFields(as other: BSONDocument) -> Bool {
         if bytes == other.bytes { return true }
         guard bytes.count == other.bytes.count else { return false }
         return ordered == other.ordered
     }
 
-    /// The document with the fields of every object in the order of their names; the same document if it is damaged.
+    /// The document with the fields of every object sorted by name; a damaged document is returned unchanged.
     public var ordered: BSONDocument {
         guard let elements = try? elements() else { return self }
         let named = elements.enumerated().sorted {

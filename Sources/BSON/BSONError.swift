@@ -1,4 +1,4 @@
-/// A defect in bytes that should be BSON, or in text that should become BSON.
+/// A defect in bytes that should be BSON, or in text that should be extended JSON.
 public struct BSONError: Error, Hashable, Sendable {
     /// The kind of defect.
     ///
@@ -9,38 +9,37 @@ public struct BSONError: Error, Hashable, Sendable {
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The bytes end before the value does.
+        /// The bytes end before the value ends.
         public static let truncated = Self(rawValue: "truncated")
-        /// A length field has a value that is not possible there.
+        /// A length field has an impossible value.
         public static let invalidLength = Self(rawValue: "invalid length")
         /// A type byte that the BSON specification does not define.
         public static let unknownType = Self(rawValue: "unknown type")
-        /// A string, document or name lacks its closing NUL.
+        /// A string, a document or a name lacks the NUL at its end.
         public static let missingTerminator = Self(rawValue: "missing terminator")
-        /// A bool that is neither 0 nor 1.
+        /// The byte of a bool is neither 0 nor 1.
         public static let invalidBool = Self(rawValue: "invalid bool")
-        /// Text that is not UTF-8 where UTF-8 is required.
+        /// The bytes are not UTF-8 where UTF-8 is required.
         public static let invalidUTF8 = Self(rawValue: "invalid UTF-8")
-        /// More levels of nesting than ``BSONView/maximumDepth``.
+        /// There are more levels of nesting than ``BSONView/maximumDepth``.
         public static let tooDeep = Self(rawValue: "too deep")
-        /// A document that extended JSON cannot express: its text is not UTF-8, or a binary of the old subtype 2 is
+        /// Extended JSON cannot express the document: its text is not UTF-8, or a binary of the old subtype 2 is
         /// malformed.
         public static let notPrintable = Self(rawValue: "no form in extended JSON")
-        /// A value that could not be checked, because a regular expression took too many steps or too much memory on
-        /// it.
+        /// A value could not be checked, because a regular expression needed too many steps or too much memory for it.
         public static let undecided = Self(rawValue: "undecided")
-        /// Text that is not extended JSON.
+        /// The text is not extended JSON.
         public static let invalidJSON = Self(rawValue: "invalid extended JSON")
     }
 
     /// The kind of defect.
     public let code: Code
-    /// The byte where the defect was found, counted from the start of the buffer; 0 for text.
+    /// The offset of the defect from the start of the buffer, in bytes; 0 for text.
     public let offset: Int
-    /// The parser's explanation beyond the code; it never contains a document's value.
+    /// The parser's explanation in addition to the code; it never contains a value of a document.
     public let detail: String?
 
-    /// Creates an error; never inlined, so that the loops that can fail at every byte stay small.
+    /// Creates an error; it is never inlined, so that loops which can fail at every byte stay small.
     @inline(never)
     public init(_ code: Code, at offset: Int, detail: String? = nil) {
         self.code = code
@@ -50,7 +49,7 @@ public struct BSONError: Error, Hashable, Sendable {
 }
 
 extension BSONError: CustomStringConvertible {
-    /// The code, the byte, and the detail.
+    /// The code, the offset and the detail.
     public var description: String {
         let place = code == .invalidJSON ? "" : " at byte \(offset)"
         return "\(code.rawValue)\(place)" + (detail.map { ": \($0)" } ?? "")

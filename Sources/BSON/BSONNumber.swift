@@ -8,7 +8,7 @@ public enum BSONNumber: Hashable, Sendable, BitwiseCopyable {
     /// A `decimal`.
     case decimal(Decimal128)
 
-    /// Takes the number from a value; `nil` for a value of another type.
+    /// Reads the number in a value; `nil` for a value of another type.
     public init?(_ value: BSONValue) {
         switch value {
         case .int(let number): self = .integer(Int64(number))
@@ -21,7 +21,7 @@ public enum BSONNumber: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension BSONNumber {
-    /// Compares by value, exactly: NaN is equal to NaN and less than every number, and -0 equals 0.
+    /// Compares the exact values: NaN equals NaN and is less than every other number, and -0 equals 0.
     public func compared(to other: BSONNumber) -> BSONOrder {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): BSONOrder(left, right)

@@ -1,21 +1,21 @@
-/// The order of two values in MongoDB's comparison order, which sorts and indexes use.
+/// The result of comparing two values in MongoDB's order, in which it sorts values and indexes.
 ///
-/// Sorting by ``compare(_:_:)`` gives the order in which mongod reads an ascending index without a collation.
+/// A sort by ``compare(_:_:)`` gives the order in which mongod reads an ascending index without a collation.
 public enum BSONOrder: Int, Hashable, Sendable {
     /// The first value sorts before the second.
     case less = -1
-    /// Neither value sorts before the other; their bytes may still differ, as those of 1 and 1.0 do.
+    /// Neither value sorts before the other; their bytes may still differ, as for 1 and 1.0.
     case equal = 0
     /// The first value sorts after the second.
     case greater = 1
 
-    /// Compares two Swift values by `<`.
+    /// Creates the order of two Swift values by `<`.
     @inlinable
     init<Value: Comparable>(_ left: Value, _ right: Value) {
         self = left < right ? .less : left > right ? .greater : .equal
     }
 
-    /// The order with the two values exchanged.
+    /// The order of the same two values, exchanged.
     public var reversed: BSONOrder {
         switch self {
         case .less: .greater
@@ -26,10 +26,11 @@ public enum BSONOrder: Int, Hashable, Sendable {
 }
 
 extension BSONOrder {
-    /// Compares two values as mongod sorts them.
+    /// Compares two values in the order in which mongod sorts them.
     ///
-    /// Types are compared first, in a fixed order that treats the four number types as one, then values. A damaged part
-    /// of a nested document counts as that document's end, as do levels beyond ``BSONView/maximumDepth``.
+    /// The types are compared first, in a fixed order in which the four number types are one; the values are compared
+    /// after that. A nested document counts as ended at a damaged part, and at a level beyond
+    /// ``BSONView/maximumDepth``.
     public static func compare(_ left: BSONValue, _ right: BSONValue) -> BSONOrder {
         switch (left, right) {
         case (.objectID(let left), .objectID(let right)): compare(left, right)
@@ -43,7 +44,7 @@ extension BSONOrder {
         left.high == right.high ? BSONOrder(left.low, right.low) : BSONOrder(left.high, right.high)
     }
 
-    /// Whether `left` sorts before `right`; for use with `sort(by:)`.
+    /// Whether `left` sorts before `right`; for `sort(by:)`.
     public static func precedes(_ left: BSONValue, _ right: BSONValue) -> Bool { compare(left, right) == .less }
 
     private static func compareElements(_ left: BSONValue, _ right: BSONValue) -> BSONOrder {
@@ -55,7 +56,7 @@ extension BSONOrder {
 }
 
 extension BSONType {
-    /// The position of the type in MongoDB's order; values whose types share a position are compared by value.
+    /// The position of the type in MongoDB's order; types with the same position are ordered by their values.
     ///
     /// Source: `canonicalizeBSONType` in mongod's `bsontypes.h`.
     @inlinable

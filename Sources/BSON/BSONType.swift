@@ -1,12 +1,12 @@
-/// The type of a BSON value: the byte that precedes its name on the wire.
+/// The type of a BSON value, as the byte before its name in the BSON format.
 ///
 /// Source: the BSON specification, version 1.1, <https://bsonspec.org/spec.html>.
 @frozen
 public struct BSONType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
-    /// The byte on the wire.
+    /// The byte in the BSON format.
     public let rawValue: UInt8
 
-    /// Creates a type from its byte, which need not be a known one.
+    /// Creates a type from its byte, which may be unknown.
     @inlinable
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 }
@@ -18,7 +18,7 @@ extension BSONType {
     public static let string = Self(rawValue: 0x02)
     /// An embedded document.
     public static let object = Self(rawValue: 0x03)
-    /// An embedded document whose names are "0", "1", ….
+    /// An array, stored as an embedded document with the names "0", "1", ….
     public static let array = Self(rawValue: 0x04)
     /// Bytes with a subtype.
     public static let binData = Self(rawValue: 0x05)
@@ -34,30 +34,30 @@ extension BSONType {
     public static let null = Self(rawValue: 0x0A)
     /// A regular expression with its options.
     public static let regex = Self(rawValue: 0x0B)
-    /// A deprecated type: a namespace and an ObjectId.
+    /// A deprecated type of a namespace and an ObjectId.
     public static let dbPointer = Self(rawValue: 0x0C)
     /// JavaScript code.
     public static let javascript = Self(rawValue: 0x0D)
     /// A deprecated type of text.
     public static let symbol = Self(rawValue: 0x0E)
-    /// A deprecated type: JavaScript code and its scope.
+    /// A deprecated type of JavaScript code and its scope.
     public static let javascriptWithScope = Self(rawValue: 0x0F)
     /// A 32-bit integer.
     public static let int = Self(rawValue: 0x10)
-    /// A replication timestamp: seconds and an ordinal.
+    /// A replication timestamp, with seconds and an ordinal.
     public static let timestamp = Self(rawValue: 0x11)
     /// A 64-bit integer.
     public static let long = Self(rawValue: 0x12)
     /// A 128-bit decimal number.
     public static let decimal = Self(rawValue: 0x13)
-    /// The value that sorts before every other one.
+    /// A value that sorts before every other value.
     public static let minKey = Self(rawValue: 0xFF)
-    /// The value that sorts after every other one.
+    /// A value that sorts after every other value.
     public static let maxKey = Self(rawValue: 0x7F)
 }
 
 extension BSONType: CustomStringConvertible {
-    /// MongoDB's alias of the type, as `$type` and `bsonType` spell it, or the byte in hex.
+    /// MongoDB's name of the type, as `$type` and `bsonType` spell it; the byte in hex for an unknown type.
     public var description: String {
         switch self {
         case .double: "double"

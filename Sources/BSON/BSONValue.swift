@@ -1,14 +1,16 @@
-/// One BSON value, copied out of its document.
+/// One BSON value, as a copy that does not depend on its document.
 public indirect enum BSONValue: Sendable {
     /// A 64-bit IEEE 754 number.
     case double(Double)
     /// UTF-8 text.
     case string(String)
-    /// The bytes of a string that is not UTF-8. They are kept as they are, because two `_id`s may differ only in them.
+    /// The bytes of a string that is not UTF-8.
+    ///
+    /// They are kept unchanged, because two `_id`s may differ only in such bytes.
     case invalidString([UInt8])
     /// An embedded document.
     case object(BSONDocument)
-    /// An array, as the document that it is on the wire, with the names "0", "1", ….
+    /// An array, stored as a document with the names "0", "1", ….
     case array(BSONDocument)
     /// Bytes with their subtype.
     case binary(subtype: UInt8, bytes: [UInt8])
@@ -22,27 +24,27 @@ public indirect enum BSONValue: Sendable {
     case date(milliseconds: Int64)
     /// The null value.
     case null
-    /// A regular expression and its options; the options are in alphabetical order.
+    /// A regular expression and its options, which are sorted alphabetically.
     case regex(pattern: String, options: String)
-    /// Deprecated: a namespace and an ObjectId.
+    /// A namespace and an ObjectId, of a deprecated type.
     case dbPointer(String, ObjectID)
     /// JavaScript code.
     case javascript(String)
     /// A text of the deprecated type `symbol`.
     case symbol(String)
-    /// Deprecated: JavaScript code and its scope.
+    /// JavaScript code and its scope, of a deprecated type.
     case javascriptWithScope(String, BSONDocument)
     /// A 32-bit integer.
     case int(Int32)
-    /// The replication timestamp: seconds in the upper half, an ordinal in the lower half.
+    /// A replication timestamp, with seconds in the upper half and an ordinal in the lower half.
     case timestamp(UInt64)
     /// A 64-bit integer.
     case long(Int64)
     /// A 128-bit decimal number.
     case decimal(Decimal128)
-    /// The value that sorts before every other one.
+    /// A value that sorts before every other value.
     case minKey
-    /// The value that sorts after every other one.
+    /// A value that sorts after every other value.
     case maxKey
 
     /// The value's type.
@@ -72,9 +74,9 @@ public indirect enum BSONValue: Sendable {
         }
     }
 
-    /// The integer that an `int`, a `long`, or a `double` without a fraction holds; `nil` for other values.
+    /// The integer in an `int`, a `long`, or a `double` without a fraction; `nil` for other values.
     ///
-    /// Server replies use any of the three for counts.
+    /// Server replies use all three types for counts.
     public var integer: Int? {
         switch self {
         case .int(let value): Int(value)
@@ -84,7 +86,7 @@ public indirect enum BSONValue: Sendable {
         }
     }
 
-    /// The text of a `string`, with bytes that are not UTF-8 replaced; `nil` for other types.
+    /// The text of a `string`, in which bytes that are not UTF-8 are replaced; `nil` for other types.
     public var text: String? {
         switch self {
         case .string(let value): value
@@ -139,10 +141,10 @@ extension BSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension BSONValue: Hashable {
-    /// Whether two values are of one type and equal.
+    /// Whether two values have the same type and are equal.
     ///
-    /// NaN equals NaN, as on the server: it allows NaN only once as an `_id`, so a set of `_id`s has to find it. Texts
-    /// of all types are compared by their bytes, as the server does: two spellings of é are two `_id`s.
+    /// NaN equals NaN, as on the server: it allows NaN only once as an `_id`, and a set of `_id`s has to find it. Texts
+    /// of all types are compared by their bytes, as on the server: two spellings of é are two `_id`s.
     public static func == (left: BSONValue, right: BSONValue) -> Bool {
         switch (left, right) {
         case (.double(let one), .double(let two)): one == two || (one.isNaN && two.isNaN)
@@ -170,7 +172,7 @@ extension BSONValue: Hashable {
         }
     }
 
-    /// Hashes the type and the content, but not the rarer parts: options, scopes, subtypes and the ids of DBPointers.
+    /// Hashes the type and the content, except options, scopes, subtypes and the ids of DBPointers, which are rare.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(type)
         switch self {
@@ -196,14 +198,14 @@ extension String {
 }
 
 extension BSONValue {
-    /// Whether two values have the same type and bytes: NaN is the same as itself, but 1 is not the same as 1.0.
+    /// Whether two values have the same type and bytes, so that NaN is the same as NaN, but 1 is not the same as 1.0.
     public func hasSameBytes(as other: BSONValue) -> Bool { BSONDocument([("", self)]) == BSONDocument([("", other)]) }
 
-    /// Compares two values as mongod sorts them; see ``BSONOrder/compare(_:_:)``.
+    /// Compares two values in mongod's sort order; see ``BSONOrder/compare(_:_:)``.
     public func compared(to other: BSONValue) -> BSONOrder { BSONOrder.compare(self, other) }
 
-    /// Whether the values are equal, ignoring the order of their objects' fields.
-    /// - Throws: ``BSONError`` as ``BSONView/isEqual(_:to:of:)`` does.
+    /// Whether two values are equal if the order of fields in objects is ignored.
+    /// - Throws: the same errors as ``BSONView/isEqual(_:to:of:)``.
     public func isEqualIgnoringFieldOrder(_ other: BSONValue) throws(BSONError) -> Bool {
         let (left, right) = (BSONDocument([("", self)]), BSONDocument([("", other)]))
         return try left.view.hasEqualFields(to: right.view)
@@ -211,7 +213,7 @@ extension BSONValue {
 }
 
 extension BSONValue {
-    /// The bytes that the value takes in a document, without its type and its name.
+    /// The bytes of the value in a document, without its type and its name.
     package var byteCount: Int {
         switch self {
         case .undefined, .null, .minKey, .maxKey: 0

@@ -1,12 +1,14 @@
-/// Equality as `enum` and `uniqueItems` define it: like MongoDB's order, but ignoring the order of an object's fields.
+/// Equality as `enum` and `uniqueItems` define it: as in MongoDB's order, but the order of an object's fields is
+/// ignored.
 ///
 /// Source: `UnorderedFieldsBSONElementComparator` in mongod 6.0.
 extension BSONView {
-    /// Whether two elements' values are equal, ignoring their names.
+    /// Whether the values of two elements are equal; their names are ignored.
     ///
-    /// Numbers are compared by value across types, a string and a symbol by their text.
+    /// Numbers of different types are compared by value, and a string and a symbol by their text.
     ///
-    /// If an object repeats a name, the first occurrences are compared with each other, then the second ones.
+    /// If an object repeats a name, the first occurrences are compared with each other, then the second ones, and so
+    /// on.
     /// - Throws: ``BSONError`` when a nested document is damaged or nested too deep.
     public func isEqual(
         _ element: BSONElement, to other: BSONElement, of view: borrowing BSONView
@@ -14,8 +16,8 @@ extension BSONView {
         try isEqual(element, to: other, of: view, levels: Self.maximumDepth)
     }
 
-    /// Whether two documents hold equal fields, ignoring their order.
-    /// - Throws: ``BSONError`` as ``isEqual(_:to:of:)`` does.
+    /// Whether two documents have equal fields; the order of the fields is ignored.
+    /// - Throws: the same errors as ``isEqual(_:to:of:)``.
     public func hasEqualFields(to other: borrowing BSONView) throws(BSONError) -> Bool {
         try hasEqualFields(to: other, levels: Self.maximumDepth)
     }
@@ -88,7 +90,7 @@ extension BSONView {
         return count
     }
 
-    /// Returns how many fields from the position `start` to `field` have the same name as `field`.
+    /// Returns how many fields before `field`, from the position `start` on, have the same name.
     private func occurrences(of field: BSONElement, from start: Int) throws(BSONError) -> Int {
         var (position, count) = (start, 0)
         while let other = try next(&position), other.nameOffset < field.nameOffset {
@@ -110,16 +112,18 @@ extension BSONView {
     }
 }
 
+/// MongoDB's order of documents and values.
+///
 /// Source: `BSONObj::woCompare` and `BSONElement::compareElements` in mongod 6.0.
 extension BSONView {
-    /// Compares two documents field by field: by the type, then the name, then the value of each field.
+    /// Compares two documents field by field: the types, then the names, then the values.
     ///
-    /// If one document ends while all fields were equal, it is first.
+    /// If one document ends while all fields so far are equal, it is less than the other.
     public func compare(to other: borrowing BSONView) -> BSONOrder {
         compareFields(to: other, names: true, levels: Self.maximumDepth)
     }
 
-    /// Compares two elements' values, ignoring their names.
+    /// Compares the values of two elements; their names are ignored.
     public func compare(_ element: BSONElement, to other: BSONElement, of view: borrowing BSONView) -> BSONOrder {
         let (place, otherPlace) = (element.type.sortPlace, other.type.sortPlace)
         guard place == otherPlace else { return BSONOrder(place, otherPlace) }
@@ -129,7 +133,7 @@ extension BSONView {
     private func compareFields(to other: borrowing BSONView, names: Bool, levels: Int) -> BSONOrder {
         var (position, otherPosition) = (firstPosition, other.firstPosition)
         while true {
-            // A damaged element counts as the document's end, so that the order stays total and a sort throws nothing.
+            // A document counts as ended at a damaged element, so that the order stays total and a sort does not throw.
             let left = (try? next(&position)) ?? nil
             let right = (try? other.next(&otherPosition)) ?? nil
             guard let left, let right else { return BSONOrder(left == nil ? 0 : 1, right == nil ? 0 : 1) }
@@ -162,7 +166,8 @@ extension BSONView {
                 return BSONOrder(left.valueLength, right.valueLength)
             }
             return BSONOrder(valueBytes(left), other.valueBytes(right))
-        // A NUL ends the pattern of a regular expression, so its bytes sort by the pattern first, then by the options.
+        // A NUL ends the pattern of a regular expression, so the bytes order by the pattern first, and then by the
+        // options.
         case .objectId, .regex: return BSONOrder(valueBytes(left), other.valueBytes(right))
         default: return .equal
         }
@@ -192,7 +197,7 @@ extension BSONView {
 }
 
 extension BSONOrder {
-    /// Compares two byte sequences: the first bytes that differ decide, or else the lengths.
+    /// Compares two byte sequences by the first bytes that differ; if there are none, by their lengths.
     fileprivate init(_ left: RawSpan, _ right: RawSpan) {
         let count = min(left.byteCount, right.byteCount)
         for offset in 0..<count {

@@ -1,5 +1,5 @@
 extension BSONView {
-    /// The document or array that `element` holds, with its length and terminator checked.
+    /// Returns the document or array in an element; its length and terminator are checked.
     /// - Precondition: the element's type is `object` or `array`, and it came from this buffer.
     @inlinable
     @_lifetime(copy self)
@@ -7,7 +7,7 @@ extension BSONView {
         try BSONView(bytes, start: element.valueOffset, end: element.valueOffset + element.valueLength)
     }
 
-    /// The scope of a `javascriptWithScope` element, with its length and terminator checked.
+    /// Returns the scope of a `javascriptWithScope` element; its length and terminator are checked.
     /// - Precondition: the element's type is `javascriptWithScope`, and it came from this buffer.
     @_lifetime(copy self)
     public func scope(_ element: BSONElement) throws(BSONError) -> BSONView {
@@ -33,7 +33,7 @@ extension BSONView {
         Double(bitPattern: UInt64(bitPattern: int64(element)))
     }
 
-    /// The value of a `bool` element: any byte but 0 is true, as mongod reads it.
+    /// The value of a `bool` element; every byte except 0 means true, as in mongod.
     @inlinable
     public func bool(_ element: BSONElement) -> Bool { byte(element.valueOffset) != 0 }
 
@@ -48,18 +48,18 @@ extension BSONView {
     @inlinable
     public func binarySubtype(_ element: BSONElement) -> UInt8 { byte(element.valueOffset + 4) }
 
-    /// The number of bytes of a `binData` element, without its length field and subtype.
+    /// The number of bytes in a `binData` element, without its length field and subtype.
     @inlinable
     public func binaryLength(_ element: BSONElement) -> Int { element.valueLength - 5 }
 
-    /// The UTF-8 bytes of a `string`, `javascript` or `symbol` element, without length and NUL.
+    /// The UTF-8 bytes of a `string`, `javascript` or `symbol` element, without the length field and the NUL.
     @inlinable
     @_lifetime(copy self)
     public func stringBytes(_ element: BSONElement) -> RawSpan {
         bytes.extracting(element.valueOffset + 4..<element.valueOffset + element.valueLength - 1)
     }
 
-    /// The bytes of the element's whole value, with length prefix and terminator where the type has them.
+    /// The bytes of the element's value, including a length field and a terminator if the type has them.
     @inlinable
     @_lifetime(copy self)
     public func valueBytes(_ element: BSONElement) -> RawSpan {
@@ -73,10 +73,10 @@ extension BSONView {
         bytes.extracting(element.nameOffset..<element.nameOffset + element.nameLength)
     }
 
-    /// The element's name; bytes that are not UTF-8 are replaced.
+    /// The element's name, in which bytes that are not UTF-8 are replaced.
     public func name(_ element: BSONElement) -> String { nameBytes(element).decoded() }
 
-    /// Returns the first top-level element with the name; `nil` if there is none.
+    /// Returns the first top-level element of this name; `nil` if there is none.
     public func find(_ name: String) throws(BSONError) -> BSONElement? {
         var position = firstPosition
         while let element = try next(&position) {
@@ -87,18 +87,18 @@ extension BSONView {
 }
 
 extension RawSpan {
-    /// Returns the bytes as text; bytes that are not UTF-8 are replaced.
+    /// Returns the bytes as text, in which bytes that are not UTF-8 are replaced.
     public func decoded() -> String {
         unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether the bytes are those of `text`.
+    /// Whether the bytes are the UTF-8 bytes of `text`.
     public func isEqual(to text: String) -> Bool {
         guard text.utf8.count == byteCount else { return false }
         return unsafe withUnsafeBytes { unsafe $0.elementsEqual(text.utf8) }
     }
 
-    /// Whether both hold the same bytes.
+    /// Whether both have the same bytes.
     public func isEqual(to other: RawSpan) -> Bool {
         guard other.byteCount == byteCount else { return false }
         return unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { unsafe mine.elementsEqual($0) } }
@@ -111,7 +111,7 @@ extension RawSpan {
 }
 
 extension BSONView {
-    /// The number that `element` holds; `nil` when it is of another type.
+    /// The number in an element; `nil` if the element has another type.
     @inlinable
     public func number(_ element: BSONElement) -> BSONNumber? {
         switch element.type {
@@ -184,8 +184,8 @@ extension BSONView {
 }
 
 extension BSONView {
-    /// Writes the document as extended JSON, on one line.
-    /// - Throws: ``BSONError`` when the document is not valid at every depth, is nested too deep, or holds a value that
+    /// Returns the document as extended JSON, on one line.
+    /// - Throws: ``BSONError`` when the document is damaged at any depth, is nested too deep, or contains a value that
     ///   extended JSON cannot express.
     public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
         try validate(levels: ExtendedJSON.maximumDepth)
@@ -198,7 +198,7 @@ extension BSONView {
 }
 
 extension RawSpan {
-    /// The bytes as a `string`, or as an `invalidString` if they are not UTF-8.
+    /// The bytes as a `string`; as an `invalidString` if they are not UTF-8.
     fileprivate var text: BSONValue {
         unsafe withUnsafeBytes { bytes in
             let text = unsafe String(validating: bytes, as: UTF8.self)

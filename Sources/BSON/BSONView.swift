@@ -1,7 +1,7 @@
-/// One element of a document: its type, and the positions of its name and its value in the buffer.
+/// One element of a document, as its type and the positions of its name and its value in a buffer.
 ///
-/// Offsets count from the start of the buffer of the ``BSONView`` that returned the element. They were checked against
-/// the document's end, so that reading the value stays in bounds.
+/// Offsets are counted from the start of the buffer of the ``BSONView`` that returned the element. The view has
+/// compared them with the document's end, so a read of the value stays inside the document.
 @frozen
 public struct BSONElement: BitwiseCopyable, Sendable {
     /// The value's type.
@@ -12,7 +12,7 @@ public struct BSONElement: BitwiseCopyable, Sendable {
     public let nameLength: Int
     /// The offset of the value's first byte.
     public let valueOffset: Int
-    /// The number of bytes of the value, with its length prefix and terminator where the type has them.
+    /// The number of bytes of the value, including a length field and a terminator if the type has them.
     public let valueLength: Int
 
     @usableFromInline
@@ -25,13 +25,13 @@ public struct BSONElement: BitwiseCopyable, Sendable {
     }
 }
 
-/// A document inside a buffer that another object owns: nothing is copied, and the view cannot outlive the buffer.
+/// A document in a buffer that another object owns; nothing is copied, and the view cannot outlive the buffer.
 ///
-/// Creating a view checks the document's own length and terminator. ``next(_:)`` checks each element when it reads it,
-/// so that no byte outside the document is read, whatever the bytes say.
+/// The length and the terminator of the document are checked when the view is created. ``next(_:)`` checks each element
+/// when it reads it. Therefore no byte outside the document is read, even if the bytes are damaged.
 @frozen
 public struct BSONView: ~Escapable {
-    /// The levels of nesting that a document may have.
+    /// The most levels of nesting in a document.
     ///
     /// mongod's own limit is lower: 180 (`BSONDepth`).
     @inlinable
@@ -39,12 +39,12 @@ public struct BSONView: ~Escapable {
 
     /// The buffer that contains the document.
     public let bytes: RawSpan
-    /// The offset in the buffer of the document's first byte, where its length field begins.
+    /// The offset of the document's first byte in the buffer, where its length field begins.
     public let start: Int
-    /// The offset in the buffer of the byte after the document.
+    /// The offset of the byte after the document in the buffer.
     public let end: Int
 
-    /// Creates a view of the document that fills `bytes`.
+    /// Creates a view of the document that fills the whole buffer `bytes`.
     /// - Throws: ``BSONError`` when the length field differs from the buffer's length, or the terminator is missing.
     @inlinable
     @_lifetime(copy bytes)
@@ -68,26 +68,27 @@ public struct BSONView: ~Escapable {
         self.end = end
     }
 
-    /// The position of the first element, to pass to the first ``next(_:)``.
+    /// The position of the first element, for the first call of ``next(_:)``.
     @inlinable
     public var firstPosition: Int { start + 4 }
 
-    /// The number of bytes of the document, with its length field and terminator.
+    /// The number of bytes of the document, including its length field and terminator.
     @inlinable
     public var byteCount: Int { end - start }
 
-    /// Whether the document holds no element.
+    /// Whether the document has no elements.
     @inlinable
     public var isEmpty: Bool { byteCount == 5 }
 
-    /// Returns the element at `position` and moves `position` past it; `nil` at the document's end.
+    /// Returns the element at `position` and moves `position` past the element; `nil` at the document's end.
     ///
-    /// - Parameter position: ``firstPosition`` at first, then as the last call left it.
-    /// - Throws: ``BSONError`` when the element's type, name or length is not possible.
+    /// - Parameter position: ``firstPosition`` in the first call; in each later call, the value that the last call
+    ///   left.
+    /// - Throws: ``BSONError`` when the element's type, name or length is impossible.
     @inlinable
     public func next(_ position: inout Int) throws(BSONError) -> BSONElement? { try step(&position) }
 
-    /// Does the same as ``next(_:)``, but always inlined, for the few loops that every document goes through.
+    /// Does the same as ``next(_:)``, but is always inlined, for the few loops through which every document passes.
     @inlinable
     @inline(__always)
     package func step(_ position: inout Int) throws(BSONError) -> BSONElement? {
@@ -103,19 +104,20 @@ public struct BSONView: ~Escapable {
         return try element(of: type, nameOffset: nameOffset, nameEnd: nameEnd, &position)
     }
 
-    /// Returns the element of a type and a name that are already known, and moves `position` past it.
+    /// Returns an element whose type and name were already read, and moves `position` past the element.
     ///
     /// - Parameter nameEnd: the position of the name's NUL, which is before ``end``.
-    /// - Throws: ``BSONError`` when the element's length is not possible.
+    /// - Throws: ``BSONError`` when the element's length is impossible.
     @inlinable
     @inline(__always)
     package func element(
         of type: BSONType, nameOffset: Int, nameEnd: Int, _ position: inout Int
     ) throws(BSONError) -> BSONElement {
-        // Offsets cannot overflow: a document has at most 2 GiB, and each length is compared with the rest of it.
+        // Offsets cannot overflow, because a document has at most 2 GiB and each length is compared with the rest of
+        // it.
         let valueOffset = nameEnd &+ 1
         let valueLength = try length(of: type, at: valueOffset)
-        // The document's terminator comes after the last value, so a value never reaches `end` itself.
+        // The document's terminator follows the last value, so a value always ends before `end`.
         guard valueLength < end &- valueOffset else { throw BSONError(.truncated, at: valueOffset) }
         position = valueOffset &+ valueLength
         return BSONElement(
@@ -125,21 +127,22 @@ public struct BSONView: ~Escapable {
 }
 
 extension BSONView {
-    /// The byte at `offset`; the caller has checked that it is inside the document.
+    /// Returns the byte at `offset`; the caller has checked that it is inside the document.
     @inlinable
     @inline(__always)
     package func byte(_ offset: Int) -> UInt8 {
         unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
     }
 
-    /// The eight bytes from `offset` on, little endian; the caller has checked that they are inside the document.
+    /// Returns eight bytes from `offset` on as a little-endian number; the caller has checked that they are inside the
+    /// document.
     @inlinable
     @inline(__always)
     package func word(_ offset: Int) -> UInt64 {
         unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
     }
 
-    /// Returns the position of the first NUL from `offset` to the document's end, reading eight bytes at a time.
+    /// Returns the position of the first NUL from `offset` to the document's end; reads eight bytes at a time.
     @inlinable
     @inline(__always)
     func terminator(from offset: Int) throws(BSONError) -> Int {
@@ -164,7 +167,7 @@ extension BSONView {
         throw BSONError(.missingTerminator, at: name)
     }
 
-    /// Reads the length field at `offset`; throws if the field reaches past the document's end, or is negative.
+    /// Returns the length field at `offset`; throws if it is negative, or if the value would end after the document.
     @inlinable
     @inline(__always)
     func lengthField(at offset: Int) throws(BSONError) -> Int {
@@ -175,11 +178,12 @@ extension BSONView {
         return length
     }
 
-    /// Returns the number of bytes of a value of `type` at `offset`, from its type or its own length field.
+    /// Returns the number of bytes of the value of `type` at `offset`, by its type or its own length field.
     @inlinable
     @inline(__always)
     func length(of type: BSONType, at offset: Int) throws(BSONError) -> Int {
-        // A switch, not a table, because the processor predicts its branch and continues with the next element.
+        // A `switch` is faster than a table, because the processor predicts its branch and continues with the next
+        // element.
         switch type.rawValue {
         case 0x01, 0x09, 0x11, 0x12: return 8  // double, date, timestamp, long
         case 0x10: return 4  // int
@@ -237,23 +241,24 @@ extension BSONView {
 extension BSONView {
     /// Checks every length, type, terminator and bool of the document at every depth.
     ///
-    /// As in mongod, strings and names need not be UTF-8, an array may use any names, and the inner length of the old
-    /// binary subtype 2 need not fit.
-    /// - Throws: ``BSONError`` at the first byte that is not possible, or when the document is nested more than
-    ///   ``maximumDepth`` levels deep.
+    /// As in mongod, strings and names may contain bytes that are not UTF-8, an array may have any names, and the inner
+    /// length of the old binary subtype 2 may be wrong.
+    /// - Throws: ``BSONError`` at the first impossible byte, or when the document has more than ``maximumDepth`` levels
+    ///   of nesting.
     public func validate() throws(BSONError) { try validate(levels: Self.maximumDepth) }
 
-    /// Does the same as ``validate()`` with another limit of nesting; a document that contains only scalars needs 0.
+    /// Does the same as ``validate()`` with another limit of nesting; 0 allows only scalars in the document.
     package func validate(levels: Int) throws(BSONError) {
         var position = firstPosition
         while let element = try step(&position) { try validate(element, levels: levels) }
     }
 
-    /// Does the same for the value of an element, inside which `levels` levels may be nested; a scalar needs 0.
+    /// Does the same for the value of an element; `levels` limits the nesting inside the value, and 0 allows only a
+    /// scalar.
     @inlinable
     @inline(__always)
     package func validate(_ element: BSONElement, levels: Int) throws(BSONError) {
-        // Literals are used instead of names, because another module's constant costs a call.
+        // The cases are literals, because a constant of another module costs a call.
         switch element.type.rawValue {
         case 0x03, 0x04: try validate(document(element), levels: levels)  // object, array
         case 0x0F: try validate(scope(element), levels: levels)  // javascriptWithScope

@@ -1,19 +1,19 @@
-/// A time on a deployment's logical clock; every change of the deployment's data has one.
+/// A time on a deployment's logical clock; every change of data in the deployment has one.
 public struct ClusterTime: Hashable, Sendable {
-    /// The bits of a BSON timestamp: seconds since 1970 in the upper half, an ordinal in the lower half.
+    /// The time as the bits of a BSON timestamp: seconds since 1970 in the upper half, an ordinal in the lower half.
     public let rawValue: UInt64
 
     /// Creates a time from the bits of a timestamp.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Seconds since 1970 in UTC.
+    /// The seconds since 1970 in UTC.
     public var seconds: Int { Int(rawValue >> 32) }
     /// The number of the change within its second.
     public var ordinal: Int { Int(rawValue & 0xFFFF_FFFF) }
 }
 
 extension ClusterTime: Comparable {
-    /// Orders by time.
+    /// Orders from the earlier time to the later one.
     public static func < (left: ClusterTime, right: ClusterTime) -> Bool { left.rawValue < right.rawValue }
 }
 

@@ -1,5 +1,5 @@
 extension Decimal128 {
-    /// Converts a double: its exact value, rounded to 34 digits, half to even.
+    /// Converts the exact value of a double, rounded to 34 digits, half to even.
     public init(rounding value: Double) {
         guard value.isFinite else {
             self = value.isNaN ? .nan : value < 0 ? .negativeInfinity : .infinity
@@ -14,9 +14,9 @@ extension Decimal128 {
         self.init(isNegative: value < 0, coefficient: coefficient, exponent: expansion.exponent)
     }
 
-    /// Compares with a double by value, exactly: all of the double's digits count, of which there are up to 767.
+    /// Compares the number with the exact value of a double, which may have up to 767 digits.
     ///
-    /// mongod does the same: to it, the double 0.1 is greater than the nearest decimal number of 34 digits.
+    /// mongod does the same: it treats the double 0.1 as greater than the nearest decimal number of 34 digits.
     public func compared(to value: Double) -> BSONOrder {
         let order = compared(to: Decimal128(rounding: value))
         guard order == .equal, value.isFinite, value != 0 else { return order }
@@ -26,24 +26,24 @@ extension Decimal128 {
     }
 }
 
-/// The decimal digits of the exact value of a finite positive double: at most 767.
+/// The decimal digits of the exact value of a finite positive double, which are at most 767.
 private struct DecimalExpansion {
     /// The digits in groups of nine, the least significant group first.
     private var limbs: [UInt64] = []
     /// The power of ten by which the digits are multiplied.
     private(set) var exponent: Int
-    /// The order of the rounded number and the exact one.
+    /// How the rounded number compares with the exact number.
     private(set) var rounded = BSONOrder.equal
 
     private static let limbDigits = 9
     private static let base: UInt64 = 1_000_000_000
 
     init(of value: Double) {
-        // value == significand * 2^power, the significand odd.
+        // `value` equals `significand * 2^power`, and the significand is odd.
         let bits = value.significandBitPattern | (value.isNormal ? 1 << 52 : 0)
         let zeros = bits.trailingZeroBitCount
         let power = max(Int(value.exponentBitPattern), 1) - 1075 + zeros
-        // 2^-n == 5^n * 10^-n.
+        // `2^-n` equals `5^n * 10^-n`.
         exponent = min(power, 0)
         append(bits >> UInt64(zeros))
         let factor: UInt64 = power < 0 ? 5 : 2
@@ -68,7 +68,7 @@ private struct DecimalExpansion {
         append(carry)
     }
 
-    /// Returns the leading digits, rounded half to even, and adds the number of dropped digits to the exponent.
+    /// Returns the leading digits, rounded half to even; adds the number of the other digits to the exponent.
     mutating func round(to digits: Int) -> UInt128 {
         var dropped = digitCount - digits
         var result: UInt128 = 0
@@ -81,7 +81,7 @@ private struct DecimalExpansion {
         let isUp = isHalf ? result % 2 == 1 : first >= 5
         if isUp { result += 1 }
         if rest.contains(where: { $0 != 0 }) { rounded = isUp ? .greater : .less }
-        // 9…9 became 10…0, one digit longer.
+        // The rounding changed 9…9 to 10…0, which has one digit more.
         if result > Decimal128.largestCoefficient { (result, dropped) = (result / 10, dropped + 1) }
         exponent += dropped
         return result

@@ -1,5 +1,5 @@
 extension Decimal128: CustomStringConvertible {
-    /// The number as mongod and libbson print it: `1.50`, `1E+3`, `-0`, `NaN`, `-Infinity`.
+    /// The number in the form of mongod and libbson, such as `1.50`, `1E+3`, `-0`, `NaN` or `-Infinity`.
     ///
     /// Source: the scientific string of the General Decimal Arithmetic Specification, which keeps the exponent.
     public var description: String {
@@ -27,10 +27,10 @@ extension Decimal128: CustomStringConvertible {
 }
 
 extension Decimal128: LosslessStringConvertible {
-    /// Reads `12.50`, `-1E+3`, `Infinity`, `inf` or `NaN`, in any case of letters.
+    /// Reads a number such as `12.50`, `-1E+3`, `Infinity`, `inf` or `NaN`, in upper or lower case.
     ///
-    /// Any other text gives `nil`. The number is never rounded: like libbson, this gives `nil` for a number that 34
-    /// digits or the range of exponents cannot hold exactly.
+    /// Returns `nil` for any other text. A number is never rounded: like libbson, this returns `nil` for a number that
+    /// needs more than 34 digits or an exponent out of range.
     public init?(_ text: String) {
         var rest = text.utf8[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -50,7 +50,7 @@ private struct ScannedDecimal {
     var coefficient: UInt128 = 0
     var exponent = 0
 
-    /// Scans the whole text as `digits[.digits][E[sign]digits]`; `nil` for any other text.
+    /// Reads the whole text as `digits[.digits][E[sign]digits]`; `nil` for any other text.
     init?(_ text: Substring.UTF8View) {
         var hasDigits = false
         var isFraction = false
@@ -78,7 +78,8 @@ private struct ScannedDecimal {
 
     private static func power(_ text: Substring.UTF8View) -> Int? {
         guard !text.isEmpty else { return 0 }
-        // The limit is far beyond the range of exponents, but adding the number of digits to it cannot overflow.
+        // The limit is far outside of the range of exponents, but near enough that adding the number of digits cannot
+        // overflow.
         return Int(Substring(text.dropFirst())).map { min(max($0, -1_000_000_000), 1_000_000_000) }
     }
 
@@ -89,7 +90,7 @@ private struct ScannedDecimal {
         return true
     }
 
-    /// Keeps as many zeros at the end as fit, so that `1.00` stays `1.00`.
+    /// Keeps as many zeros at the end as there is room for, so that `1.00` stays `1.00`.
     private mutating func append(zeros: Int) -> Bool {
         let kept = min(zeros, Decimal128.digits - coefficient.decimalDigits)
         coefficient *= .powerOfTen(kept)
@@ -97,7 +98,8 @@ private struct ScannedDecimal {
         return true
     }
 
-    /// Moves zeros between coefficient and exponent until the exponent is in its range; returns `false` if that fails.
+    /// Moves zeros between coefficient and exponent until the exponent is in range; returns `false` if that is
+    /// impossible.
     mutating func fit() -> Bool {
         let range = Decimal128.exponents
         guard coefficient != 0 else {

@@ -1,17 +1,18 @@
-/// A list of values of which no two are equal, if the order of their objects' fields is ignored as `enum` does.
+/// A list of values without equal ones; two values are equal as in `enum`, which ignores the order of fields in
+/// objects.
 package struct DistinctValues {
     /// The values, in the order in which they were inserted.
     package private(set) var values: [BSONValue] = []
-    /// The indexes in ``values``, by a hash that equal values share.
+    /// The indexes in ``values`` by hash; equal values have the same hash.
     private var places: [Int: [Int]] = [:]
 
-    /// The number of comparisons of two values so far.
+    /// The number of comparisons between two values so far.
     package private(set) var comparisons = 0
 
     /// Creates an empty list.
     package init() {}
 
-    /// Adds a value; returns `false` if an equal one is already in the list.
+    /// Adds a value; returns `false`, without adding it, if an equal value is already in the list.
     package mutating func insert(_ value: BSONValue) -> Bool {
         var hasher = Hasher()
         Self.hash(value, into: &hasher)
@@ -25,7 +26,8 @@ package struct DistinctValues {
         return true
     }
 
-    /// Hashes only what equal values share: the nearest double of a number, the sum of an object's field hashes.
+    /// Hashes only properties that equal values share, such as the nearest double of a number, or the sum of the hashes
+    /// of an object's fields.
     private static func hash(_ value: BSONValue, into hasher: inout Hasher) {
         hasher.combine(value.type.sortPlace)
         switch value {

@@ -1,42 +1,42 @@
 /// MongoDB's extended JSON, version 2, as libbson reads and writes it.
 ///
 /// Writing is limited to 200 levels of nesting and to text in UTF-8. Reading is limited to 98 levels of nesting and to
-/// names without a NUL. JavaScript code is cut at a NUL. A `-0` is read as the `int` 0, the payload of a NaN is lost,
-/// JavaScript code and DBPointers inside an array are refused, and code inside a scope is read as an object.
+/// names without a NUL. The text of JavaScript code ends at a NUL. `-0` is read as the `int` 0, and the payload of a
+/// NaN is lost. JavaScript code and DBPointers inside an array are refused. Code inside a scope is read as an object.
 public enum ExtendedJSON {
     /// The spelling of numbers and dates in extended JSON.
     public enum Form: Hashable, Sendable {
-        /// Every type is written, so that reading the text gives the same bytes again.
+        /// Every type is written, so that the text can be read back to the same bytes.
         case canonical
-        /// Readable: plain numbers, and dates of the years 1970 to 10000 as ISO 8601 text.
+        /// Readable: numbers are plain, and dates of the years 1970 to 10000 are ISO 8601 text.
         ///
-        /// Infinities, NaN and other dates keep the canonical form. A double has up to 20 digits: 0.1 is written
-        /// as `0.10000000000000000555`, which reads back as the same double.
+        /// Infinities, NaN and other dates have the canonical form. A double has up to 20 digits: 0.1 is written as
+        /// `0.10000000000000000555`, which is read back as the same double.
         case relaxed
     }
 
-    /// The levels of nesting that libbson writes; it would replace deeper ones with an ellipsis.
+    /// The levels of nesting that libbson can write; it would replace deeper levels by an ellipsis.
     static let maximumDepth = 200
 }
 
 extension BSONDocument {
-    /// Writes the document as extended JSON; see ``BSONView/extendedJSON(_:)``.
+    /// Returns the document as extended JSON; see ``BSONView/extendedJSON(_:)``.
     public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
         try view.extendedJSON(form)
     }
 
     /// Reads one document from extended JSON, canonical or relaxed.
-    /// - Throws: ``BSONError`` with the parser's message, without its quotations from the text.
+    /// - Throws: ``BSONError`` with the parser's message, but without the parts that quote the text.
     public init(extendedJSON text: String) throws(BSONError) { try self.init(extendedJSON: text, prefix: 0) }
 
-    /// Reads one document from extended JSON that begins with bytes of our own.
-    /// - Parameter prefix: the number of bytes put before the caller's text; error positions leave them out.
+    /// Reads one document from extended JSON before which this module has put some bytes.
+    /// - Parameter prefix: the number of these bytes; positions in errors do not count them.
     fileprivate init(extendedJSON text: String, prefix: Int) throws(BSONError) {
         try JSONObjectScanner.checkOneObject(text, prefix: prefix)
         try self.init(LibBSON.parse(text), prefix: prefix)
     }
 
-    /// Reads one document from the UTF-8 text of one object, without text before or after it.
+    /// Reads one document from the UTF-8 text of one object, with no text before or after it.
     init(extendedJSON object: RawSpan) throws(BSONError) {
         try self.init(unsafe object.withUnsafeBytes { unsafe LibBSON.parse($0) }, prefix: 0)
     }
@@ -53,9 +53,9 @@ extension BSONDocument {
 }
 
 extension ExtendedJSON {
-    /// Throws an error for a document that libbson read differently from what the text says.
+    /// Throws if libbson read the document differently from what the text says.
     ///
-    /// libbson 1.23 gives JavaScript code and DBPointers inside an array a name that was left over in memory.
+    /// In an array, libbson 1.23 gives JavaScript code and DBPointers a wrong name, which was left over in memory.
     fileprivate static func checkRead(_ view: borrowing BSONView, isArray: Bool) throws(BSONError) {
         var position = view.firstPosition
         var index = 0
@@ -75,7 +75,7 @@ extension ExtendedJSON {
 }
 
 extension BSONValue {
-    /// Writes the value as extended JSON: `5`, `"text"`, `{ "$oid" : "…" }`.
+    /// Returns the value as extended JSON, such as `5`, `"text"` or `{ "$oid" : "…" }`.
     /// - Throws: ``BSONError`` when the value is a document that ``BSONView/extendedJSON(_:)`` refuses.
     public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
         let text = try BSONDocument(CollectionOfOne(("v", self))).extendedJSON(form)
@@ -84,8 +84,8 @@ extension BSONValue {
         return String(text.dropFirst(head.count).dropLast(tail.count))
     }
 
-    /// Reads one value from extended JSON: `5`, `"text"`, `{"$oid": "…"}`.
-    /// - Throws: ``BSONError`` as ``BSONDocument/init(extendedJSON:)`` does, and when there is more than one value.
+    /// Reads one value from extended JSON, such as `5`, `"text"` or `{"$oid": "…"}`.
+    /// - Throws: the errors of ``BSONDocument/init(extendedJSON:)``; ``BSONError`` when there is more than one value.
     public init(extendedJSON text: String) throws(BSONError) {
         let head = "{\"v\":"
         let document = try BSONDocument(extendedJSON: head + text + "}", prefix: head.utf8.count)

@@ -1,9 +1,9 @@
 /// A path to a field inside nested objects, such as `address.city`.
 ///
-/// A path does not descend into arrays, but MongoDB's own paths do, so a repair must not rely on those. A job names the
-/// elements of a list, or the values of a dictionary, with `[]`: `pets[].toy`, as reports do.
+/// The path does not descend into arrays. MongoDB's own paths do, so a repair must not use them. In a job, `[]` stands
+/// for the elements of a list or the values of a dictionary, as in `pets[].toy`.
 public struct FieldPath: Hashable, Sendable {
-    /// The names from the outermost to the innermost; never empty.
+    /// The names, from the outermost object to the field; never empty.
     public let components: [String]
 
     /// The component `[]`, which means every element of a list or every value of a dictionary.
@@ -59,17 +59,17 @@ public struct FieldPathError: Error, Hashable, Sendable {
         public static let empty = Self(rawValue: "the path is empty")
         /// The path begins or ends with a dot, or contains two dots in a row.
         public static let emptyComponent = Self(rawValue: "a name is empty")
-        /// A name begins with `$`, which MongoDB takes for an operator.
+        /// A name begins with `$`, so that MongoDB would treat it as an operator.
         public static let leadingDollar = Self(rawValue: "a name begins with $")
-        /// A name contains a NUL, which BSON cannot hold.
+        /// A name contains a NUL, which is impossible in BSON.
         public static let containsNUL = Self(rawValue: "a name contains a NUL")
     }
 
     /// The kind of defect.
     public let code: Code
-    /// The text as it was given.
+    /// The text that was to be read.
     public let path: String
-    /// The index, from 0, of the defective name in the path.
+    /// The index of the defective name in the path, counted from 0.
     public let component: Int
 
     init(_ code: Code, path: String, component: Int) {
@@ -80,7 +80,7 @@ public struct FieldPathError: Error, Hashable, Sendable {
 }
 
 extension FieldPathError: CustomStringConvertible {
-    /// The path, the defect, and the name that has it.
+    /// The path, the defect, and the number of the defective name.
     public var description: String {
         code == .empty ? code.rawValue : "path \"\(path)\": \(code.rawValue) (name \(component + 1))"
     }
@@ -88,16 +88,16 @@ extension FieldPathError: CustomStringConvertible {
 
 /// The result of looking up a ``FieldPath`` in a document.
 public enum FieldLookup: ~Escapable {
-    /// The element that the path leads to, and the view that it belongs to: the innermost object.
+    /// The element to which the path leads, and the view of the object that contains it.
     case found(BSONElement, BSONView)
-    /// An object does not have the name with this index in the path.
+    /// An object does not have the name that has this index in the path.
     case missing(component: Int)
-    /// The field with this index in the path is not an object, so it cannot hold the next name.
+    /// The field that has this index in the path is not an object, so it cannot contain the next name.
     case blocked(component: Int, by: BSONType)
 }
 
 extension FieldPath {
-    /// Looks the field up, through objects only; if a name is repeated, the first field counts, as in mongod.
+    /// Looks up the field through objects; if a name is repeated, the first field counts, as in mongod.
     /// - Throws: ``BSONError`` when the bytes before the field are damaged.
     @_lifetime(copy view)
     public func lookup(in view: BSONView) throws(BSONError) -> FieldLookup {
@@ -113,7 +113,7 @@ extension FieldPath {
 }
 
 extension FieldPath {
-    /// The paths of the objects that contain the field, from the outermost; empty for a top-level field.
+    /// The paths of the objects that contain the field, the outermost first; empty for a top-level field.
     public var parents: [FieldPath] {
         components.indices.dropFirst().map { FieldPath(trusted: Array(components[..<$0])) }
     }

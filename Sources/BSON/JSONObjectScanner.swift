@@ -1,16 +1,16 @@
-/// Finds where one JSON object ends.
+/// Finds the end of one JSON object.
 ///
-/// libbson stops after the first document of a text and does not report a second one. It also takes an array for a
-/// document. With this scanner, a job file or an export that contains either is refused.
+/// libbson stops after the first document of a text and does not report a second one, and it accepts an array as a
+/// document. This scan refuses a job file or an export that contains either.
 struct JSONObjectScanner {
     private var depth = 0
     private var isQuoted = false
     private var isEscaped = false
     private var isDone = false
 
-    /// Throws an error for text that is not exactly one object and white space; the parser checks the object's content.
+    /// Throws if the text is anything but one object and white space; the parser checks the content of the object.
     ///
-    /// - Parameter prefix: the number of bytes at the start that error positions leave out.
+    /// - Parameter prefix: the number of bytes at the start that positions in errors do not count.
     static func checkOneObject(_ text: String, prefix: Int) throws(BSONError) {
         var scanner = JSONObjectScanner()
         var offset = -prefix

@@ -1,15 +1,15 @@
 internal import CBSON
 
-/// The two calls into libbson: bytes to text, and text to bytes.
+/// The calls of libbson, which convert bytes to text and text to bytes.
 enum LibBSON {
-    /// libbson's message about text that it cannot read; it quotes the text.
+    /// libbson's message about text that it cannot read; the message quotes the text.
     struct Message: Error {
         let text: String
     }
 
-    /// Renders a document, by `bson_as_canonical_extended_json` or by its relaxed counterpart.
+    /// Returns a document as text, by `bson_as_canonical_extended_json` or its relaxed counterpart.
     ///
-    /// Returns `nil` when libbson cannot express the document.
+    /// Returns `nil` if libbson cannot express the document.
     static func json(_ document: UnsafeRawBufferPointer, isRelaxed: Bool) -> String? {
         var length = 0
         let json = unsafe cbson_extended_json(document.baseAddress, document.count, isRelaxed, &length)
@@ -18,17 +18,17 @@ enum LibBSON {
         return unsafe String(decoding: UnsafeRawBufferPointer(start: json, count: length), as: UTF8.self)
     }
 
-    /// Parses one document from text, by `bson_new_from_json`.
+    /// Reads one document from text, by `bson_new_from_json`.
     static func parse(_ text: String) -> Result<[UInt8], Message> {
         var text = text
         return text.withUTF8 { unsafe parse(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Parses one document from UTF-8 bytes, by `bson_new_from_json`.
+    /// Reads one document from UTF-8 bytes, by `bson_new_from_json`.
     static func parse(_ utf8: UnsafeRawBufferPointer) -> Result<[UInt8], Message> {
         var length: UInt32 = 0
         var error = bson_error_t()
-        // An empty buffer may have no address; libbson then asks for more and finds the text empty.
+        // An empty buffer may have no address. libbson then calls back for more bytes, and reports an empty text.
         let start = unsafe utf8.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let bytes = unsafe cbson_from_json(start, utf8.count, &length, &error)
         guard let bytes = unsafe bytes else { return .failure(Message(text: message(of: error))) }
@@ -44,9 +44,10 @@ enum LibBSON {
 }
 
 extension LibBSON.Message {
-    /// Returns the message without its quotations from the text, which may be a document's values.
+    /// Returns the message without the parts that quote the text, because they may be values of a document.
     ///
-    /// `Got parse error at "x", position 8: "CODE"` becomes `code at position 8`; others keep `"…"` for the quotations.
+    /// `Got parse error at "x", position 8: "CODE"` becomes `code at position 8`; in other messages, each quotation is
+    /// replaced by `"…"`.
     func redacted(shiftingPositionsBy shift: Int) -> String {
         let position = text.range(after: "position ").flatMap { Int(text[$0].prefix { $0.isNumber }) }
         if let position, let code = text.split(separator: ": \"").last, code.hasSuffix("\"") {

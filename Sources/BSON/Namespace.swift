@@ -1,4 +1,4 @@
-/// The full name of a collection: its database and its name in the database.
+/// The full name of a collection, with the name of its database.
 public struct Namespace: Hashable, Sendable {
     /// The database's name.
     public let database: String
@@ -11,8 +11,9 @@ public struct Namespace: Hashable, Sendable {
         self.collection = collection
     }
 
-    /// Reads `database.collection`, split at the first dot; `nil` if one of the two is empty, or if a database cannot
-    /// have such a name.
+    /// Reads `database.collection`, divided at the first dot.
+    ///
+    /// Returns `nil` if one of the two is empty, or if a database cannot have such a name.
     public init?(_ text: String) {
         guard let dot = text.firstIndex(of: "."), dot != text.startIndex, text.index(after: dot) != text.endIndex,
             !text[..<dot].contains(where: { #"/\ "$"#.contains($0) || $0 == "\0" })
@@ -22,9 +23,9 @@ public struct Namespace: Hashable, Sendable {
 }
 
 extension Namespace: CustomStringConvertible, Comparable {
-    /// `database.collection`.
+    /// The namespace as text, in the form `database.collection`.
     public var description: String { "\(database).\(collection)" }
 
-    /// Orders by name.
+    /// Orders by the text of the namespaces.
     public static func < (left: Namespace, right: Namespace) -> Bool { left.description < right.description }
 }

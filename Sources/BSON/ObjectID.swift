@@ -1,4 +1,4 @@
-/// The twelve bytes of an ObjectId, kept in two integers.
+/// The twelve bytes of an ObjectId, stored in two integers.
 public struct ObjectID: Hashable, Sendable, BitwiseCopyable {
     /// The first eight bytes, most significant first.
     public let high: UInt64
@@ -11,7 +11,7 @@ public struct ObjectID: Hashable, Sendable, BitwiseCopyable {
         self.low = low
     }
 
-    /// Reads 24 hexadecimal digits; `nil` for anything else.
+    /// Reads 24 hexadecimal digits; `nil` for any other text.
     public init?(_ hex: some StringProtocol) {
         guard hex.utf8.count == 24, hex.utf8.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
             let high = UInt64(hex.prefix(16), radix: 16), let low = UInt32(hex.suffix(8), radix: 16)
@@ -21,7 +21,7 @@ public struct ObjectID: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension ObjectID: CustomStringConvertible {
-    /// 24 lower-case hexadecimal digits.
+    /// The ObjectId as 24 lower-case hexadecimal digits.
     public var description: String {
         let head = String(high, radix: 16)
         let tail = String(low, radix: 16)

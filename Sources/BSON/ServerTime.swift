@@ -1,23 +1,23 @@
-/// A time on a server's clock, as a BSON date holds it.
+/// A time on a server's clock, as a BSON date stores it.
 public struct ServerTime: Hashable, Sendable {
-    /// Milliseconds since 1970 in UTC.
+    /// The milliseconds since 1970 in UTC.
     public let milliseconds: Int64
 
     /// Creates a time from milliseconds since 1970 in UTC.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// Takes the time from a date; `nil` for a value of another type.
+    /// Reads the time from a date; `nil` for a value of another type.
     public init?(_ value: BSONValue?) {
         guard case .date(let milliseconds)? = value else { return nil }
         self.milliseconds = milliseconds
     }
 
-    /// The seconds from an earlier time to this one.
+    /// Returns the seconds between an earlier time and this one.
     public func seconds(since earlier: ServerTime) -> Double { Double(milliseconds - earlier.milliseconds) / 1_000 }
 }
 
 extension ServerTime: Comparable {
-    /// Orders by time.
+    /// Orders from the earlier time to the later one.
     public static func < (left: ServerTime, right: ServerTime) -> Bool { left.milliseconds < right.milliseconds }
 }
 
@@ -42,7 +42,7 @@ extension ServerTime: CustomStringConvertible {
 
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// Returns year, month and day of a count of days since 1970, by Howard Hinnant's `civil_from_days`.
+    /// Returns the year, month and day for a number of days since 1970, by Howard Hinnant's `civil_from_days`.
     private static func civil(_ days: Int) -> (Int, Int, Int) {
         let shifted = days + 719_468
         let era = shifted.dividedFloor(by: 146_097)
@@ -56,7 +56,7 @@ extension ServerTime: CustomStringConvertible {
 }
 
 extension BinaryInteger {
-    /// Returns the quotient, rounded towards minus infinity.
+    /// Returns the quotient, rounded towards negative infinity.
     fileprivate func dividedFloor(by divisor: Self) -> Self {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

@@ -1,6 +1,7 @@
 extension String {
-    /// The text in quotation marks, valid in JSON and in JavaScript; characters that could mislead a reader are
-    /// escaped.
+    /// The text in quotation marks, valid in JSON and in JavaScript.
+    ///
+    /// Characters that could mislead a reader are escaped.
     package var quotedAsJSON: String { quoted(\.escapedAsJSON) }
 
     /// The text in quotation marks, valid in YAML, which escapes characters above U+FFFF without surrogates.
@@ -12,9 +13,9 @@ extension String {
         }
     }
 
-    /// The text on one line, so that text from outside cannot control a terminal, an editor or a build runner.
+    /// The text on one line, in which text from outside cannot control a terminal, an editor or a build runner.
     ///
-    /// Characters that these would obey instead of showing are escaped.
+    /// Characters are escaped if such a program would obey them instead of showing them.
     package var printable: String {
         let isPlain = utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
         if isPlain, utf8.first(where: { $0 != UInt8(ascii: " ") }) != UInt8(ascii: ":") { return self }
@@ -23,7 +24,7 @@ extension String {
             if scalar.misleads || scalar == "#" && result.last == "#" {
                 result += scalar.escapedAsJSON
             } else if scalar == ":", result.hasSuffix(":"), result.dropLast().allSatisfy(\.isWhitespace) {
-                // GitHub's runner takes a line that begins with two colons for a command.
+                // GitHub's runner treats a line that begins with two colons as a command.
                 result += scalar.escapedAsJSON
             } else {
                 result.unicodeScalars.append(scalar)
@@ -39,7 +40,7 @@ extension String {
             switch scalar {
             case "\"": result += "\\\""
             case "\\": result += "\\\\"
-            // Two number signs begin a command to the runners of some builds, anywhere in a line.
+            // Some build runners treat two number signs anywhere in a line as a command.
             case _ where scalar.misleads || scalar == "#" && last == "#": result += escape(scalar)
             default: result.unicodeScalars.append(scalar)
             }
@@ -50,8 +51,9 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether programs obey the character instead of showing it: control characters, line ends, direction marks, and
-    /// characters without a width.
+    /// Whether programs obey the character instead of showing it.
+    ///
+    /// Such characters are control characters, line ends, direction marks, and characters without a width.
     package var misleads: Bool {
         if value < 0x7F { return value < 0x20 }
         switch properties.generalCategory {

@@ -10,7 +10,8 @@ public struct MergeError: Error, Hashable, CustomStringConvertible, Sendable {
 extension CheckReport {
     /// Joins the reports of all parts of a check.
     ///
-    /// The schema change is that of part 1, because only part 1 checks what does not depend on single documents.
+    /// The schema change comes from the report of part 1, because only part 1 checks facts that do not depend on single
+    /// documents.
     /// - Parameter reports: The reports, each with the name that errors show.
     /// - Throws: ``MergeError`` if the reports are not those of all parts of one check, each given once.
     public init(merging reports: [(name: String, report: CheckReport)]) throws(MergeError) {
@@ -108,7 +109,8 @@ extension CheckReport.Collection {
                 }
             }
         }
-        // A part that did not find a group did not count its documents on the server, so the total is not known.
+        // A part whose report lacks the group did not count the group's documents on the server, so the total is
+        // unknown.
         for index in groups.indices where !parts.allSatisfy({ $0.groups.contains { $0.key == groups[index].key } }) {
             groups[index].provenCount = nil
         }

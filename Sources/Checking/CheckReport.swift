@@ -80,7 +80,7 @@ public struct CheckReport: Sendable {
     /// The differences as a JSON report states them; `nil` if there are none.
     public var statedChange: BSONDocument? { if case .stated(let json)? = difference { json } else { nil } }
 
-    /// The sum of the counts of all collections that count in the verdict.
+    /// The sum of the counts of all collections that the verdict includes.
     public var total: DocumentCounts {
         collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
     }
@@ -97,7 +97,7 @@ public struct CheckReport: Sendable {
     /// The number of documents that do not sync now, if the ledger records all of them and the deploy stops no others.
     ///
     /// Otherwise 0, and also 0 with an active schema, because comparing with it shows which documents fail already.
-    /// Documents whose failures exceptions cover do not count.
+    /// Documents whose failures are all covered by exceptions do not count.
     public var failingInLedger: Int {
         guard verdict.ledger != nil, verdict.newlyFailing == nil, verdict.stopping + verdict.possiblyStopping == 0
         else { return 0 }
@@ -213,7 +213,7 @@ extension CheckReport {
 
     /// The severity of the schema change for sync and for the clients; unknown if no change is known.
     ///
-    /// What a newer Prisma client reads is the part on the documents, so that only older clients count here.
+    /// With a Prisma schema, only older clients count here; ``documentsSeverity`` covers what newer clients read.
     public var changeSeverity: DeployVerdict.Severity {
         switch difference {
         case nil: .unknown

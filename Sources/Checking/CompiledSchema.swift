@@ -103,7 +103,8 @@ public struct CompiledSchema: Sendable {
 
     /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
     ///
-    /// The filter does not match documents that the server cannot judge exactly as the checker does, so they are read.
+    /// The filter does not match documents that the server cannot judge exactly as the checker does; the check reads
+    /// those.
     public var proof: BSONDocument? { ProofBuilder(schema: self).filter }
 
     /// Marks each field's default as usable, or as unusable if the default does not fit the field's node.
@@ -124,7 +125,7 @@ extension CompiledSchema {
         var plain: TypeMask = []
         var flags: Flags = []
         var place: Place = .field
-        /// The fields that `properties` names, and the names in `required` that it does not define; of an enum, its
+        /// The fields that `properties` names, and the names in `required` that it does not define; for an enum, its
         /// values.
         var fields = FieldRange()
         /// A bit mask of the first 64 required fields, one bit each.
@@ -158,7 +159,8 @@ extension CompiledSchema {
         static var inTuple: Self { Self(rawValue: 256) }
         /// `additionalProperties` is false.
         static var closed: Self { Self(rawValue: 512) }
-        /// The walker does not judge additional fields, because `patternProperties` also decides which those are.
+        /// The walker does not judge additional fields, because `patternProperties` also decides which fields are
+        /// additional.
         static var ignoresExtras: Self { Self(rawValue: 1024) }
         /// The schema names `null` among the types, or no type at all.
         static var nullable: Self { Self(rawValue: 2048) }
@@ -218,7 +220,7 @@ extension CompiledSchema {
 
     /// A field that links to documents of another collection: it holds their keys.
     struct Link: Sendable {
-        /// The node of the key itself: of the field, or of its elements or values.
+        /// The node of the key itself: the field's node, or the node of its elements or values.
         var node: Int
         var target: Namespace
         var foreignKey: String
@@ -237,7 +239,7 @@ extension CompiledSchema {
     package func canReport(_ rule: RuleCode, at path: String) -> Bool {
         if rule == .extraField || rule == .additionalProperty || rule == .reservedField { return true }
         if paths.contains(where: { $0.description == path }) { return true }
-        // For constraints and the `jsonschema` dialect, `paths` has entries here but `nodes` has none.
+        // `nodes` has no entries for constraints and for the `jsonschema` dialect, so `zip` leaves out their paths.
         return zip(paths, nodes).contains { place, node in
             let name = place.description
             return node.flags.contains(.mixed) && (path.hasPrefix(name + "[]") || path.hasPrefix(name + "{}"))

@@ -97,14 +97,14 @@ public struct DeployVerdict: Hashable, Sendable {
 }
 
 extension DeployVerdict.Severity: Comparable {
-    /// Compares by severity.
+    /// Orders from the least severe to the most severe: safe, unknown, unsafe.
     public static func < (left: Self, right: Self) -> Bool {
         (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
     }
 }
 
 extension DeployVerdict.Band: Comparable {
-    /// Compares by severity.
+    /// Orders from the best outcome to the worst.
     public static func < (left: Self, right: Self) -> Bool {
         (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
     }

@@ -1,18 +1,18 @@
 /// The setting that decides which findings make a check fail.
 public struct FailurePolicy: Hashable, Sendable {
-    /// The documents whose findings count.
+    /// The failing documents that make a check fail.
     public enum Documents: String, Hashable, Sendable {
-        /// No documents.
+        /// No document makes the check fail.
         case none
-        /// Only documents that newly fail, or newly might fail, compared with the active schema.
+        /// A document makes the check fail only if it newly fails or might fail, compared with the active schema.
         case new
-        /// All documents.
+        /// Every failing document makes the check fail, even if the ledger already records it.
         case all
     }
 
-    /// The documents whose findings count.
+    /// The failing documents that make a check fail.
     public var documents: Documents
-    /// Whether documents that might stop syncing count too.
+    /// Whether documents that might stop syncing make the check fail, too.
     public var includesPossible: Bool
     /// Whether a breaking change makes the check fail even if all documents fit.
     public var includesChange: Bool

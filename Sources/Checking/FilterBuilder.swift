@@ -76,7 +76,7 @@ struct FilterBuilder {
 
     /// Returns an expression that follows the steps from `value` and applies the condition to the values at their end.
     ///
-    /// It is false where a value is not of the type that the next step needs.
+    /// The expression is false where a value is not of the type that the next step needs.
     private func expression(
         _ steps: ArraySlice<SchemaPath.Step>, of value: BSONValue?, depth: Int, _ condition: (BSONValue) -> BSONValue
     ) -> BSONValue {

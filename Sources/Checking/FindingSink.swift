@@ -15,7 +15,7 @@ protocol FindingSink {
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView)
     /// Adds a step below the node for the findings that follow, for example inside a mixed value, which has no nodes.
     mutating func enter(_ step: SchemaPath.Step)
-    /// Removes the step that was added last.
+    /// Removes the step that ``enter(_:)`` added last.
     mutating func leave()
     /// Notes the value that the walker judges next; called only if the value's type alone does not decide.
     mutating func visit(at element: BSONElement, of view: borrowing BSONView)

@@ -109,7 +109,7 @@ struct ProofBuilder {
         guard node.items >= 0 else { return keywords }
         let first = Int(node.items)
         var builder = self
-        // It is rare that each of many objects in an array has all fields of the schema.
+        // In an array of many objects, it is rare that each object has all fields of the schema.
         builder.isOfComplete = false
         let items: BSONValue =
             node.tupleCount == 0

@@ -64,9 +64,10 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     /// The public name of the rule.
     var code: RuleCode { RuleCode(rawValue: rawValue) }
 
-    /// Whether the rule can judge a constraint of an App Services schema, and then has a code of its own for it.
+    /// Whether the rule can judge a constraint of an App Services schema; reports then show the rule under another
+    /// code.
     ///
-    /// `additional-property` keeps its code.
+    /// Only `additional-property` keeps its code.
     var judgesConstraints: Bool {
         switch self {
         case .requiredMissing, .typeMismatch, .belowMinimum, .aboveMaximum, .notMultipleOf, .tooShort, .tooLong,
@@ -99,7 +100,7 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     }
 }
 
-/// Hashes the one byte of the rule, because the name would have to be hashed again for every finding.
+/// Hashes the one byte of the rule instead of its name, because every finding hashes its rule.
 extension Rule: Hashable {
     func hash(into hasher: inout Hasher) { unsafe withUnsafeBytes(of: self) { unsafe hasher.combine(bytes: $0) } }
 }

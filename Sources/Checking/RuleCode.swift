@@ -92,7 +92,7 @@ extension RuleCode {
     public static let linkTargetUnsyncable = Rule.linkTargetUnsyncable.code
     /// A link in a mixed value leads to no synced collection, or is not of the type of that collection's `_id`s.
     public static let mixedDBRef = Rule.mixedDBRef.code
-    /// A value or the whole document is larger than what syncs.
+    /// A value or the whole document is too large to sync.
     public static let valueTooLarge = Rule.valueTooLarge.code
 }
 
@@ -198,7 +198,7 @@ extension RuleCode {
 
 /// The names of the rules that judge the constraints of an App Services schema.
 ///
-/// They are names of the `jsonschema` dialect with a prefix.
+/// The names are those of the `jsonschema` dialect with a prefix.
 extension RuleCode {
     private static let constraintPrefix = "constraint-"
 

@@ -270,7 +270,8 @@ extension SchemaCompiler {
         if mustBeThere { node.flags.insert(.partitionRequired) }
         if mustBeThere || !isRequired {
             fields[field].whenMissing = .unpartitioned(isAllowed: !mustBeThere)
-            // For a missing key, clients see its default, but a default puts no document into a partition.
+            // Clients see a default in place of a missing key, but a default puts no document into a partition, so it
+            // is removed here.
             defaults.removeAll { $0.field == field }
         }
         narrow(&node, to: [key.type])

@@ -47,7 +47,7 @@ public struct Tally: Sendable {
     var groups: [Group] = []
     private(set) var index: [FindingCollector.Located: Int] = [:]
     var collector: FindingCollector
-    /// The number of documents before the next one in the source that other threads count, and not this tally.
+    /// The number of documents that come before the next one in the source and that other threads count.
     ///
     /// `nil` if the documents have no order.
     private var skipped: Int?
@@ -336,7 +336,7 @@ extension Tally {
         return try active.check(document) != .certain
     }
 
-    /// Counts a document as newly failing that the tally has counted as already failing.
+    /// Moves a document from the count of already failing documents to that of newly failing ones.
     ///
     /// Call it for a document that synced until a job changed it for a schema that is not live yet.
     /// - Returns: Whether the document was counted again: only if it still fails under both schemas.

@@ -14,7 +14,8 @@ struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
         rawValue = 1 &<< UInt32(byte <= 19 ? byte : byte == 0xFF ? 20 : 21)
     }
 
-    // Literals, because the walkers compare every element with them, and a constant of another module would be a call.
+    // The masks are literals, because the walkers compare every element with them, and a constant of another module
+    // would be a call.
     static var double: Self { Self(rawValue: 1 << 1) }
     static var string: Self { Self(rawValue: 1 << 2) }
     static var object: Self { Self(rawValue: 1 << 3) }

@@ -78,8 +78,8 @@ public struct UnsyncedReport: Hashable, Sendable {
     public struct Reason: Hashable, Sendable {
         /// The sync engine's text.
         ///
-        /// `nil` for entries without a text, for the rest if there are too many reasons, and for a text not to be
-        /// shown.
+        /// `nil` for entries without a text, for the remaining entries if there are too many reasons, and for a text
+        /// that must not be shown.
         public var text: String?
         /// The number of entries that give the reason.
         public var entryCount: Int

@@ -26,7 +26,7 @@ struct ValueCondition {
 
     var found: Found { finding.found }
 
-    /// Whether the server's operators cannot distinguish values with the finding from all others.
+    /// Whether the expression also matches values that do not have the finding.
     private var isWider: Bool {
         switch found.detail {
         case .otherLength, .tooDeep: true

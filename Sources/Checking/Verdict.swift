@@ -21,7 +21,7 @@ public enum Verdict: UInt8, Hashable, Sendable, BitwiseCopyable {
 }
 
 extension Verdict: Comparable {
-    /// Compares by severity.
+    /// Orders from the least severe (fits) to the most severe (certain).
     public static func < (left: Verdict, right: Verdict) -> Bool { left.rawValue < right.rawValue }
 }
 

@@ -91,7 +91,7 @@ public enum Level: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
 }
 
 extension Level: Comparable {
-    /// Compares by severity.
+    /// Orders from the least severe (info) to the most severe (certain).
     public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
 }
 

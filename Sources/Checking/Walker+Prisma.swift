@@ -72,7 +72,7 @@ extension Walker {
             detail = Number.double(value).fitness(for: .long)
             if isFloat { return prismaMismatch(Found(element.type, detail), node: index, into: &sink) }
         }
-        // The result is a number of JavaScript, so that an integer must also be exact as a double.
+        // The result is a number of JavaScript, so an integer must also be exact as a double.
         if detail == .exact { detail = Number(element, of: view).fitness(for: .double) }
         if detail != .exact {
             sink.report(Finding(.numericLossy, .info, node: index, Found(element.type, detail)))

@@ -331,7 +331,8 @@ extension Walker {
             guard element.valueLength > Self.maximumBytes else { continue }
             let type = TypeMask(element.type)
             let isContainer = type == .object || type == .array
-            // Without the four bytes of the length, and without the string's terminator or the binary data's subtype.
+            // The 5 bytes that do not count are the four of the length, and the string's terminator or the binary
+            // data's subtype.
             let isLarge = TypeMask([.string, .binData]).contains(type) && element.valueLength - 5 > Self.maximumBytes
             guard isContainer || isLarge else { continue }
             let child = child(element, of: view, isArray: isArray, node: index)

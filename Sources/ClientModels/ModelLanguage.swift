@@ -1,10 +1,10 @@
 import BSON
 
-/// A language in which the classes of clients can be written.
+/// A programming language in which the classes of clients can be written.
 package enum ModelLanguage: String, Hashable, Sendable, CaseIterable {
     case swift, kotlin, typescript, csharp, dart
 
-    /// Returns the files with the classes, one file for each class.
+    /// Returns the files of the classes, one file for each class.
     package func files(of classes: ObjectClasses) -> [ModelFile] {
         let idiom = idiom
         let names = ClassNames(classes.classes, in: idiom)
@@ -38,29 +38,30 @@ package struct ModelFile: Sendable {
     }
 }
 
-/// The syntax and style in which a language and its SDK write a class.
+/// The syntax and style of classes in a language with its SDK.
 protocol LanguageIdiom: Sendable {
-    /// The template of a file, in Mustache's notation; a ``ModelPage`` has the values for it.
+    /// The template of a file, in Mustache's notation, with the values of a ``ModelPage``.
     var template: String { get }
     /// The words that must not be the name of a class or a property.
     var reserved: Set<String> { get }
-    /// The texts before and after the digits of an escaped character in a string literal, such as `\u{` and `}`.
+    /// The texts before and after the digits of an escaped character in a string literal, for example `\u{` and `}`.
     var escape: (begin: String, end: String) { get }
-    /// The characters that have a meaning in a string literal, in addition to quotation marks and backslashes.
+    /// The characters that must be escaped in a string literal, in addition to quotation marks and backslashes.
     var escaped: Set<Unicode.Scalar> { get }
 
     /// Returns the name of the file for a class.
     func fileName(of className: String) -> String
     /// Returns the property name for a field, in the language's style.
     func propertyName(of field: String) -> String
-    /// Returns the class or interface that a class of this kind inherits from.
+    /// Returns the class or interface from which a class of this kind inherits.
     func base(of kind: ObjectClass.Kind) -> String
     /// Returns the type of a property in the language.
     func typeName(of type: FieldType, _ names: ClassNames) -> String
-    /// Returns the code for the initial value of a property, with code before and after it that the template lacks;
-    /// empty if no value is needed.
+    /// Returns the code for the initial value of a property; empty if the property needs none.
+    ///
+    /// It includes the code around the value that the template does not contain.
     func initial(of type: FieldType) -> String
-    /// Returns the type of a property as the SDK's schemas write it; empty if the SDK has no schemas.
+    /// Returns the type of a property in the notation of the SDK's schemas; empty if the SDK has no schemas.
     func schemaType(of type: FieldType) -> String
     /// Returns the names that the file of a class has to import.
     func imports(of model: ObjectClass, isRenamed: Bool, _ names: ClassNames) -> [String]
@@ -80,7 +81,8 @@ extension LanguageIdiom {
             if scalar == "\"" || scalar == "\\" || escaped.contains(scalar) {
                 result += "\\\(scalar)"
             } else if scalar.misleads {
-                // If an escape has four digits, a character beyond 16 bits is written as its two UTF-16 halves.
+                // In a language whose escapes have four digits, a character of more than 16 bits is written as two
+                // UTF-16 units.
                 let units = escape.end.isEmpty ? String(scalar).utf16.map(UInt32.init) : [scalar.value]
                 for unit in units {
                     let digits = String(unit, radix: 16)
@@ -94,7 +96,7 @@ extension LanguageIdiom {
         return result + "\""
     }
 
-    /// Returns the text as a name that the language accepts: ASCII letters, digits and `_`, but no reserved word.
+    /// Returns the text as a valid name of the language, with ASCII letters, digits and `_`, but not a reserved word.
     func identifier(_ text: String) -> String {
         var name = String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
         if name.allSatisfy({ $0 == "_" }) || name.first?.isNumber == true { name = "x" + name }
@@ -104,7 +106,7 @@ extension LanguageIdiom {
 
 /// The names of all classes in one language.
 ///
-/// They differ even if case is ignored, because the files are named after them.
+/// They differ even if case is ignored, because they are also the names of files.
 struct ClassNames {
     private let names: [String: String]
     private let idiom: any LanguageIdiom
@@ -119,6 +121,6 @@ struct ClassNames {
         (self.names, self.idiom) = (names, idiom)
     }
 
-    /// Returns the name of the class with a title, even if no file is written for the class.
+    /// Returns the name of the class with this title, even if the class has no file.
     subscript(title: String) -> String { names[title] ?? idiom.identifier(title) }
 }

@@ -1,7 +1,7 @@
 import BSON
 import Mustache
 
-/// The values of a class that a template shows.
+/// The values of a class for a template.
 ///
 /// All values have different names, because Mustache also looks for a name in the outer contexts.
 struct ModelPage {
@@ -11,7 +11,7 @@ struct ModelPage {
     let isClassRenamed, isEmbedded, isAsymmetric: Bool
     private let template: String
 
-    /// A property of the class, as the template shows it.
+    /// The values of a property for a template.
     struct Property {
         let name, stored, type, initial, schemaType: String
         let isRenamed, isPrimaryKey, isOptional, isCollection: Bool
@@ -28,7 +28,7 @@ struct ModelPage {
             "Written by shipshape models: \(model.kind == .embedded ? "embedded in " : "")\(model.namespace)".printable
         (isEmbedded, isAsymmetric) = (model.kind == .embedded, model.kind == .asymmetric)
         gaps = model.gaps.map(\.printable)
-        // A property must not have the name of its class, because it would be a constructor or would hide the class.
+        // A property with the name of its class would be a constructor, or would hide the class.
         var taken: Set = [className]
         fields = model.fields.map { field in
             var name = idiom.identifier(idiom.propertyName(of: field.name))
@@ -50,7 +50,7 @@ struct ModelPage {
         do {
             return try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + template).render(self)
         } catch {
-            // The template is a constant, and a test of each language reads it.
+            // The template is a constant, and a test for each language shows that it can be read.
             preconditionFailure("the template cannot be read: \(error)")
         }
     }

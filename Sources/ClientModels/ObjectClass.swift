@@ -1,7 +1,7 @@
 package import BSON
 import ServerSchema
 
-/// A class of a client, as the server schema describes it, without regard to the language.
+/// A class of a client, as the server schema describes it, for any language.
 package struct ObjectClass: Hashable, Sendable {
     /// The place where the objects of a class are stored.
     package enum Kind: String, Hashable, Sendable {
@@ -13,15 +13,15 @@ package struct ObjectClass: Hashable, Sendable {
         case asymmetric
     }
 
-    /// The name of the class for the client and the server: the schema's title, or a substitute if it has no title.
+    /// The name of the class on the client and the server: the title of the schema, or a generated name if it has none.
     package let name: String
     /// The place where the objects of the class are stored.
     package let kind: Kind
-    /// The collection whose schema describes the class; for an embedded class, the first collection that does.
+    /// The collection whose schema describes the class; for an embedded class, the first such collection.
     package let namespace: Namespace
     /// The class's properties, in the order of the schema.
     var fields: [Field] = []
-    /// The fields that cannot be properties of the class, each with the reason as a clause.
+    /// The fields that cannot be properties of the class, each with the reason, as a clause.
     package internal(set) var gaps: [String] = []
 
     /// A property of a class.
@@ -34,32 +34,34 @@ package struct ObjectClass: Hashable, Sendable {
 
 /// The type of a property.
 struct FieldType: Hashable, Sendable {
-    /// The type of the value or, in a list, set or dictionary, of its elements.
+    /// The type of the value; in a list, set or dictionary, the type of its elements.
     enum Element: Hashable, Sendable {
         case scalar(Scalar)
         case mixed
-        /// An object of the class with this name: a link or an embedded object.
+        /// A link to an object of the class with this name, or an embedded object of the class.
         case object(String)
     }
 
-    /// A value that is not an object and not a collection of values.
+    /// The type of a value that is neither an object nor a collection of values.
     enum Scalar: Hashable, Sendable {
         case bool, int, double, decimal, string, date, objectID, uuid, binary
     }
 
-    /// A collection of values in one property.
+    /// The kind of a property with many values.
     enum Container: Hashable, Sendable {
         case list, set, dictionary
     }
 
     let element: Element
-    /// Whether the value, or an element, may be null; a mixed value may always be null.
+    /// Whether the value may be null; in a list, set or dictionary, whether its elements may be null.
+    ///
+    /// A mixed value may always be null.
     let isOptional: Bool
     let container: Container?
 }
 
 extension FieldType.Scalar {
-    /// Creates the scalar for a type of a schema; `nil` if clients have no such scalar.
+    /// Creates the scalar type for a type of a schema; `nil` if clients have no such type.
     init?(_ type: SchemaType) {
         switch type {
         case .bool: self = .bool

@@ -7,12 +7,12 @@ package import ServerSchema
 package struct ObjectClasses: Sendable {
     /// The classes, sorted by name.
     package private(set) var classes: [ObjectClass] = []
-    /// Notes on fields that the classes cannot express, and on class names that had to be made up.
+    /// Notes on fields that cannot be in the classes, and on class names that had to be generated.
     package private(set) var notes: [SchemaNote] = []
 
     private let names: [Namespace: String]
 
-    /// An object whose class is still to be read: the documents of a collection, or an embedded object.
+    /// An object whose class must still be read: a document of a collection, or an embedded object.
     private struct Embedded {
         let name: String
         let node: SchemaNode
@@ -20,7 +20,7 @@ package struct ObjectClasses: Sendable {
     }
 
     /// Reads the classes of all collections of a schema.
-    /// - Throws: ``SchemaError`` when two types have the same name, unless both are embedded and have the same
+    /// - Throws: ``SchemaError`` if two types have the same name, unless both are embedded and have the same
     ///   properties.
     package init(of schema: ServerSchema) throws(SchemaError) {
         names = Dictionary(
@@ -95,7 +95,7 @@ package struct ObjectClasses: Sendable {
     }
 }
 
-/// The reason why a field cannot be a property of a class, as a clause after the field's name.
+/// The error that a field cannot be a property of a class; its reason is a clause after the field's name.
 private struct NoClientType: Error {
     let reason: String
 }
@@ -158,9 +158,9 @@ extension ObjectClasses {
                 ? "has no type" : "has several types: \(types.map(\.rawValue).joined(separator: ", "))")
     }
 
-    /// Returns the kind of collection that a value is, with the schema and the path step of its elements.
+    /// Returns the kind of collection of a value, with the schema and the path step of its elements.
     ///
-    /// All three are `nil` if the value is no collection; the schema is also `nil` if none describes the elements.
+    /// All three are `nil` if the value is not a collection. The schema is also `nil` if the elements have none.
     private func parts(
         of node: SchemaNode, _ type: SchemaType
     ) throws(NoClientType) -> (container: FieldType.Container?, held: SchemaNode?, SchemaPath.Step?) {
@@ -170,7 +170,7 @@ extension ObjectClasses {
             }
             return (node.uniqueItems ? .set : .list, element, .elements)
         }
-        // That the value may also be null does not matter here.
+        // A value that may also be null is a collection of the same kind, so null is left out of its types.
         var node = node
         node.types = [type]
         return node.isDictionary ? (.dictionary, node.dictionaryValue, .values) : (nil, nil, nil)
@@ -203,7 +203,7 @@ extension ObjectClasses {
 }
 
 extension SchemaPath {
-    /// The name of the last field on the path; `nil` if the path has no field.
+    /// The name of the last field on the path; `nil` if the path contains no field.
     fileprivate var lastField: String? {
         for case .field(let name) in steps.reversed() { return name }
         return nil

@@ -1,19 +1,18 @@
 internal import Synchronization
 
-/// Work that runs while another thread waits for it: one of several concurrent parts, or a read of a whole collection.
+/// Work that runs while another thread waits for it, such as a read of a whole collection.
 ///
-/// During the wait, the waiting thread keeps a lease and notices a request to stop.
+/// The waiting thread keeps a lease and notices a request to stop in the meantime.
 package final class BackgroundTask<R: Sendable>: Sendable {
     private let outcome = Mutex<Result<R, any Error>?>(nil)
     private let isOver = Semaphore()
     /// The Swift task, for work that was started with `init(running:)`; otherwise `nil`.
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// The interval, in milliseconds, at which the waiting thread checks for a request to stop and calls
-    /// `whileWaiting`.
+    /// How often the waiting thread checks for a request to stop and calls `whileWaiting`, in milliseconds.
     private static var tick: Int { 200 }
 
-    /// Starts work on a thread of its own.
+    /// Starts work on its own thread.
     /// - Parameter name: the name of the thread.
     package init(name: String = "background", _ body: @Sendable @escaping () throws -> R) {
         PosixThread.start(name: name) { [self] in
@@ -23,7 +22,7 @@ package final class BackgroundTask<R: Sendable>: Sendable {
         }
     }
 
-    /// Starts work as a Swift task, for a caller that waits for it on a thread of our own.
+    /// Starts work as a Swift task, for a caller that waits for it on a thread outside of Swift's concurrency.
     package init(running body: @Sendable @escaping () async throws -> R) {
         let task = Task { [self] in
             let outcome: Result<R, any Error>
@@ -36,7 +35,7 @@ package final class BackgroundTask<R: Sendable>: Sendable {
 
     /// Waits for the result, and calls `whileWaiting` at intervals.
     ///
-    /// If the wait ends early, the work continues until it ends by itself.
+    /// If the wait ends early, the work still continues until it ends by itself.
     /// - Throws: the work's error; ``StopAsked`` after a request to stop; an error of `whileWaiting`.
     package func wait(stop: StopSignal, whileWaiting: () throws -> Void) throws -> R {
         while !isOver.wait(milliseconds: Self.tick) {

@@ -1,5 +1,5 @@
 extension Duration {
-    /// The duration in whole milliseconds.
+    /// The duration in milliseconds, without the fraction of a millisecond.
     package var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
 
     /// The duration in seconds, including their fraction.
@@ -9,9 +9,9 @@ extension Duration {
         ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000),
     ]
 
-    /// Reads a duration as the command line and job files spell it: `500ms`, `30s`, `10m`, `2h`.
+    /// Reads a duration as the command line and job files spell it, such as `500ms`, `30s`, `10m` or `2h`.
     ///
-    /// Any other text, and more than 1,000,000,000 of a unit, give `nil`.
+    /// Returns `nil` for any other text, and for more than 1,000,000,000 of a unit.
     package init?(text: String) {
         guard let unit = Self.units.first(where: { text.hasSuffix($0.name) }),
             let count = Int64(text.dropLast(unit.name.count)), (0...1_000_000_000).contains(count)
@@ -19,7 +19,7 @@ extension Duration {
         self = .milliseconds(count * unit.milliseconds)
     }
 
-    /// The duration in the largest unit of which it is a whole number; fractions of a millisecond are left out.
+    /// The duration as text in the largest unit of which it is a whole number, without fractions of a millisecond.
     package var text: String {
         let total = milliseconds
         guard total != 0 else { return "0s" }

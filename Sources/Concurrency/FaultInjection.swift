@@ -1,50 +1,50 @@
 internal import Glibc
 internal import Synchronization
 
-/// Faults that tests cause in a debug build: the process dies or stops at a named point, or makes a named mistake.
+/// Faults that tests inject into a debug build: the process dies or stops at a named point, or makes a named mistake.
 ///
-/// A release build contains none of this, unless it was built with `SHIPSHAPE_FAULTS`, as `scripts/test` does.
+/// A release build contains none of this, unless it was built with `SHIPSHAPE_FAULTS`, as in `scripts/test`.
 package enum FaultInjection {
-    /// A point where a test can make the process die or stop, to prove that this loses and breaks nothing.
+    /// A point where a test can kill or stop the process, to prove that nothing is lost or damaged.
     ///
-    /// Debug builds read `SHIPSHAPE_FAULT=NAME:N` and signal the process at the N-th time that it reaches the point.
-    /// The name `any` counts all points together. A third part, `:stop` or `:kill`, chooses the signal. Several faults
+    /// Debug builds read `SHIPSHAPE_FAULT=NAME:N`, and signal the process when it reaches the point for the N-th time.
+    /// The name `any` counts all points together. A third part, `:stop` or `:kill`, selects the signal. Several faults
     /// are separated by commas.
     package enum Point: String, CaseIterable, Sendable {
-        /// The chunk's lease was checked, and its command is not sent yet.
+        /// The lease was checked for a chunk's command, which is not sent yet.
         ///
-        /// At this point the process is stopped until a `SIGCONT`, unless the test says `kill`.
+        /// The process is stopped here until it receives `SIGCONT`, unless the test says `kill`.
         case beforeWrite = "before-write"
-        /// The server acknowledged a chunk's write; the checkpoint is not written yet.
+        /// The server acknowledged a chunk's write, and the checkpoint is not written yet.
         case afterWrite = "after-write"
-        /// A transaction's writes are done; it is not committed yet.
+        /// The writes of a transaction are done, and the transaction is not committed yet.
         case beforeCommit = "before-commit"
-        /// The child documents that a batch's changes link to exist; no document links to them yet.
+        /// The documents to which a chunk's changes will link exist, and no document links to them yet.
         case afterCreation = "after-creation"
-        /// The chunk's reservation is recorded; the chunk is not written yet.
+        /// The chunk's reservations are recorded, and the chunk is not written yet.
         case afterReservation = "after-harm"
-        /// The chunk's journal is written; the chunk is not.
+        /// The chunk's journal is written, and the chunk is not written yet.
         case afterJournal = "after-journal"
-        /// An undo's documents are restored; its checkpoint is not written yet.
+        /// An undo has restored documents, and the checkpoint is not written yet.
         case afterRestore = "after-restore"
-        /// The checkpoint is acknowledged.
+        /// The server acknowledged the checkpoint.
         case afterCheckpoint = "after-checkpoint"
-        /// A write to the state database is not sent yet: a stored job, a lease, its renewal, a checkpoint, a change of
-        /// state.
+        /// A write to the state database is not sent yet, such as a stored job, a lease or its renewal, or a
+        /// checkpoint.
         case beforeStateWrite = "before-state-write"
-        /// A write to the state database is acknowledged.
+        /// The server acknowledged a write to the state database.
         case afterStateWrite = "after-state-write"
     }
 
-    /// A mistake that a test makes the program commit, to show that the other tests would find it.
+    /// A mistake that a test makes the program commit, to show that other tests notice the mistake.
     ///
     /// Debug builds read `SHIPSHAPE_PLANT=NAME`.
     package enum Bug: String, CaseIterable, Sendable {
-        /// Writes are sent without the lease's end in their filter.
+        /// Writes are sent without the fence in their filter.
         case noFence = "no-fence"
         /// Writes affect every document of their chunk, not only those that need the job.
         case noNeeds = "no-needs"
-        /// The journal says that a chunk was written, although the chunk is written only later.
+        /// The journal records a chunk as written before it is written.
         case acknowledgeFirst = "acknowledge-first"
     }
 
@@ -73,7 +73,7 @@ package enum FaultInjection {
     }
     #endif
 
-    /// Kills or stops the process if a test asked for that at this visit of `point`; the first visit is number 1.
+    /// Kills or stops the process if a test asked for that at this visit of `point`; visits are counted from 1.
     package static func reached(_ point: Point) {
         #if DEBUG || SHIPSHAPE_FAULTS
         guard isArmed else { return }
@@ -86,12 +86,12 @@ package enum FaultInjection {
             return due
         }
         guard let due else { return }
-        // Reports which point it was, because the test may have asked for `any`. The write is unbuffered, because the
-        // process may be gone with the next instruction.
+        // The line names the point, because the test may have asked for `any`. The write is unbuffered, because the
+        // process may end with the next instruction.
         let line = "fault: \(point.rawValue)\n"
         _ = unsafe write(STDERR_FILENO, line, line.utf8.count)
-        // The signal goes to this thread. A signal to the process may reach another thread first, and this thread would
-        // continue.
+        // The signal is sent to this thread. Another thread could receive a signal to the process first, while this
+        // thread continues.
         raise(due.signal ?? (point == .beforeWrite ? SIGSTOP : SIGKILL))
         #endif
     }

@@ -2,16 +2,16 @@ internal import Glibc
 import SwiftOverlayShims
 internal import Synchronization
 
-/// Detached threads of the operating system.
+/// Functions for detached threads of the operating system.
 package enum PosixThread {
     /// The stack size of our threads in bytes.
     ///
-    /// It is large because the checker recurses once per level of a document.
+    /// It is large because the checker recurses for each level of a document.
     private static let stackSize = 8 << 20
 
-    /// Starts a thread that runs `body` and ends.
+    /// Starts a thread that runs `body` and then ends.
     /// - Parameter name: the name that debuggers and `ps -L` show, cut to 15 bytes.
-    /// - Precondition: the system can start one more thread, unless ``onExhaustion(_:)`` has set what to do.
+    /// - Precondition: the system can start one more thread, unless ``onExhaustion(_:)`` was called.
     package static func start(name: String, _ body: @Sendable @escaping () -> Void) {
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
         let status = unsafe create(start.toOpaque())
@@ -33,13 +33,13 @@ package enum PosixThread {
 
     private static let exhaustion = Mutex<(@Sendable (Int32) -> Never)?>(nil)
 
-    /// Sets the function that ends the process when the system can start no more threads.
+    /// Sets the function that ends the process if the system cannot start another thread.
     /// - Parameter end: called with the number of the system's error.
     package static func onExhaustion(_ end: @escaping @Sendable (_ error: Int32) -> Never) {
         exhaustion.withLock { $0 = end }
     }
 
-    /// Starts `count` threads at once, and ends them.
+    /// Tests whether the system can run `count` more threads at the same time; all of them end before the return.
     /// - Returns: the number of the system's error if it cannot start them; otherwise 0.
     package static func failureOfStarting(_ count: Int) -> Int32 {
         let (end, ended) = (Semaphore(), Semaphore())
@@ -67,11 +67,11 @@ package enum PosixThread {
         while unsafe nanosleep(&request, &left) != 0, errno == EINTR { request = left }
     }
 
-    /// Blocks the calling thread for a duration, but at most until a tenth of a second after `isStopped` becomes true.
+    /// Blocks the calling thread for a duration; returns within a tenth of a second after `isStopped` becomes true.
     package static func sleep(_ duration: Duration, unless isStopped: () -> Bool) {
         let end = ContinuousClock.now + duration
         while !isStopped(), case let rest = ContinuousClock.now.duration(to: end), rest > .zero {
-            // `sleep` counts whole milliseconds, and would not block at all for a shorter rest.
+            // `sleep` counts whole milliseconds, and would not block for less than one.
             sleep(min(max(rest, .milliseconds(1)), .milliseconds(100)))
         }
     }
@@ -95,7 +95,7 @@ private func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer
     return nil
 }
 
-/// Names the calling thread through `/proc`: `pthread_setname_np` is hidden from Swift, and `prctl` is variadic.
+/// Names the calling thread by a file of `/proc`: `pthread_setname_np` is hidden from Swift, and `prctl` is variadic.
 private func name(_ name: String) {
     let file = unsafe open("/proc/thread-self/comm", O_WRONLY)
     guard file >= 0 else { return }
@@ -103,11 +103,11 @@ private func name(_ name: String) {
     close(file)
 }
 
-/// Runs `body`, which may block, on a thread of its own and waits for it without blocking the caller's thread.
+/// Runs `body`, which may block, on its own thread; waits for it without blocking the caller's thread.
 ///
 /// The thread has a stack of 8 MiB. Cancelling the task does not end the thread, so a blocking call needs a timeout.
 /// - Parameter name: the name that debuggers and `ps -L` show, cut to 15 bytes.
-/// - Throws: the error that `body` throws.
+/// - Throws: the error of `body`.
 package func onOwnedThread<R: Sendable, E: Error>(
     name: String, _ body: @Sendable @escaping () throws(E) -> R
 ) async throws(E) -> R {

@@ -2,24 +2,24 @@ internal import Synchronization
 
 /// The rules for retrying an idempotent operation after temporary failures such as an election, with growing pauses.
 package struct RetryPolicy: Sendable {
-    /// The time after the first of several failures in a row during which the operation is retried.
+    /// How long the operation is retried, counted from the first of several failures in a row.
     package let limit: Duration
-    /// The signal after which no failure is retried.
+    /// The signal that ends the retries.
     package let stop: StopSignal
-    /// The sum of the times of failed attempts and of the pauses after them.
+    /// The time that failed attempts and the pauses after them took in all.
     package let lost: LostTime
     private let passes: @Sendable (any Error) -> Bool
-    /// The rules for failures that are retried without a time limit; `nil` when there are no such failures.
+    /// The rules for failures that are retried without a time limit; `nil` if no failures are.
     private let unlimited: Unlimited?
     private let onRetry: @Sendable (_ error: any Error, _ attempt: Int) -> Void
     private let whenStopped: @Sendable (any Error) -> any Error
 
     /// Creates a policy from its parts.
     /// - Parameters:
-    ///   - passes: whether a failure may be temporary, so that it is retried.
-    ///   - unlimited: which of these failures are retried without a time limit, and how.
-    ///   - onRetry: called with each failure that is retried within the limit, and the number of failures so far.
-    ///   - whenStopped: makes the error to throw instead of a failure, after a stop was requested.
+    ///   - passes: returns whether a failure may be temporary, so that the operation is retried.
+    ///   - unlimited: which of these failures are retried without a time limit, and how; `nil` for none.
+    ///   - onRetry: called with each failure that is retried within the limit, and the number of failures in a row.
+    ///   - whenStopped: returns the error that is thrown in place of a failure after a stop was requested.
     package init(
         limit: Duration, stop: StopSignal = StopSignal(), lost: LostTime = LostTime(),
         passes: @Sendable @escaping (any Error) -> Bool, unlimited: Unlimited? = nil,
@@ -30,7 +30,7 @@ package struct RetryPolicy: Sendable {
         (self.passes, self.onRetry, self.whenStopped) = (passes, onRetry, whenStopped)
     }
 
-    /// Returns the same policy, except that it does not retry failures for which `those` returns `true`.
+    /// Returns the same policy, but without retries of failures for which `those` returns `true`.
     package func refusing(_ those: @Sendable @escaping (any Error) -> Bool) -> RetryPolicy {
         let passes = passes
         return RetryPolicy(
@@ -50,11 +50,11 @@ package struct RetryPolicy: Sendable {
 
         /// Creates rules from their parts.
         /// - Parameters:
-        ///   - applies: whether a failure is retried without a time limit.
-        ///   - pause: returns the time to wait after that many failures in a row.
-        ///   - aroundAttempt: gets each attempt as a closure, and has to run it.
+        ///   - applies: returns whether a failure is retried without a time limit.
+        ///   - pause: returns the time to wait after this number of failures in a row.
+        ///   - aroundAttempt: receives each attempt as a closure, and has to call the closure.
         ///   - onWait: called with the failure, once a wait has lasted for a second.
-        ///   - onEnd: called with the duration of a wait that lasted for a second or more, when it ends.
+        ///   - onEnd: called at the end of a wait that lasted for a second or more, with its duration.
         package init(
             for applies: @Sendable @escaping (any Error) -> Bool,
             pause: @Sendable @escaping (_ refusals: Int) -> Duration,
@@ -66,22 +66,22 @@ package struct RetryPolicy: Sendable {
         }
     }
 
-    /// A wait without a time limit, as `whileWaiting` sees it.
+    /// The state of a wait without a time limit, for `whileWaiting`.
     package struct Wait {
         /// The failure that caused the wait.
         package let error: any Error
-        /// The time since the first attempt that failed began.
+        /// The time since the start of the first attempt that failed.
         package let waited: Duration
         /// The time since the previous call of `whileWaiting`.
         package let added: Duration
     }
 
-    /// Runs `operation` until it succeeds, fails with an error that is not temporary, or reaches the time limit.
+    /// Runs `operation` until it succeeds, fails with an error that is not temporary, or the time limit is reached.
     ///
     /// The operation must be repeatable, because an attempt that failed may have taken effect.
     /// - Parameter whileWaiting: called at intervals during a wait without a time limit, to keep a lease; an error that
     ///   it throws ends the wait.
-    /// - Throws: the operation's error, the error that `whenStopped` makes of it, or an error of `whileWaiting`.
+    /// - Throws: the operation's error, or the error that `whenStopped` returns for it; an error of `whileWaiting`.
     package func run<R>(_ operation: () throws -> R, whileWaiting: (Wait) throws -> Void = { _ in }) throws -> R {
         var retries = Retries(limit: limit)
         var wait: LongWait?
@@ -114,7 +114,7 @@ package struct RetryPolicy: Sendable {
     }
 }
 
-/// A wait without a time limit, over all failures in a row that are retried that way.
+/// A wait without a time limit, which includes all pauses between failures in a row.
 private struct LongWait {
     private let start: ContinuousClock.Instant
     private var seen: ContinuousClock.Instant
@@ -123,7 +123,7 @@ private struct LongWait {
 
     init(since start: ContinuousClock.Instant) { (self.start, seen) = (start, start) }
 
-    /// The time that a wait lasts before `onWait` reports it.
+    /// How long a wait lasts before `onWait` reports it.
     private static var reportDelay: Duration { .seconds(1) }
 
     /// Pauses before the next attempt, and stores the wait in `kept` for the next failure.
@@ -167,14 +167,15 @@ package final class LostTime: Sendable {
     func add(_ duration: Duration) { milliseconds.add(duration.milliseconds, ordering: .relaxed) }
 }
 
-/// Computes the growing pauses between retries, up to a time limit after the first of several failures in a row.
+/// The computation of the growing pauses between retries, up to a time limit after the first of several failures in a
+/// row.
 package struct Retries: Sendable {
     private let limit: Duration
     private var firstFailure: ContinuousClock.Instant?
     /// The number of failures since the last success.
     package private(set) var count = 0
 
-    /// Creates the state before any failure.
+    /// Creates the state before the first failure.
     /// - Parameter limit: the longest time between the first failure in a row and the last attempt.
     package init(limit: Duration) { self.limit = limit }
 

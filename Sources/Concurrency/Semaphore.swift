@@ -1,7 +1,7 @@
 internal import Glibc
 import SwiftOverlayShims
 
-/// A counting semaphore of the operating system; the corresponding C type is `sem_t`.
+/// A counting semaphore of the operating system, whose C type is `sem_t`.
 @safe
 package final class Semaphore {
     private let handle: UnsafeMutablePointer<sem_t>
@@ -25,7 +25,7 @@ package final class Semaphore {
         while unsafe sem_wait(handle) != 0 {}  // EINTR: a signal came
     }
 
-    /// Decreases the count by 1; returns `false` if the count stays 0 for `milliseconds`.
+    /// Decreases the count by 1; returns `false` if the count is still 0 after `milliseconds`.
     package func wait(milliseconds: Int) -> Bool {
         var end = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &end)
@@ -39,5 +39,5 @@ package final class Semaphore {
     }
 }
 
-// @unchecked: sem_post and sem_wait are made for many threads, and `handle` never changes.
+// `@unchecked` is safe, because any thread may call `sem_post` and `sem_wait`, and `handle` never changes.
 extension Semaphore: @unchecked Sendable {}

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// A request to stop at the next moment when stopping is safe.
+/// A request to stop at the next moment at which it is safe to stop.
 package final class StopSignal: Sendable {
     private let requested = Atomic<Bool>(false)
 
-    /// Creates a signal that is not raised.
+    /// Creates a signal without a request.
     package init() {}
 
     /// Requests a stop.
@@ -14,7 +14,7 @@ package final class StopSignal: Sendable {
     package var isRaised: Bool { requested.load(ordering: .relaxed) }
 }
 
-/// The error of a long wait that ended because a stop was requested.
+/// The error that ends a long wait because a stop was requested.
 package struct StopAsked: Error {
     /// Creates the error.
     package init() {}

@@ -3,15 +3,15 @@ import Concurrency
 package import JobState
 import Mongo
 
-/// Tightens the validator of one collection step by step, and restores the earlier one.
+/// Tightens the validator of one collection step by step, and can restore the earlier validator.
 ///
-/// Each step is recorded in the state database before it is done, and the collection is read back after it. If a runner
-/// dies during a step, the collection is at the stage before or after the step. The record names both, and the next
-/// runner continues from the stage that it finds.
+/// Each step is recorded in the state database before it is done, and the collection is read again after it. If a
+/// runner dies during a step, the collection is at the stage before or after the step. The record names both, and the
+/// next runner continues from the stage that it finds.
 package struct Enforcement {
     /// The current stage of a collection, with everything that the next step needs.
     package struct State: Sendable {
-        /// The steps from the collection's earlier validator to the enforced one.
+        /// The stages from the collection's earlier validator to the enforced one.
         package let path: EnforcementPath
         /// The stage that the collection has reached.
         package let stage: EnforcementStage
@@ -19,32 +19,34 @@ package struct Enforcement {
         package let seen: SeenCollection
         /// The record in the state database; `nil` if there is none.
         package let record: EnforcementStore.Record?
-        /// Whether no enforcement is in progress, so that the next step begins one.
+        /// Whether no enforcement is in progress, so that the next step begins a new one.
         package let isFresh: Bool
     }
 
-    /// How long a runner relies on holding the record for a step, by the runner's own clock; this is shorter than the
-    /// time that the record states.
+    /// How long a runner relies on its record of a step, by its own clock.
+    ///
+    /// This is shorter than the time for which the record reserves the collection.
     private static let trusted = EnforcementStore.leaseTime - .seconds(10)
-    /// How long a runner holds the record for the step to "constraint", at which the server reads every document.
+    /// How long a runner reserves the collection for the step to "constraint", at which the server reads every
+    /// document.
     private static let longLease: Duration = .seconds(600)
 
     private let namespace: Namespace
     private let store: EnforcementStore
     private let host: any ValidatorHost
 
-    /// Creates an enforcement; reads nothing.
+    /// Creates an enforcement without reading anything.
     package init(_ namespace: Namespace, store: EnforcementStore, host: some ValidatorHost) {
         (self.namespace, self.store, self.host) = (namespace, store, host)
     }
 
     /// Reads the stage that the collection has reached.
     /// - Parameters:
-    ///   - validator: the validator to enforce; `nil` for that of the enforcement in progress.
+    ///   - validator: the validator to enforce; `nil` for the validator of the enforcement in progress.
     ///   - restarts: whether to begin a new enforcement from the collection's current validator, because the operator
     ///     asked for it.
-    ///   - isStatus: whether the caller only shows the stage and does no step. Then the enforcement in progress is
-    ///     returned, whichever validator it is for.
+    ///   - isStatus: whether the caller only shows the stage, and does no step. The enforcement in progress is then
+    ///     returned, even if it is for another validator.
     /// - Throws: ``RunError`` if another client changed the collection, or the enforcement of another validator is in
     ///   progress; ``MongoError``.
     package func read(
@@ -70,9 +72,9 @@ package struct Enforcement {
             path: path, stage: try stage(of: seen, on: path, record), seen: seen, record: record, isFresh: false)
     }
 
-    /// Does the step after a state that ``read(for:restarts:isStatus:)`` returned.
+    /// Does the next step after a state that ``read(for:restarts:isStatus:)`` returned.
     /// - Throws: ``RunError`` if another runner does the step, if the server refuses it, or if the collection does not
-    ///   have the validation of the next stage after it; ``MongoError``.
+    ///   have the validation of the next stage afterwards; ``MongoError``.
     package func advance(from state: State) throws {
         guard let next = state.stage.next, let command = state.path.command(to: next) else {
             preconditionFailure("the caller checks for the last stage")
@@ -90,7 +92,7 @@ package struct Enforcement {
         try store.end(begun)
     }
 
-    /// Returns the commands that an abort would run, in their order; none if the earlier validator is already restored.
+    /// Returns the commands that an abort would run, in order; empty if the earlier validator is already restored.
     /// - Throws: ``RunError`` if there is nothing to restore, or if another client changed the collection;
     ///   ``MongoError``.
     package func readForAbort() throws -> (record: EnforcementStore.Record, commands: [BSONDocument], seen: Validation)
@@ -125,7 +127,7 @@ package struct Enforcement {
     }
 
     /// Restores the validator that the collection had before the first step.
-    /// - Returns: the collection's validation after that.
+    /// - Returns: the collection's validation afterwards.
     /// - Throws: the errors of ``readForAbort()`` and ``advance(from:)``.
     package func abort() throws -> Validation {
         var (record, commands, seen) = try readForAbort()
@@ -145,8 +147,8 @@ package struct Enforcement {
         return seen
     }
 
-    /// Sends a command, if this runner certainly still holds the record.
-    /// - Parameter time: how long from now the runner certainly holds the record.
+    /// Sends a command, if the record certainly still reserves the collection for this runner.
+    /// - Parameter time: how long from now the runner can rely on the record.
     private func change(
         _ command: BSONDocument, under record: EnforcementStore.Record, trusting time: Duration
     ) throws {
@@ -161,7 +163,7 @@ package struct Enforcement {
         do {
             try host.change(command, of: namespace)
         } catch let error as MongoError where error.domain == .server && !error.isTransient && !error.isTimeLimit {
-            // The server answered that it changed nothing, so the record is released, and the next runner need not
+            // The server replied that it changed nothing. The record is released, so that the next runner need not
             // wait.
             try? store.leave(record)
             throw Self.refusal(error, of: command, namespace)
@@ -177,7 +179,7 @@ extension Enforcement {
     private func fresh(
         _ validator: BSONDocument?, _ seen: SeenCollection, _ record: EnforcementStore.Record?
     ) throws -> State {
-        // No enforcement is in progress, and none was requested.
+        // There is no enforcement in progress, and the caller did not ask for a new one.
         guard let validator else {
             let path = EnforcementPath(namespace, to: seen.validation.validator, from: seen.validation)
             return State(path: path, stage: .before, seen: seen, record: record, isFresh: true)
@@ -195,20 +197,21 @@ extension Enforcement {
         return State(path: path, stage: stage, seen: seen, record: record, isFresh: true)
     }
 
-    /// Returns the stage that the collection has reached, if it is one of those that the record allows.
+    /// Returns the stage that the collection has reached; throws if the record does not allow that stage.
     private func stage(
         of seen: SeenCollection, on path: EnforcementPath, _ record: EnforcementStore.Record
     ) throws -> EnforcementStage {
         if let stage = path.stage(of: seen.validation), Self.allowed(record).contains(stage) { return stage }
-        // The record was read before the collection. In between, the runner that holds the record may have done a step.
+        // The collection was read after the record. In between, the runner that reserved the collection may have done a
+        // step.
         guard try store.isCurrent(record) else {
             throw RunError(.leaseHeld, "another runner is changing \(namespace): follow it with --status")
         }
         throw Self.foreign(seen, record, namespace)
     }
 
-    /// Whether the recorded enforcement has ended and is still in effect, and `validator` is another one, for which a
-    /// new enforcement begins.
+    /// Whether the recorded enforcement is complete and still in effect, and another one begins because `validator`
+    /// differs.
     private static func isOver(
         _ record: EnforcementStore.Record, _ seen: SeenCollection, for validator: BSONDocument?
     ) -> Bool {
@@ -219,10 +222,10 @@ extension Enforcement {
         return path.validation(at: stage).isSame(as: seen.validation)
     }
 
-    /// Returns the stages that the collection may have according to the record.
+    /// Returns the stages at which the collection may be according to the record.
     ///
-    /// These are the stage of the recorded step and, while the step is not done, the stage before it. After an abort
-    /// was begun, these are all stages.
+    /// They are the stage of the recorded step and, while the step is not done, the stage before it. After an abort has
+    /// begun, they are all stages.
     private static func allowed(_ record: EnforcementStore.Record) -> [EnforcementStage] {
         guard let stage = EnforcementStage(rawValue: record.step) else { return EnforcementStage.allCases }
         return record.isDone ? [stage] : [stage] + [stage.previous].compactMap(\.self)
@@ -240,8 +243,8 @@ extension Enforcement {
     private static func refusal(
         _ error: MongoError, of command: BSONDocument, _ namespace: Namespace
     ) -> any Error {
-        // Before MongoDB 9.0 sets the level "constraint", it reads every document. Its error names the first that does
-        // not fit.
+        // Before MongoDB 9.0 sets the level "constraint", it reads every document. Its error names the first document
+        // that does not fit.
         if error.code.rawValue == 12_370_902 {
             return RunError(
                 .refusedByData, "the server found a document of \(namespace) that does not fit: \(error.message)")

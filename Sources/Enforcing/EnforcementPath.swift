@@ -5,17 +5,16 @@ package import JobState
 package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
     /// The collection is as it was before the first step.
     case before
-    /// The validator is set. The server logs writes that do not fit, but accepts them.
+    /// The validator is set. The server accepts writes that do not fit, but logs them.
     case warn
     /// The server refuses writes that do not fit.
     case error
-    /// No write can bypass the validator, and the validator cannot be changed. The stage "constraint" requires this
-    /// one.
+    /// No write can bypass the validator, and the validator cannot be changed. The stage "constraint" requires that.
     case prepared
     /// The server itself guarantees that every document fits.
     case constraint
 
-    /// Returns whether the left stage comes before the right one.
+    /// Orders the stages from ``before`` to ``constraint``.
     package static func < (left: EnforcementStage, right: EnforcementStage) -> Bool { left.place < right.place }
 
     private var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
@@ -29,19 +28,19 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
     package var previous: EnforcementStage? { place == 0 ? nil : Self.allCases[place - 1] }
 }
 
-/// The steps for one collection, from its earlier validator to an enforced one.
+/// The stages of one collection, from its earlier validator to an enforced one.
 ///
-/// They define the collection's validation at each stage, and the command that leads to the next stage. So the
-/// collection's validation alone shows its stage.
+/// They define the collection's validation at each stage, and the command that leads to the next stage. The
+/// collection's validation alone therefore shows its stage.
 package struct EnforcementPath: Sendable {
-    /// The collection.
+    /// The collection whose validator is enforced.
     package let namespace: Namespace
     /// The validator to enforce.
     package let validator: BSONDocument
     /// The collection's validation before the first step.
     package let before: Validation
 
-    /// Creates the steps from their parts.
+    /// Creates the stages for a collection and a validator.
     package init(_ namespace: Namespace, to validator: BSONDocument, from before: Validation) {
         (self.namespace, self.validator, self.before) = (namespace, validator, before)
     }
@@ -57,15 +56,15 @@ package struct EnforcementPath: Sendable {
         }
     }
 
-    /// Returns the stage at which a collection has this validation; the latest such stage, or `nil` if there is none.
+    /// Returns the latest stage at which the collection has this validation; `nil` if there is none.
     package func stage(of validation: Validation) -> EnforcementStage? {
         EnforcementStage.allCases.last { self.validation(at: $0).isSame(as: validation) }
     }
 
     /// Returns the command that leads to a stage from the previous one; `nil` for the first stage.
     ///
-    /// Each command sets only the options that the stage changes. So if another client changed the other options, that
-    /// shows when the collection is read back.
+    /// Each command sets only the options that differ between the stages. If another client changed other options, the
+    /// next read of the collection therefore shows it.
     package func command(to stage: EnforcementStage) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         switch stage {
@@ -80,11 +79,11 @@ package struct EnforcementPath: Sendable {
         }
     }
 
-    /// Returns the next command that leads from this validation back to the earlier one; `nil` once the earlier one is
-    /// reached.
+    /// Returns the next command on the way from this validation back to the earlier one; `nil` if it is the earlier
+    /// one.
     ///
-    /// MongoDB does not allow a validator to be changed while the collection is prepared or at the level "constraint",
-    /// so that is removed first.
+    /// MongoDB does not allow a validator to be changed while the collection is prepared or at the level "constraint".
+    /// The first command therefore ends that.
     package func commandBack(from validation: Validation) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         if validation.isSame(as: before) { return nil }

@@ -2,25 +2,25 @@ package import BSON
 package import Checking
 package import JobState
 
-/// The findings and actions of a run of `enforce`.
+/// The results of a run of `enforce`.
 package struct EnforcementReport: Sendable {
-    /// The outcome of a run of `enforce`.
+    /// The ways in which a run of `enforce` can end.
     package enum Outcome: String, Sendable {
         /// The collection has reached the target stage.
         case done
-        /// Documents do not fit, so the run stopped before the next stage.
+        /// The run stopped before the next stage, because documents do not fit.
         case notFitting = "not_fitting"
-        /// The run was a dry run, which does not write.
+        /// The run was a dry run, which writes nothing.
         case dryRun = "dry_run"
         /// The run only had to show the stage.
         case status
-        /// The earlier validator is restored.
+        /// The run restored the earlier validator.
         case aborted
     }
 
-    /// The collection.
+    /// The collection whose validator is enforced.
     package let namespace: Namespace
-    /// The outcome.
+    /// How the run ended.
     package let outcome: Outcome
     /// The stage of the collection at the end of the run.
     package var stage: EnforcementStage
@@ -30,18 +30,18 @@ package struct EnforcementReport: Sendable {
     package var before: Validation
     /// The collection's validation at the end of the run.
     package var now: Validation
-    /// The commands that this run sent.
+    /// The commands that this run sent, in order.
     package var done: [BSONDocument] = []
-    /// The commands that remain to be sent until the collection reaches the target.
+    /// The commands that are still to be sent until the collection reaches the target, in order.
     package var toCome: [BSONDocument] = []
-    /// The last check of the documents; `nil` if there was none.
+    /// The last check of the documents; `nil` if the run made none.
     package var check: CheckReport?
-    /// The last change of the collection by `enforce`, with its time and operator; `nil` if there was none.
+    /// The time, the step and the operator of the last change by `enforce`; `nil` if there was none.
     package var mark: String?
     /// Further notes for the operator, one sentence each.
     package var notes: [String] = []
 
-    /// Creates a report from the parts that every report has.
+    /// Creates a report from the values that every report has.
     package init(
         _ namespace: Namespace, _ outcome: Outcome, at stage: EnforcementStage, to target: EnforcementStage,
         before: Validation, now: Validation
@@ -50,6 +50,6 @@ package struct EnforcementReport: Sendable {
         (self.before, self.now) = (before, now)
     }
 
-    /// The number of documents that certainly do not fit; `nil` if no documents were checked.
+    /// The number of documents that certainly do not fit; `nil` if the run did not check documents.
     package var notFitting: Int? { check.map { $0.total.certain } }
 }

@@ -13,7 +13,7 @@ package struct SeenCollection: Sendable {
     package init(_ validation: Validation, uuid: BSONValue) { (self.validation, self.uuid) = (validation, uuid) }
 }
 
-/// Reads and changes the validation of collections: a deployment, or a substitute for one in tests.
+/// An interface that reads and changes the validation of collections: a deployment, or a substitute in tests.
 package protocol ValidatorHost {
     /// Reads the current validation and UUID of a collection.
     /// - Throws: ``RunError`` if the collection does not exist or is not an ordinary collection; ``MongoError``.
@@ -23,15 +23,17 @@ package protocol ValidatorHost {
     func change(_ command: BSONDocument, of namespace: Namespace) throws
 }
 
-/// A deployment as a host; one user reads its collections, and the same or another user changes them.
+/// A deployment as a host.
+///
+/// One user reads the collections, and the same or another user changes them.
 package struct DeploymentHost: ValidatorHost, Sendable {
     private let reading: ClientPool
     private let changing: ClientPool
 
-    /// Creates a host; opens no connection yet.
+    /// Creates a host, without opening a connection.
     /// - Parameters:
     ///   - reading: connections that read from the primary.
-    ///   - changing: connections of the user that may run `collMod`.
+    ///   - changing: connections of a user with the right to run `collMod`.
     package init(reading: ClientPool, changing: ClientPool) { (self.reading, self.changing) = (reading, changing) }
 
     /// Reads the current validation and UUID of a collection from the primary.
@@ -46,9 +48,9 @@ package struct DeploymentHost: ValidatorHost, Sendable {
         return SeenCollection(info.validation, uuid: info.uuid ?? .null)
     }
 
-    /// Runs a `collMod` command with a majority write concern.
+    /// Runs a `collMod` command, and waits for a majority.
     package func change(_ command: BSONDocument, of namespace: Namespace) throws {
-        // For the level "constraint" the server first reads every document, so that command has no time limit.
+        // The server first reads every document for the level "constraint", so this command gets no time limit.
         let reads = command["validationLevel"]?.text == "constraint"
         let bounded = reads ? command : command.appending("maxTimeMS", 10_000)
         try changing.client().runWriteCommand(

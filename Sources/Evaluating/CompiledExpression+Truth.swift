@@ -115,8 +115,9 @@ extension CompiledExpression {
         }
     }
 
-    /// Calls `take` for each element of an array with whether the element counts as true; the result of a `$map` is not
-    /// built for that.
+    /// Calls `take` for each element of an array, with whether the element counts as true.
+    ///
+    /// For a `$map`, the array is not built.
     private func eachTruth(
         of list: Node, _ document: borrowing BSONView, _ slots: inout [Operand], _ take: (Bool) -> Void
     ) throws(NotEvaluated) {
@@ -171,7 +172,7 @@ extension BSONOrder {
 }
 
 extension Node.Order {
-    /// Whether the comparison holds for two values in this order.
+    /// Whether the comparison is true for two values that compare as `order`.
     func admits(_ order: BSONOrder) -> Bool {
         switch self {
         case .equal: order == .equal
@@ -214,7 +215,8 @@ extension CompiledExpression {
 }
 
 extension BSONView {
-    /// Up to this many fields, field names that may be equal are compared; with more fields, hashes of all names are.
+    /// Up to this many fields, only names that may be equal are compared; with more fields, the hashes of all names
+    /// are.
     private static let fewFields = 24
 
     /// Whether a field name may be repeated, or an array among the fields may have other keys than 0, 1, 2.

@@ -98,8 +98,9 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns the value at a path in an object; in an array, returns an array of the values in each object of it, and
-    /// skips the other elements.
+    /// Returns the value at a path in an object.
+    ///
+    /// For an array, returns an array with the value in each object of it, and skips the other elements.
     private func follow(
         _ names: ArraySlice<String>, from operand: Operand, _ document: borrowing BSONView
     ) throws(NotEvaluated) -> Operand {

@@ -140,7 +140,7 @@ struct ExpressionCompiler {
     /// Returns a node for whether the server changes an object's bytes when it merges the object; `nil` for any other
     /// expression.
     ///
-    /// The expression for that compares the object's hash or size with that of the merged object.
+    /// Such an expression compares the object's hash or size with that of the merged object.
     private mutating func comparedWithItsMerge(_ equality: BSONValue) -> Node? {
         guard let sides = equality.document?["$eq"]?.document?.values, sides.count == 2 else { return nil }
         func taken(_ value: BSONValue, _ name: String) -> BSONValue? {
@@ -227,7 +227,7 @@ struct ExpressionCompiler {
 }
 
 extension Node {
-    /// The same node, in which the most frequent check, of a value's type against names of types, needs no copy of a
+    /// The same node with faster type checks: the frequent check of a value's type against names of types copies no
     /// value.
     var simplified: Node {
         switch self {

@@ -23,7 +23,7 @@ struct MergedFields {
         }
     }
 
-    /// Sets each field of an object.
+    /// Adds the fields of an object; a field that exists already gets the object's value.
     mutating func add(_ object: borrowing BSONView) throws(NotEvaluated) {
         var position = object.firstPosition
         while let element = try object.nextElement(&position) {

@@ -9,7 +9,7 @@ indirect enum Node: Sendable {
         case variable(Int)
     }
 
-    /// The order in which two values must be so that a comparison holds.
+    /// The order that a comparison requires of its two values.
     enum Order: Sendable { case equal, unequal, less, atMost, greater, atLeast }
 
     case constant(BSONValue)

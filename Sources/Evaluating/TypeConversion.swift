@@ -32,7 +32,7 @@ enum TypeConversion {
         case .objectID(let id): return .string("\(id)")
         case .decimal(let number): return .string("\(number)")
         case .date(let milliseconds):
-            // For years outside 0 to 9999 the server ends the command with an error.
+            // For years outside 0 to 9999, the server ends the command with an error.
             guard (-62_167_219_200_000..<253_402_300_800_000).contains(milliseconds) else {
                 throw NotEvaluated(.failure)
             }

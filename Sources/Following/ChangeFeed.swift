@@ -3,11 +3,10 @@ package import Concurrency
 package import Mongo
 import Synchronization
 
-/// Follows the changes of one collection on its own thread, and hands over the `_id`s of the changed documents in
-/// batches.
+/// Follows the changes of one collection on its own thread, and hands out the `_id`s of changed documents in batches.
 ///
-/// It reports which documents changed, but not how. The caller reads these documents afterwards, so it always processes
-/// their newest state, and may process a batch twice.
+/// The feed reports which documents changed, but not how. The caller reads the documents afterwards, so it always
+/// processes their newest state, and may process a batch twice.
 package final class ChangeFeed: Sendable {
     /// The documents that changed since the previous batch.
     package struct Batch: Sendable {
@@ -19,13 +18,13 @@ package final class ChangeFeed: Sendable {
         package var firstTimes: [ChangeTime] = []
         /// The number of changes in the batch, including those by ignored sessions.
         package var changes = 0
-        /// The changes by transactions of ignored sessions, in their order; their documents are not in ``ids``.
+        /// The changes by transactions of ignored sessions, in their order; they do not add documents to ``ids``.
         package var ignored: [IgnoredChange] = []
-        /// The position in the change stream after the batch, from which a later feed resumes.
+        /// The position in the change stream after the batch; a later feed can resume from it.
         package var place: FeedPlace
         /// The time up to which the feed has reported all changes.
         package var time: ClusterTime
-        /// The time of the last change in the batch; a read of the documents has to include this time.
+        /// The time of the last change in the batch; the caller's read of the documents must not be earlier.
         package var latest: ClusterTime
         fileprivate var seen: [IDKey: Int] = [:]
     }
@@ -34,7 +33,7 @@ package final class ChangeFeed: Sendable {
     package struct IgnoredChange: Sendable {
         /// The `_id` of the document.
         package var id: BSONValue
-        /// The time of the document's last change by another client earlier in the batch; `nil` if there is none.
+        /// The time of another client's last change of the document, earlier in the batch; `nil` if there is none.
         package var earlier: ChangeTime?
     }
 
@@ -44,9 +43,9 @@ package final class ChangeFeed: Sendable {
         case lost(String)
         /// The collection was dropped, at this time.
         case dropped(ClusterTime)
-        /// The collection was renamed, or another one took its name.
+        /// The collection was renamed, or another collection took its name.
         case renamed
-        /// The deployment does not provide the changes, because of this error.
+        /// The feed cannot get the changes from the deployment, because of this error.
         case failed(MongoError)
     }
 
@@ -66,17 +65,17 @@ package final class ChangeFeed: Sendable {
     private let sessions: Set<BSONValue>
     private let state = Mutex(State())
 
-    /// The number of changes in a batch at which the feed waits until the batch is taken.
+    /// The number of changes in a batch after which the feed waits until the caller takes the batch.
     private static let maximum = 1_000
 
     /// Starts to follow the collection.
     /// - Parameters:
-    ///   - place: the position in the change stream from which to follow.
-    ///   - changesArrived: a semaphore that the feed signals when there is a batch to take, or the feed has ended.
+    ///   - place: the position in the change stream at which to start.
+    ///   - changesArrived: a semaphore that the feed signals when there is a batch to take, or when the feed has ended.
     ///   - retryLimit: how long to retry after failures of the deployment.
     ///   - interval: how often the feed reports its time while nothing changes.
-    ///   - sessions: the `lsid.id` of sessions whose transactions are ignored. The server names the session in each
-    ///     change that a transaction wrote, so that another client's change cannot be mistaken for an ignored one.
+    ///   - sessions: the `lsid.id` of each session whose transactions are ignored. The server adds the session to each
+    ///     change by a transaction, so that another client's change cannot be mistaken for an ignored one.
     package init(
         _ namespace: Namespace, from place: FeedPlace, on pool: ClientPool, changesArrived: Semaphore,
         retryLimit: Duration,
@@ -89,16 +88,16 @@ package final class ChangeFeed: Sendable {
         PosixThread.start(name: "changes") { [self] in run(from: place) }
     }
 
-    /// Ends the feed; a batch that was not taken before stays available.
+    /// Ends the feed; a batch that was not taken yet can still be taken.
     package func close() {
         state.withLock { $0.isClosed = true }
         room.signal()
     }
 
-    /// Returns the changes since the last call; `nil` if there was nothing to report.
+    /// Returns the changes since the last call; `nil` if there is nothing to report.
     ///
-    /// A batch without documents reports that no documents changed up to the batch's ``Batch/time``.
-    /// - Throws: ``End`` when the last batch was taken and the feed has ended.
+    /// A batch without documents reports that no document changed up to the batch's ``Batch/time``.
+    /// - Throws: ``End`` when the feed has ended and its last batch was taken.
     package func take() throws(End) -> Batch? {
         let (batch, end) = state.withLock { state in
             defer { state.pending = nil }
@@ -110,12 +109,12 @@ package final class ChangeFeed: Sendable {
     }
 }
 
-/// The time at which a document changed.
+/// The time at which a document changed, by two clocks.
 package struct ChangeTime: Hashable, Sendable {
-    /// The time by the deployment's logical clock.
+    /// The time on the deployment's logical clock.
     package var cluster: ClusterTime
-    /// The time by the primary's own clock, in milliseconds since 1970; `nil` for servers before 6.0, which do not
-    /// report it.
+    /// The time on the primary's own clock, in milliseconds since 1970; `nil` if a server before 6.0 does not report
+    /// it.
     package var wall: Int64?
 
     /// Creates a time from its parts.
@@ -174,21 +173,21 @@ extension ChangeFeed {
         }
     }
 
-    /// A change of a document.
+    /// A change of a document, as an event of the change stream reports it.
     private struct Change {
         var id: BSONValue
         var time: ChangeTime
-        /// Whether a transaction of an ignored session wrote it.
+        /// Whether a transaction of an ignored session made the change.
         var isIgnored: Bool
     }
 
-    /// Returns the next change; `nil` if none arrived within the wait of one request.
+    /// Returns the next change; `nil` if none arrived within ``interval``.
     private func read(_ stream: inout ChangeStream) throws -> Change? {
         guard let event = try stream.next() else { return nil }
         guard let time = try event.find("clusterTime"), case .timestamp(let stamp) = try event.value(time) else {
             throw BSONError(.truncated, at: 0)
         }
-        // An event without a document key is about the collection itself.
+        // An event without a document key concerns the collection itself.
         guard let key = try event.find("documentKey"), key.type == .object else {
             let kind = try event.find("operationType").map { element throws(BSONError) in try event.value(element) }
             throw kind == "drop" || kind == "dropDatabase" ? End.dropped(ClusterTime(rawValue: stamp)) : End.renamed
@@ -235,8 +234,7 @@ extension ChangeFeed {
         if isNew { changesArrived.signal() }
     }
 
-    /// The pipeline of the change stream; it selects only the fields that the feed needs, so the documents are not
-    /// sent.
+    /// The pipeline of the change stream, which selects only the fields that the feed needs, and no document.
     private static var pipeline: [BSONDocument] {
         [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1, "wallTime": 1, "lsid.id": 1]]]
     }
@@ -260,14 +258,14 @@ extension MongoError {
 
 /// A position in the change stream of a collection.
 package enum FeedPlace: Hashable, Sendable {
-    /// After the event with this resume token, the last one that an earlier feed reported.
+    /// The position after the event with this resume token, which is the last event that an earlier feed reported.
     case after(ResumeToken)
-    /// At this time of the deployment's logical clock.
+    /// The position at this time on the deployment's logical clock.
     case at(ClusterTime)
 }
 
 extension FeedPlace {
-    /// Reads a position that ``document`` stored; `nil` for any other document.
+    /// Reads a position from the document that ``document`` returned; `nil` for any other document.
     package init?(_ document: BSONDocument) {
         if let token = document["token"]?.document {
             self = .after(ResumeToken(token))
@@ -278,7 +276,7 @@ extension FeedPlace {
         }
     }
 
-    /// The position as a document, as it is stored between runs.
+    /// The position as a document, which can be stored between runs.
     package var document: BSONDocument {
         switch self {
         case .after(let token): ["token": .object(token.document)]
@@ -286,7 +284,7 @@ extension FeedPlace {
         }
     }
 
-    /// The option that makes a change stream begin at the position.
+    /// The option that makes a change stream begin at this position.
     var option: (String, BSONValue) {
         switch self {
         case .after(let token): ("resumeAfter", .object(token.document))

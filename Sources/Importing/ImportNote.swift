@@ -4,7 +4,7 @@ package import ServerSchema
 package struct ImportNote: Hashable, Sendable {
     /// The weight of a note.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// The translation differs from the source in a way that someone should look at.
+        /// The translation differs from the source in a way that a reviewer should look at.
         case warning
         /// BSON offers more than one type or form, and the translation chose one.
         case decision

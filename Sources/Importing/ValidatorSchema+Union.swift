@@ -21,7 +21,7 @@ extension ValidatorSchema {
         return named.count == 1 ? named[0] : ValidatorSchema("anyOf", .array(of: named.map(\.value)))
     }
 
-    /// Returns the schema that accepts all values of further types, too; `nil` if it cannot say that without `anyOf`.
+    /// Returns the schema extended to all values of further types; `nil` if only `anyOf` can express that.
     func accepting(_ more: [SchemaType]) -> ValidatorSchema? {
         guard !more.isEmpty else { return self }
         // A keyword such as `minimum` ignores values of other types, but one such as `not` does not.

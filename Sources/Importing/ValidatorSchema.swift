@@ -26,7 +26,7 @@ struct ValidatorSchema {
     /// The schema that no value fits.
     static let never = ValidatorSchema("not", [:])
 
-    /// Returns the schema that exactly the values fit that do not fit the given one.
+    /// Returns the schema that accepts exactly the values that the given schema refuses.
     static func not(_ schema: ValidatorSchema) -> ValidatorSchema { ValidatorSchema("not", schema.value) }
 
     /// Whether every value fits the schema.
@@ -91,7 +91,7 @@ extension ValidatorSchema {
             && Set(keywords.keys.map(Self.family)).isDisjoint(with: other.keywords.keys.map(Self.family))
     }
 
-    /// Returns the name of the keywords that refer to each other within a schema, for one of them.
+    /// Returns the name of the group of a keyword; the keywords of one group refer to each other within a schema.
     private static func family(_ keyword: String) -> String {
         switch keyword {
         case "patternProperties", "additionalProperties": "properties"

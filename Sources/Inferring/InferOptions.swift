@@ -23,7 +23,7 @@ package struct InferOptions: Sendable {
     /// Creates the default options.
     package init() {}
 
-    /// Returns the number of documents, of the given number, that the schema may refuse.
+    /// Returns how many of the given number of documents the schema may refuse.
     func budget(of documents: Int) -> Int {
         // If the product is rounded, it must not allow one document too many.
         var budget = Int((Double(documents) * (1 - cover) + 1e-6).rounded(.down))

@@ -39,7 +39,7 @@ package struct Survey: Sendable {
         } else {
             bytes = document.bytes.extracting(document.start..<document.end)
         }
-        // The hash is FNV-1a. Its low bits alone are too regular, so bits from all positions decide.
+        // The hash is FNV-1a. Its low bits alone are too regular, so the parity of bits from all positions decides.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for index in 0..<bytes.byteCount {
             hash = (hash ^ UInt64(unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self))) &* 0x0100_0000_01B3

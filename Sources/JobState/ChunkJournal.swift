@@ -31,8 +31,8 @@ package struct ChunkJournal {
     /// The names of the fields whose digests distinguish a document from a later one with the same `_id`.
     package let evidence: [String]
     private let touched: [String]
-    /// For each of ``touched``, the keys of its value before, its value after and its position in the result of
-    /// ``change(before:after:positions:)``.
+    /// For each field in ``touched``, the keys under which ``change(before:after:positions:)`` stores its value before,
+    /// its value after and its position.
     private let keys: [(before: String, after: String, place: String)]
     private var closed: [BSONValue] = []
     private var open = Part()

@@ -3,7 +3,7 @@ package import Jobs
 
 /// The operators' requests to a job.
 ///
-/// They can be written from any machine; the job's runner reads them before each chunk.
+/// Operators can write them from any machine; the job's runner reads them before each chunk.
 package struct Control: Hashable, Sendable {
     /// The operator who made a request, the time of the request, and a note.
     package struct Mark: Hashable, Sendable {

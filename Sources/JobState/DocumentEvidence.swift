@@ -69,8 +69,9 @@ package struct DocumentEvidence: Hashable, Sendable {
             had += 1
             if was.elementsEqual(isNow) { same += 1 }
         }
-        // A document with few fields may have the same ones by chance. A document that had none of the fields, or whose
-        // fields were too large, has no evidence.
+        // A replaced document may have equal values in its few old fields by chance, so added fields count too. A
+        // document that had none of the fields, or whose fields were too large, has no evidence and never counts as
+        // replaced.
         return had > 0 && (same * 2 < had || same * 2 + 1 < had + added)
     }
 }

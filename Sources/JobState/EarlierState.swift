@@ -2,9 +2,9 @@ package import BSON
 
 /// The state of a job that an earlier version of the program wrote to the state database, in another layout.
 ///
-/// That version numbered its attempts at chunks with gaps, and did not record which of them it wrote. So no number
-/// counts as a missing attempt, and all journaled changes are uncertain. A checkpoint whose sums agree with the journal
-/// proves that the attempt was written, but not that the documents are still the same.
+/// That version left gaps between the numbers of its attempts at chunks, and did not record which attempts it wrote. A
+/// number without an attempt is therefore not an error, and all journaled changes are uncertain. A checkpoint whose
+/// sums agree with the journal proves that the attempt was written, but not that the documents are still the same.
 package struct EarlierState: Hashable {
     /// The number of the job's last attempt at a chunk in the journal.
     package var journaled: Int64
@@ -48,8 +48,8 @@ extension StateStore {
         return EarlierState(journaled: try journal.newest(), modified: Progress(range).modified)
     }
 
-    /// Changes a job's record that an earlier version wrote to the current layout, so that no earlier version can
-    /// continue the job.
+    /// Rewrites a job's record from an earlier version's layout to the current one; no earlier version can continue the
+    /// job after that.
     ///
     /// Call it under the job's lease; it is idempotent.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.

@@ -2,7 +2,8 @@ package import BSON
 import Concurrency
 import Mongo
 
-/// The collection `enforced`: the stage that a collection's validator has reached, and the validator it had before.
+/// The collection `enforced`: for each collection, the stage that its validator has reached and the validator before
+/// that.
 ///
 /// There is one record for each collection. It is written before and after each change of the collection's validator,
 /// and the runner that makes the change holds the record in the meantime. Every write to the record requires the
@@ -67,8 +68,8 @@ package struct EnforcementStore {
     /// Records that this runner is about to do a step, and holds the record for it.
     /// - Parameters:
     ///   - record: the record that was read; `nil` if there was none.
-    ///   - fresh: the validator to enforce, the collection's validation so far, and its UUID, for a new enforcement;
-    ///     `nil` to continue one.
+    ///   - fresh: for a new enforcement, the validator to enforce, the collection's validation so far, and its UUID;
+    ///     `nil` to continue an enforcement.
     /// - Returns: the record after this write.
     /// - Throws: ``RunError`` of kind `leaseHeld` if another runner changed the record first, or holds it;
     ///   ``MongoError``.
@@ -115,7 +116,7 @@ package struct EnforcementStore {
         }
     }
 
-    /// Releases the record of a step that the server did not accept; the step stays not done.
+    /// Releases the record of a step that the server did not accept; the record still shows the step as not done.
     package func leave(_ record: Record) throws { _ = try letGo(of: record, [:]) }
 
     private func letGo(of record: Record, _ fields: BSONDocument) throws(MongoError) -> Bool {

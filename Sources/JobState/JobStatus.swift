@@ -79,8 +79,8 @@ package struct JobStatus: Sendable {
     package var work = Work()
     /// When the job's runner last made progress, for instance finished a chunk, began a pass, or stopped waiting.
     package var checkpointed: ServerTime?
-    /// The last sign of a runner: ``checkpointed`` while a runner holds the lease, otherwise the last write to the
-    /// job's record in the collection `ranges`.
+    /// The time of the last sign of a runner: ``checkpointed`` while a runner holds the lease, otherwise the last write
+    /// to the job's record in the collection `ranges`.
     package var heard: ServerTime?
     /// The reasons why the job's runner waits; empty if it does not wait.
     package var waiting: [WaitReason] = []
@@ -119,8 +119,8 @@ extension JobStatus {
 
     /// The seconds until the current pass is done at the present rate.
     ///
-    /// `nil` unless the job is running, waiting or paused; if the rate is unknown or 0; and while less than a
-    /// thousandth of the documents is done, because the first documents say little about the rest.
+    /// The result is `nil` if the job is neither running, waiting nor paused, or if the rate is unknown or 0. It is
+    /// also `nil` until a thousandth of the documents is done, because the first documents say little about the rest.
     package var secondsLeft: Double? {
         guard state == .running || state == .waiting || state == .paused, let share, share >= 0.001,
             let rate = work.rate,

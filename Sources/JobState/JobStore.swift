@@ -154,13 +154,13 @@ extension JobStore {
     }
 }
 
-/// Checks of what other jobs wrote.
+/// Checks of the writes of other jobs.
 extension JobStore {
     /// Returns the name of another job that wrote one of this job's fields later than this job and was not undone;
     /// `nil` if there is none.
     ///
-    /// Parts of the same job do not count. The times of the last writes are compared, not of the first starts, because
-    /// a stopped job may resume after a job that was begun later.
+    /// Other parts of the same job are ignored. The times of the last writes are compared, not of the first starts,
+    /// because a stopped job may resume after a job that was begun later.
     package func laterWriter(of record: BSONDocument) throws -> String? {
         let touched = record.touched
         guard let namespace = record["ns"], let wrote = try lastWrite(of: record) else { return nil }
@@ -180,8 +180,8 @@ extension JobStore {
     /// checkpoint; `nil` if neither is known.
     private func lastWrite(of record: BSONDocument) throws -> Int64? {
         let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
-        // Earlier versions of the program recorded no time of the last write. The last activity was a write, or came
-        // after one.
+        // Earlier versions of the program recorded no time of the last write. Their last activity was the last write or
+        // came after it, so its time is used.
         let earlier = (range?["version"]?.integer).map { $0 < Self.version } == true ? range?["active"] : nil
         for time in [range?["written"], earlier, record["created"]] { if case .date(let time)? = time { return time } }
         return nil
@@ -221,8 +221,8 @@ extension BSONDocument {
 
     /// Whether the text of the job file in this job's record names a collection.
     ///
-    /// If the job runs in another database than its file names, the text still has the file's database, so that one is
-    /// searched for.
+    /// If the job runs in another database than its file names, the text still names the file's database, so the search
+    /// is for the collection in that database.
     fileprivate func names(_ namespace: Namespace) -> Bool {
         let text = self["text"]?.text ?? ""
         guard let own = self["from"]?.text else { return text.contains(namespace.description) }

@@ -135,8 +135,9 @@ package struct JournalPart {
         package let id: BSONValue
         /// The index of the document's group in ``JournalPart/groups``.
         package let group: Int
-        /// The digests of some fields that the job does not write, see ``DocumentEvidence``; `nil` if the journal has
-        /// none.
+        /// The digests of fields that the job does not write; `nil` if the journal has none.
+        ///
+        /// Undo compares them to find out whether another client has replaced the document; see ``DocumentEvidence``.
         package let evidence: ArraySlice<UInt8>?
 
         /// Creates an entry from its parts.

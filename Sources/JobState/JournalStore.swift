@@ -233,8 +233,8 @@ extension JournalStore {
             options: ["sort": ["_id": 1], "projection": .object(names), "readConcern": ["level": "majority"]])
         var passes: [Int: Pass] = [:]
         var whole = 0
-        // The number of attempts by an earlier version of the program, the number of their changes, and the last
-        // attempt number of that version. After it, every number has to exist.
+        // For the earlier version of the program: the number of its attempts, the number of their changes, and its last
+        // attempt number. After that number, every number has to exist.
         var (former, changes, start) = (0, 0, earlier?.journaled ?? 0)
         var (sequence, parts, highest) = (Int64(0), 0, last)
         while let document = try cursor.nextDocument() {
@@ -277,10 +277,10 @@ extension JournalStore {
         package var children: [CreatedChild]
     }
 
-    /// Returns what the newest attempt before `sequence` that created documents in other collections created; `nil` if
-    /// there is no such attempt.
+    /// Returns the documents that the newest attempt before `sequence` created in other collections; attempts that
+    /// created none are skipped.
     ///
-    /// Without a `sequence`, all attempts are searched.
+    /// Without a `sequence`, all attempts are searched. The result is `nil` if no attempt created any.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func created(before sequence: Int64?) throws -> CreatedChildren? {
         let job = BSONValue.string(job)

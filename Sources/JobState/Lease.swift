@@ -28,8 +28,8 @@ package struct LeaseTerms: Hashable, Sendable {
     /// The terms for a deployment with several routers: `$$NOW` is then the time of the router that receives the
     /// command, and each router has its own clock.
     ///
-    /// The margin for the clocks is at most a quarter of the lease. So a fence is certain for at least half of the
-    /// lease, and by then the lease is renewed.
+    /// The margin for the clocks is at most a quarter of the lease. A fence is therefore certain for at least half of
+    /// the lease, and the runner has renewed the lease by then.
     package var behindRouters: LeaseTerms {
         let margin = min(duration / 4, .seconds(10))
         return LeaseTerms(duration, skew: max(skew, margin), spread: margin)
@@ -58,7 +58,7 @@ package struct Lease: Hashable, Sendable {
 
     /// The fence: the condition that a write which starts now ends within the lease, by the server's own clock.
     ///
-    /// It is in the filter of every write. A check before the write could come too late, because the runner may be
+    /// Every write has the fence in its filter. A check before the write could come too late, because the runner may be
     /// suspended for any time between the check and the write. The server evaluates the condition once per command,
     /// because it is constant, so it costs nothing per document.
     package var fence: Expression {
@@ -70,7 +70,7 @@ package struct Lease: Hashable, Sendable {
 
 /// A lease and the time at which this runner requested it.
 ///
-/// From that time, the runner's own clock alone shows how long the lease lasts at least.
+/// This time and the runner's own clock show how long the lease lasts at least.
 package struct HeldLease {
     /// The lease, as last renewed.
     package private(set) var lease: Lease

@@ -8,13 +8,13 @@ package struct Progress {
     package var processed: Int
     /// The number of chunks that all runs finished.
     package var chunks: Int
-    /// The number of documents that those chunks changed; a chunk without a checkpoint does not count.
+    /// The number of documents that those chunks changed; chunks without a checkpoint are not included.
     package var modified: Int
     /// The number, in the journal, of the last attempt at a chunk that a checkpoint recorded.
     package var journaled: Int64
     /// The `_id` of the last document done in the current pass; for display only, because no run resumes from it.
     package private(set) var last: BSONValue?
-    /// A constant while a pass is open, otherwise `nil`.
+    /// `maxKey` while a pass is open, otherwise `nil`.
     private var upper: BSONValue?
 
     /// Whether a pass was begun and has not ended.

@@ -139,8 +139,8 @@ package struct RangeStore {
 
     /// Returns the error for a job whose record in the collection `ranges` was deleted while the job ran.
     private func gone() throws -> RunError {
-        // Without a record in `jobs`, the job counts as never started. With one, only the operator can make it start
-        // over.
+        // Without a record in `jobs`, the job counts as never started. With a record, only the operator can make it
+        // start over.
         let remedy =
             try JobStore(client: client, job: job).record() == nil
             ? "run it again: it is a new job then, which changes only documents that still need it and can undo only "

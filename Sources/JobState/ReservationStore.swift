@@ -20,7 +20,7 @@ package struct ReservationStore {
     /// members has the reservations.
     ///
     /// A document that is reserved again is pending again, even if the ledger showed it before.
-    /// - Parameter stale: those of the documents that the ledger already shows, for another reason than this chunk.
+    /// - Parameter stale: the documents that the ledger already shows, for another reason than this chunk.
     package func add(_ ids: [BSONValue], stale: [BSONValue], of namespace: Namespace) throws(MongoError) {
         let isStale = Set(stale)
         let fresh = ids.filter { !isStale.contains($0) }
@@ -75,7 +75,7 @@ package struct ReservationStore {
 
     /// Returns a line for the operator for each other job with reservations that no run has seen in the ledger yet.
     ///
-    /// These reservations take room until the ledger shows the documents.
+    /// These reservations take room below the limit until the ledger shows the documents.
     package func pendingOfOthers() throws(MongoError) -> [String] {
         try client.counts("harm", ["seen": false, "_id.job": ["$ne": .string(job)]], by: "_id.job").compactMap {
             guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
@@ -108,9 +108,9 @@ package struct ReservationStore {
     ///
     /// A document counts once, even if several jobs reserved it.
     /// - Parameters:
-    ///   - lag: for this long after a reservation, an entry of the ledger does not count if the document was reserved
-    ///     as stale, because the entry may be older than the write. A document that is known for this long to sync
-    ///     again takes no room.
+    ///   - lag: for this long after a document was reserved as stale, an entry of the ledger for it does not count,
+    ///     because the entry may be older than the write. A document that has been known for this long to sync again
+    ///     takes no room.
     ///   - marks: whether to mark the documents that the ledger shows, so that later calls skip them; `false` for a
     ///     plan, which writes nothing.
     package func pendingCount(
@@ -196,9 +196,9 @@ private struct PendingReservation {
 
 /// The repair of documents that jobs made unsyncable, and the release of their reservations.
 extension ReservationStore {
-    /// Returns the jobs with pending reservations in a collection of which no runner is about to use the reservations.
+    /// Returns the jobs whose pending reservations in a collection no runner is about to use.
     ///
-    /// These are the jobs whose lease no runner holds, and those of `runners`, whose runners are between two chunks.
+    /// They are the jobs whose lease no runner holds, and the jobs in `runners`, whose runners are between two chunks.
     package func idleJobs(of namespace: Namespace, including runners: [String]) throws(MongoError) -> [String] {
         let jobs = try jobsWithPending(of: namespace)
         guard !jobs.isEmpty else { return [] }
@@ -252,8 +252,8 @@ extension ReservationStore {
 
     /// Deletes the reservations of documents that sync again, if the reservations are at least `age` old.
     ///
-    /// The caller passes documents that the ledger does not show. After that time it would show them if it did not know
-    /// of their repair.
+    /// The caller passes documents that the ledger does not show. If the ledger did not know of their repair, it would
+    /// show them by that age.
     package func removeUnseen(
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {
@@ -267,7 +267,7 @@ extension ReservationStore {
         }
     }
 
-    /// Returns for how many documents of a collection this job still has a reservation although they are known to sync
+    /// Returns the number of documents of a collection that this job still has reserved although they are known to sync
     /// again.
     package func repairedCount(of namespace: Namespace) throws(MongoError) -> Int {
         try client.count(

@@ -9,7 +9,7 @@ package struct RunError: Error, Hashable, Sendable {
         case bindingChanged
         /// No job of that name was begun.
         case unknownJob
-        /// The command needs the job or the partner in another state, most often done.
+        /// The command requires another state of the job or the partner, usually `done`.
         case notDone
         /// An operator asked the job to wait.
         case paused

@@ -34,8 +34,8 @@ package struct RunnerIdentity: Hashable, Sendable {
     /// Whether `other` ran on this machine and is certainly gone: another boot, no such process, or a later process
     /// with its id.
     ///
-    /// If in doubt, the answer is no. A wrong yes makes a job wait for a lease, but never shortens the lease; `enforce`
-    /// takes over the record of a dead runner at once.
+    /// If in doubt, the result is `false`. If a lease's holder is dead, the next run of a job waits until the lease
+    /// ends, so a wrong `true` does not shorten the lease; `enforce` takes over the record of a dead runner at once.
     package func knowsDead(_ other: RunnerIdentity) -> Bool {
         guard other.host == host, !bootID.isEmpty, !other.bootID.isEmpty else { return false }
         guard other.bootID == bootID else { return true }

@@ -3,8 +3,8 @@ package import Mongo
 
 /// The state of a job in the state database: one store per collection, on one client.
 ///
-/// All times are the server's. Every write waits for a majority, so that no failover undoes a checkpoint. Only writes
-/// of the journal may skip that, because the chunk's checkpoint then waits for them too.
+/// All times are the server's. Every write waits for a majority, so that no failover undoes a checkpoint. Only a write
+/// of the journal need not wait, because the chunk's checkpoint then waits for it too.
 package struct StateStore: ~Copyable {
     /// The connection that the stores share.
     package let client: StoreClient
@@ -93,7 +93,7 @@ extension StateStore {
     }
 
     /// Creates the job's records in the collections `jobs` and `ranges`, unless an earlier run did.
-    /// - Parameter keepsJournal: whether this run keeps a journal; once a run did not, the job cannot be undone.
+    /// - Parameter keepsJournal: whether this run keeps a journal; after a run without one, the job cannot be undone.
     package func begin(_ binding: JobStore.Binding, keepsJournal: Bool) throws(MongoError) {
         try createRange()
         try client.createIfAbsent("jobs", id: .string(job), binding.document)

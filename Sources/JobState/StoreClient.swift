@@ -3,7 +3,7 @@ import Concurrency
 import Jobs
 package import Mongo
 
-/// The operations that the state database needs, most of them with majority concerns and a time limit.
+/// The operations that the state database needs, most of them with majority read or write concern and a time limit.
 ///
 /// All stores of a job share one client; use it on one thread.
 package final class StoreClient {
@@ -201,8 +201,8 @@ package final class StoreClient {
             pipeline, options: ["readConcern": ["level": "majority"]])
     }
 
-    /// Returns how many of the documents that match have each value of a field: as `count` of documents whose `_id` is
-    /// the value.
+    /// Counts the matching documents for each value of a field; each result has the value as `_id` and the number as
+    /// `count`.
     package func counts(_ collection: String, _ filter: BSONDocument, by field: String) throws(MongoError)
         -> [BSONDocument]
     {

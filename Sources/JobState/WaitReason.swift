@@ -29,7 +29,7 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let cacheUsed = Self(rawValue: "cacheUsed")
     /// The time between the oldest and the newest entry of the oplog is too short.
     package static let oplog = Self(rawValue: "oplog")
-    /// It is a time of day at which the job file allows no writes.
+    /// The job file allows no writes at this time of the day.
     package static let pauseWindow = Self(rawValue: "pauseWindow")
     /// An operator paused the job with `pause`.
     package static let operatorPause = Self(rawValue: "operatorPause")
@@ -54,12 +54,12 @@ package struct WaitReason: Hashable, Sendable {
     /// The value at which the run continues.
     package var limit: String
 
-    /// Creates a hold from its parts.
+    /// Creates a wait reason from its parts.
     package init(_ reason: ThrottleReason, metric: String, value: String, limit: String) {
         (self.reason, self.metric, self.value, self.limit) = (reason, metric, value, limit)
     }
 
-    /// Creates the hold for a server that refuses commands because of its load.
+    /// Creates the wait reason for a server that refuses commands because of its load.
     package init(overload error: any Error) {
         self.init(
             .overload, metric: "the server sheds load", value: "\(error)", limit: "the server takes commands again")
@@ -78,9 +78,9 @@ extension WaitReason: CustomStringConvertible {
     }
 }
 
-/// The document as which a job's record in the collection `ranges` stores a hold.
+/// The document as which a job's record in the collection `ranges` stores a wait reason.
 extension WaitReason {
-    /// Reads a stored hold; a missing field becomes an empty text.
+    /// Reads a stored wait reason; a missing field becomes an empty text.
     init(_ document: BSONDocument) {
         func text(_ name: String) -> String {
             switch document[name] {
@@ -93,7 +93,7 @@ extension WaitReason {
             ThrottleReason(rawValue: text("brake")), metric: text("metric"), value: text("value"), limit: text("limit"))
     }
 
-    /// The hold as a document that ``init(_:)`` can read.
+    /// The wait reason as a document that ``init(_:)`` can read.
     var document: BSONDocument {
         [
             "brake": .string(reason.rawValue), "metric": .string(metric), "value": .string(value),

@@ -5,7 +5,7 @@ import Yams
 /// Reads the YAML files that operators write by hand.
 package enum YAMLFile {
     /// Returns the file's text.
-    /// - Throws: ``LocatedError`` when the file cannot be read, has more than `limit` bytes, or is not UTF-8.
+    /// - Throws: ``LocatedError`` if the file cannot be read, has more than `limit` bytes, or is not UTF-8.
     package static func text(
         at path: String, limit: Int = SourceFile.largestSize
     ) throws(LocatedError) -> String {
@@ -16,7 +16,7 @@ package enum YAMLFile {
 
     /// Returns the root node of a YAML text.
     /// - Parameter path: the file's path, for messages.
-    /// - Throws: ``LocatedError`` when the text is empty, is not YAML, contains an alias, or exceeds ``YAMLBounds``.
+    /// - Throws: ``LocatedError`` if the text is empty, is not YAML, contains an alias, or exceeds ``YAMLBounds``.
     package static func root(of text: String, path: String) throws(LocatedError) -> YAMLNode {
         guard let root = try rootIfAny(of: text, path: path) else {
             throw LocatedError("the file is empty", at: SourceLocation(file: path, line: 1, column: 1))
@@ -24,18 +24,18 @@ package enum YAMLFile {
         return root
     }
 
-    /// Returns the root node of a YAML text; `nil` when the text is empty, or contains only comments.
+    /// Returns the root node of a YAML text; `nil` if the text is empty or contains only comments.
     /// - Parameter path: the file's path, for messages.
-    /// - Throws: ``LocatedError`` when the text is not YAML, contains an alias, or exceeds ``YAMLBounds``.
+    /// - Throws: ``LocatedError`` if the text is not YAML, contains an alias, or exceeds ``YAMLBounds``.
     package static func rootIfAny(of text: String, path: String) throws(LocatedError) -> YAMLNode? {
         try YAMLBounds.check(text, path: path)
         return try compose(text, path: path).map { YAMLNode(node: $0, file: path) }
     }
 
-    /// Returns the content of a YAML text without its comments and layout: the values, their types, and the order of
-    /// the keys.
+    /// Returns a text that is equal for two YAML texts which differ only in their comments and layout.
     ///
-    /// A text that is not YAML, or that exceeds ``YAMLBounds``, is its own content.
+    /// It has the values, their types, and the order of the keys. A text that is not YAML, or that exceeds
+    /// ``YAMLBounds``, is returned as it is.
     /// - Parameter ignored: keys that do not count, each with the keys that lead to it, such as `steps.review`.
     package static func content(of text: String, without ignored: Set<String> = []) -> String {
         guard let root = try? rootIfAny(of: text, path: "") else { return text }
@@ -43,7 +43,7 @@ package enum YAMLFile {
     }
 
     private static func content(of node: Node, at path: String, without ignored: Set<String>) -> String {
-        // The length before each text makes the result unambiguous.
+        // Each text comes after its length, so that different contents never give the same result.
         func sized(_ text: String) -> String { "\(text.utf8.count):\(text)" }
         let tag = sized(node.tag.rawValue)
         return switch node {
@@ -89,19 +89,20 @@ package enum YAMLFile {
     }
 }
 
-/// The limits of a YAML text, which are checked while its parser events are read, before any node is created.
+/// The limits of a YAML text, which are checked before any node is created.
 enum YAMLBounds {
-    /// The most values and keys that a file may have together.
+    /// The limit on the number of values and keys of a file together.
     ///
     /// Each of them takes some hundred bytes of memory.
     private static let maximumNodes = 250_000
-    /// The most levels to which lists and mappings may be nested.
+    /// The limit on the levels of nested lists and mappings.
     private static let maximumLevels = 100
 
-    /// Refuses aliases, with which a file of 500 bytes can expand to gigabytes, and texts that exceed the limits.
+    /// Throws an error for a text that exceeds a limit or contains an alias.
     ///
-    /// A text that is not YAML passes, because the later reading reports the reason.
-    /// - Throws: ``LocatedError`` at the alias, or at the first value above a limit.
+    /// With aliases, a file of 500 bytes can expand to gigabytes. A text that is not YAML causes no error here, because
+    /// it is read again, with an error that states the reason.
+    /// - Throws: ``LocatedError`` at the alias, or at the first value beyond a limit.
     static func check(_ text: String, path: String) throws(LocatedError) {
         var text = text
         let refusal = text.withUTF8 { unsafe Self.refusal(of: $0, path: path) }
@@ -143,13 +144,13 @@ enum YAMLBounds {
     }
 }
 
-/// An error in a file that the operator wrote: what is wrong, where, and how to fix it.
+/// An error in a file that the operator wrote: the problem, its position, and how to solve it.
 package struct LocatedError: Error, Hashable, Sendable {
-    /// The position in the file; `nil` when the file itself could not be read.
+    /// The position in the file; `nil` if the file could not be read at all.
     package let location: SourceLocation?
-    /// A message that says what is wrong, and what would be right.
+    /// A message that says what is wrong, and how to correct it.
     package let message: String
-    /// Whether the file is well formed, but asks for what can never work.
+    /// Whether the file is well formed, but requests something that can never work.
     package let isConfiguration: Bool
 
     /// Creates an error from its parts.
@@ -161,7 +162,7 @@ package struct LocatedError: Error, Hashable, Sendable {
 }
 
 extension LocatedError: CustomStringConvertible {
-    /// `file:line:column: message`.
+    /// The error as text: `file:line:column: message`.
     package var description: String {
         location.map { "\($0.file):\($0.line):\($0.column): \(message)" } ?? message
     }

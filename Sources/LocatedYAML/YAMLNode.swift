@@ -1,7 +1,7 @@
 package import ServerSchema
 package import Yams
 
-/// A node of a YAML file with its position, which errors about the node name.
+/// A node of a YAML file with its position, which is stated in errors about the node.
 package struct YAMLNode {
     /// The node as the YAML parser created it.
     package let node: Node
@@ -22,7 +22,7 @@ package struct YAMLNode {
     /// Whether the node is a list without entries.
     package var isEmptyList: Bool { node.sequence?.isEmpty == true }
 
-    /// Whether the node is a mapping with the given key and, if `text` is given, with that text as the key's value.
+    /// Whether the node is a mapping with this key, whose value is `text` if that is given.
     package func hasMember(_ key: String, _ text: String? = nil) -> Bool {
         node.mapping?.contains { name, value in
             name.scalar?.string == key && (text == nil || value.scalar?.string == text)
@@ -36,7 +36,7 @@ package struct YAMLNode {
     /// - Parameters:
     ///   - what: the name of the mapping in messages.
     ///   - allowed: the keys that the mapping may have.
-    /// - Throws: ``LocatedError`` when the node is not a mapping, or has another key.
+    /// - Throws: ``LocatedError`` if the node is not a mapping, or has any other key.
     package func members(of what: String, allowed: [String]) throws(LocatedError) -> YAMLMembers {
         guard case .mapping(let mapping) = node else { throw error("\(what) must be a mapping") }
         var members: [String: YAMLNode] = [:]
@@ -53,15 +53,15 @@ package struct YAMLNode {
         return YAMLMembers(what: what, members: members, location: location)
     }
 
-    /// Returns the entries, in their order, of a mapping whose keys the operator chooses freely.
-    /// - Throws: ``LocatedError`` when the node is not a mapping.
+    /// Returns the entries of a mapping in which the operator chooses the keys, in the order of the file.
+    /// - Throws: ``LocatedError`` if the node is not a mapping.
     package func entries(of what: String) throws(LocatedError) -> [(name: String, value: YAMLNode)] {
         guard case .mapping(let mapping) = node else { throw error("\(what) must be a mapping") }
         return mapping.map { ($0.scalar?.string ?? "", YAMLNode(node: $1, file: file)) }
     }
 
     /// Returns the elements of a list.
-    /// - Throws: ``LocatedError`` when the node is not a list, or is an empty one.
+    /// - Throws: ``LocatedError`` if the node is not a list, or is an empty list.
     package func elements(of what: String) throws(LocatedError) -> [YAMLNode] {
         guard case .sequence(let sequence) = node, !sequence.isEmpty else {
             throw error("\(what) must be a list with at least one entry")
@@ -69,8 +69,8 @@ package struct YAMLNode {
         return sequence.map { YAMLNode(node: $0, file: file) }
     }
 
-    /// Returns the text of a scalar, whatever YAML type it would have.
-    /// - Throws: ``LocatedError`` when the node is not a scalar, is empty, or is YAML's null.
+    /// Returns the text of a scalar of any YAML type.
+    /// - Throws: ``LocatedError`` if the node is not a scalar, is empty, or is YAML's null.
     package func text(of what: String) throws(LocatedError) -> String {
         guard let scalar = node.scalar, !scalar.string.isEmpty else { throw error("\(what) must be a text") }
         guard scalar.style != .plain || !["~", "null", "Null", "NULL"].contains(scalar.string) else {
@@ -80,9 +80,9 @@ package struct YAMLNode {
         return scalar.string
     }
 
-    /// The largest number that a file may give.
+    /// The largest number that a file may contain.
     ///
-    /// It is far above any count, but products with it do not overflow.
+    /// It is far above any real count, but small enough that its products do not overflow.
     package static let largestInteger = 1_000_000_000_000
 
     /// Returns a whole number from `minimum` to ``largestInteger``.
@@ -106,11 +106,11 @@ package struct YAMLMembers {
     /// The position in the file where the mapping begins.
     package let location: SourceLocation
 
-    /// The member with this key; `nil` when there is none.
+    /// The member with this key; `nil` if there is none.
     package subscript(name: String) -> YAMLNode? { members[name] }
 
     /// Returns the member with this key.
-    /// - Throws: ``LocatedError`` when there is none.
+    /// - Throws: ``LocatedError`` if there is none.
     package func required(_ name: String) throws(LocatedError) -> YAMLNode {
         guard let member = members[name] else { throw LocatedError("\(what) needs \"\(name)\"", at: location) }
         return member

@@ -2,7 +2,8 @@ internal import BSON
 internal import CMongoC
 
 extension BSONDocument {
-    /// Calls `body` with the bytes as the C shim takes them; they are valid only during the call.
+    /// Calls `body` with the document's bytes in the form that the C functions take; they are valid only during the
+    /// call.
     func lend<R, E: Error>(_ body: (cmongoc_document) throws(E) -> R) throws(E) -> R {
         let span = bytes.span
         return try unsafe span.withUnsafeBufferPointer { buffer throws(E) in
@@ -19,9 +20,9 @@ extension BSONDocument {
     }
 }
 
-/// Calls `body` with the arguments that most calls of the driver take.
+/// Calls `body` with the C forms of three arguments that most functions of the driver take.
 ///
-/// They are a command, a filter or a pipeline; the options; and the read preference.
+/// The first is a command, a filter or a pipeline; the others are its options and the read preference.
 func lending<R>(
     _ document: BSONDocument, _ options: BSONDocument, _ preference: ReadPreference?,
     to body: (cmongoc_document, cmongoc_document, OpaquePointer?) -> R

@@ -1,7 +1,7 @@
 package import BSON
 internal import CMongoC
 
-/// The changes of a collection in their order, each returned once no failover can undo it.
+/// The changes of a collection in their order; each is returned only after no failover can undo it.
 ///
 /// The stream's calls block the thread until the server answers. The stream holds its client, and kills the server's
 /// cursor when it is destroyed. The corresponding C type is `mongoc_change_stream_t`, which reopens a lost stream once
@@ -51,8 +51,8 @@ package struct ChangeStream: ~Copyable {
                 return nil
             }
             guard error.isOverload else { throw error }
-            // With a position to resume from, this returns after a short pause, so that the caller can do other work.
-            // Before the server's first answer there is no position, so the stream waits here.
+            // If the stream has a position to resume from, this method returns after a short pause, so that the caller
+            // can do other work. Before the server's first answer there is no position, so this method waits here.
             let hasPlace = resumeToken != nil
             if hasPlace {
                 lease.pool.overload.rest(after: error, refusals: refusals + 1)

@@ -62,7 +62,7 @@ extension Client {
         try lease.run(.write, command, on: database, options: options).checked(host: host)
     }
 
-    /// Returns the names of the databases on which the user has a privilege; listing these needs no further one.
+    /// Returns the names of the databases on which the user has a privilege; listing these needs no further privilege.
     /// - Parameter pattern: a regular expression that the names must match; `nil` for all names.
     /// - Throws: ``MongoError``.
     package func databaseNames(matching pattern: String? = nil) throws(MongoError) -> [String] {
@@ -201,8 +201,9 @@ extension ClientLease {
         }
     }
 
-    /// Moves the read and the write concern of a command to the options, because the driver would add the client's as
-    /// well.
+    /// Moves the read and the write concern from the command to its options.
+    ///
+    /// Otherwise the driver would also add the client's own concerns to the command.
     private static func split(_ command: BSONDocument, _ options: BSONDocument) -> (BSONDocument, BSONDocument) {
         let moved = ["writeConcern", "readConcern"]
         guard moved.contains(where: { command[$0] != nil }), let elements = try? command.elements() else {
@@ -217,7 +218,7 @@ extension ClientLease {
 }
 
 extension BSONDocument {
-    /// Whether the command changes documents, so that its filter may contain the fence of a lease.
+    /// Whether the command changes documents; the filter of such a command may contain the fence of a lease.
     fileprivate var isOfDocuments: Bool {
         ["insert", "update", "delete", "findAndModify"].contains { self[$0] != nil }
     }

@@ -21,12 +21,12 @@ final class ClientLease {
 
     var host: String { pool.host }
 
-    /// Counts a handle of the driver, such as a cursor, that was created.
+    /// Counts a new handle of the driver, such as a cursor.
     func opened() {
         pool.handles.add()
     }
 
-    /// Counts a handle of the driver that was destroyed.
+    /// Removes a destroyed handle of the driver from the count.
     func closed() {
         pool.handles.remove()
     }
@@ -36,16 +36,16 @@ final class ClientLease {
 extension ClientLease: Sendable {}  // mongoc_client_t: one thread at a time
 
 extension ClientLease {
-    /// Returns the error, with the reason if no server was found, and without values that an old server may have
+    /// Completes an error with the reason why no server was found, and removes values that an old server may have
     /// quoted.
     ///
     /// The driver's pool only knows that its monitoring threads failed to connect. A client without such threads
-    /// reports the reason: refused, timed out, no such host, a handshake. So that client tries to connect once, for a
-    /// quarter of the search time.
+    /// reports the reason: refused, timed out, no such host, a handshake. This method creates such a client, which
+    /// tries to connect once, for a quarter of the search time.
     func explained(_ error: MongoError) -> MongoError {
         if error.mayQuoteValues, hasOldServer { return error.withoutValues }
         guard error.isServerSelection, var reason = connectionFailure() else { return error }
-        // With encryption, only the pool's reason mentions the handshake.
+        // With encryption, a failed handshake is mentioned only in the reason that the pool reports.
         let own = error.message.bracketed ?? error.message
         if pool.isEncrypted && !reason.contains(own) { reason += "; " + own }
         return MongoError(
@@ -55,7 +55,7 @@ extension ClientLease {
 
     /// Whether a server of the deployment is older than 5.0.
     ///
-    /// The messages of such a server do not show that an expression failed at a value.
+    /// Such a server does not say in its message whether an expression failed at a value, so the message may quote one.
     private var hasOldServer: Bool {
         let version = Int(unsafe cmongoc_oldest_wire_version(handle))
         return version > 0 && version < ServerHello.wireVersionOf50

@@ -23,9 +23,9 @@ package final class ClientPool {
     /// The replica set that the connection string asks for.
     let replicaSet: String?
     let handles = HandleCount()
-    /// Whether the deployment was found to answer quickly.
+    /// Whether a ping has shown that the deployment answers quickly.
     let isNear = Mutex(false)
-    /// The state of the waits while the server sheds load.
+    /// The waits of commands that the server refused because of its load.
     package let overload = Overload()
 
     private init(owning handle: OpaquePointer, uri: borrowing MongoURI) {
@@ -57,7 +57,7 @@ extension ClientPool {
         var error = bson_error_t()
         guard let handle = unsafe mongoc_client_pool_new_with_error(uri.handle, &error) else { throw MongoError(error) }
         let pool = unsafe ClientPool(owning: handle, uri: uri)
-        // Version 2 keeps the server's codes apart from the driver's.
+        // Version 2 of the error API separates the server's codes from the driver's.
         guard unsafe mongoc_client_pool_set_error_api(handle, MONGOC_ERROR_API_VERSION_2) else {
             preconditionFailure("a new pool takes the error API")
         }
@@ -113,8 +113,9 @@ extension ClientPool {
 extension BackgroundTask {
     /// Starts work with a client of the pool.
     ///
-    /// The client's commands wait for a server that sheds load as long as the caller's commands do. If the caller stops
-    /// waiting for a read, the read continues until the server ends it, after the client has disconnected.
+    /// The client's commands wait for an overloaded server no longer than the caller's limit allows
+    /// (``Overload/limit``). A read for which the caller no longer waits continues until the server ends it, after the
+    /// client has disconnected.
     package convenience init(on pool: ClientPool, _ body: @Sendable @escaping (borrowing Client) throws -> R) {
         let limit = Overload.limit
         self.init { try Overload.within(limit) { try body(try pool.client()) } }

@@ -9,8 +9,8 @@ package struct ConnectionOptions: Sendable {
     package var uri: String
     /// The time to find a server and connect to it, after which an error reports why it failed; 10 seconds by default.
     ///
-    /// Four fifths of the time are for the search (`serverSelectionTimeoutMS`), of which three quarters are for one
-    /// connection (`connectTimeoutMS`). The rest is for finding the reason of a failure.
+    /// Four fifths of the time are for the search for a server (`serverSelectionTimeoutMS`). Three quarters of the
+    /// search are for one connection (`connectTimeoutMS`). The last fifth is for finding the reason of a failure.
     package var connectTimeout: Duration?
     /// The longest silence of a server that is working on a command; libmongoc's default is 5 minutes.
     package var socketTimeout: Duration?
@@ -18,9 +18,9 @@ package struct ConnectionOptions: Sendable {
     package var appName: String?
     /// The members that answer reads; the primary by default.
     package var readPreference: ReadPreference?
-    /// The data that reads see; the server's default by default.
+    /// The read concern (the data that reads see); `nil` leaves it to the connection string, then to the server.
     package var readConcern: ReadConcern?
-    /// The condition for a write to count as done; the server's default by default.
+    /// The write concern (when a write is done); `nil` leaves it to the connection string, then to the server.
     package var writeConcern: WriteConcern?
     /// The encryption of the connection; `nil` leaves it to the connection string.
     package var tls: TLSOptions?
@@ -35,7 +35,7 @@ package struct ConnectionOptions: Sendable {
     /// The compressors to offer, of which the first that the server supports is used: "zstd", "zlib", "snappy"; none by
     /// default.
     package var compressors: [String]?
-    /// The number of clients that a pool may hold, and so of threads that use one at the same time; 100 by default.
+    /// The most clients in a pool, and so the most threads that use the pool at the same time; 100 by default.
     package var maxPoolSize: Int?
 
     /// Creates options that leave everything to the connection string and the defaults.
@@ -106,8 +106,8 @@ extension ConnectionOptions {
         if connectTimeout != nil || !uri.has(MONGOC_URI_CONNECTTIMEOUTMS) {
             try uri.set(MONGOC_URI_CONNECTTIMEOUTMS, to: (uri.serverSelectionTimeout * 3 / 4).driverMilliseconds)
         }
-        // After a server refuses a command as if it were shutting down, the driver checks it again only at the next
-        // heartbeat. With the driver's default of 10 seconds, the search would end before that.
+        // After a server refuses a command as if it were shutting down, the driver checks the server again only at the
+        // next heartbeat. With the driver's default of 10 seconds, the search for a server would end before that check.
         if !uri.has(MONGOC_URI_HEARTBEATFREQUENCYMS) {
             try uri.set(MONGOC_URI_HEARTBEATFREQUENCYMS, to: Self.heartbeat.driverMilliseconds)
         }
@@ -147,7 +147,8 @@ extension ConnectionOptions {
 
     /// The least number of clients in a pool.
     ///
-    /// It is more than a run with all its threads, its state, its throttle and its ledger holds at the same time.
+    /// The number exceeds the clients that a run with all its threads, its state, its throttle and its ledger uses at
+    /// once.
     private static let leastPool: Int32 = 40
 
     private func applyTransport(to uri: borrowing MongoURI) throws(MongoError) {

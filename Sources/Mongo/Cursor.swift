@@ -4,9 +4,10 @@ internal import CMongoC
 /// The documents of a result that the server sends batch by batch.
 ///
 /// The cursor's calls block the thread until the server answers. The cursor holds its client, and kills the server's
-/// cursor when it is destroyed. The corresponding C type is `mongoc_cursor_t`. If the server refuses to send a batch
-/// because of its load, the batch is requested again. For that, this type makes a session itself: at the first error,
-/// the driver gives up its cursor and the session that it made for it.
+/// cursor when it is destroyed. The corresponding C type is `mongoc_cursor_t`.
+///
+/// If the server refuses to send a batch because of its load, the batch is requested again. This needs a session that
+/// this type creates: at the first error, the driver discards its cursor together with any session of its own.
 @safe
 package struct Cursor: ~Copyable {
     private var handle: OpaquePointer
@@ -17,11 +18,11 @@ package struct Cursor: ~Copyable {
     private let namespace: String
     /// The session that this type made; `nil` if the caller's options name one.
     private let session: OpaquePointer?
-    /// The driver's cursors that were given up because of the server's load.
+    /// The driver's earlier cursors, which failed because of the server's load.
     ///
     /// They share the server's cursor, so they are destroyed only at the end.
     private var spent: [OpaquePointer] = unsafe []
-    /// The error because of which no session could be made; `nil` if there was none.
+    /// The error that prevented the creation of the session; `nil` if there was none.
     private var failure: MongoError?
 
     /// Opens a cursor.

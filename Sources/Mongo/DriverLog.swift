@@ -22,7 +22,7 @@ package enum DriverLog {
         /// A trace of every call.
         case trace
 
-        /// Orders by importance, errors first.
+        /// Orders from the most important lines (errors) to the least important (traces).
         package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 

@@ -1,15 +1,15 @@
 internal import BSON
 
-/// A member of the deployment, identified by the driver's number for it, which is valid as long as the pool lives.
+/// A member of the deployment, identified by a number of the driver; the number is valid as long as the pool lives.
 package struct Member: Hashable, Sendable {
     let id: UInt32
 }
 
 /// The settings of reads that stay with one member and one session, because record numbers differ between members.
 package struct MemberReads {
-    /// The options with which the driver runs every command of the reads.
+    /// The options of every command of these reads: the session and the member.
     let options: BSONDocument
-    /// The options with which the driver runs commands that begin a read.
+    /// The options of a command that begins a read: the session, the member and the read concern.
     let startOptions: BSONDocument
 
     /// Creates the settings from a session's current state; the reads see at least what the session has seen so far.
@@ -18,7 +18,8 @@ package struct MemberReads {
         var options = BSONBuilder(continuing: try session.options())
         options.append("serverId", .integer(Int(member.id)))
         self.options = options.finish()
-        // The driver adds causal consistency only to reads that it may retry, and it may retry these on any member.
+        // The driver adds causal consistency only to reads that it may retry on any member. These reads stay on one
+        // member, so the read concern is added here.
         let time = session.operationTime
         let concern: BSONDocument =
             time > 0 ? ["level": "majority", "afterClusterTime": .timestamp(time)] : ["level": "majority"]

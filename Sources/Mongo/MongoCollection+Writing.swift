@@ -4,8 +4,9 @@ internal import CMongoC
 extension MongoCollection {
     /// Runs the `update` command.
     ///
-    /// Nothing is retried, except a command that the server refused before it began because of its load: an update of
-    /// many documents cannot be retried, and only the caller knows whether its update is idempotent.
+    /// A command is sent again only if the server refused it because of its load before it began. Nothing else is
+    /// retried: an update of many documents cannot be retried, and only the caller knows whether its update is
+    /// idempotent.
     /// - Parameters:
     ///   - statements: the statements, which must fit one command of 16 MiB together.
     ///   - isOrdered: whether the first refused statement ends the command.
@@ -25,7 +26,7 @@ extension MongoCollection {
             ], options, collectsWriteErrors)
     }
 
-    /// Runs the `delete` command; the parameters are those of `update`.
+    /// Runs the `delete` command, with the same parameters as `update`.
     /// - Throws: ``MongoError``. A write concern error means that the write was done.
     @discardableResult
     package func delete(
@@ -39,7 +40,7 @@ extension MongoCollection {
             ], options, collectsWriteErrors)
     }
 
-    /// Runs the `insert` command; the parameters are those of `update`.
+    /// Runs the `insert` command, with the same parameters as `update`.
     /// - Throws: ``MongoError``. A write concern error means that the write was done.
     @discardableResult
     package func insert(
@@ -81,8 +82,8 @@ extension MongoCollection {
 extension WriteReply {
     /// Returns the reply, or throws its first write error if the caller does not collect them.
     ///
-    /// A transient error, such as a refusal because of the server's load, is always thrown, because it says nothing
-    /// about the statement's document.
+    /// A transient error, such as a refusal because of the server's load, is always thrown, because the statement's
+    /// document did not cause it.
     func checked(
         _ collectsWriteErrors: Bool, labels: Set<String>, _ lease: ClientLease
     ) throws(MongoError) -> WriteReply {

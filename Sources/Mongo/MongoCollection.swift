@@ -35,7 +35,8 @@ extension MongoCollection {
 
     /// Whether the fastest of three pings to the deployment takes less than 5 ms.
     ///
-    /// Then reading documents costs little more than evaluating them on the server. The deployment is measured once.
+    /// From such a deployment, reading documents costs little more than evaluating them on the server. A quick result
+    /// is stored and not measured again.
     /// - Throws: ``MongoError``.
     private var isNear: Bool {
         get throws(MongoError) {
@@ -47,7 +48,7 @@ extension MongoCollection {
                 shortest = min(shortest, start.duration(to: .now))
             }
             let isNear = shortest < .milliseconds(5)
-            // A slow answer may pass, so it is not kept.
+            // A slow result may be temporary, so only a quick one is stored.
             if isNear { lease.pool.isNear.withLock { $0 = true } }
             return isNear
         }

@@ -80,8 +80,8 @@ extension MongoError {
 extension MongoError {
     /// Whether the server may still be running the operation, or may still receive it.
     ///
-    /// If the server itself replied with an error, the operation has ended. A router's error may be about another
-    /// server.
+    /// If the server itself replied with an error, the operation has ended. An error that a router reports for another
+    /// server does not show whether the operation has ended there.
     package var mayBeUnderWay: Bool {
         isTransient && !isServerSelection && (domain != .server || Self.ofNetwork.contains(code))
     }
@@ -90,8 +90,8 @@ extension MongoError {
 
     /// Whether the server refused the command because of its load, and would accept the same command later.
     ///
-    /// The labels decide; for servers that send none, the codes do. Source: the drivers' specification "client
-    /// backpressure", and `src/mongo/base/error_codes.yml`.
+    /// The error labels decide; for servers that send no labels, the codes decide. Source: the drivers' specification
+    /// "client backpressure", and `src/mongo/base/error_codes.yml`.
     package var isOverload: Bool {
         labels.contains("SystemOverloadedError") || Self.overloadCodes.contains(code) && domain.isServer
     }
@@ -109,11 +109,12 @@ extension MongoError {
     ]
 
     /// Whether a write, or the evaluation of its effect, failed because of one of its documents, and can be repeated
-    /// without it.
+    /// without that document.
     ///
-    /// Only errors that are known to be about one document count. Every other error ends the job, because an unknown
-    /// error may mean that something is wrong with the collection, the command, the server or the runner. An expression
-    /// that fails at a value reports a numbered assertion, of which there are thousands; other errors have a name.
+    /// This is so only for errors that are known to be about one document. Every other error ends the job, because an
+    /// unknown error may mean that something is wrong with the collection, the command, the server or the runner. An
+    /// expression that fails at a value reports a numbered assertion, of which there are thousands; other errors have a
+    /// name.
     package var isOfOneDocument: Bool {
         guard domain == .server, !isTransient, !isCursorLost else { return false }
         return Self.ofDocuments.contains(code) || isAssertion || isOfScript
@@ -130,10 +131,10 @@ extension MongoError {
         code.rawValue > 10_000 && codeName?.hasPrefix("Location") ?? true && !Self.namedAbove10000.contains(code)
     }
 
-    /// The codes above 10,000 of errors with a name.
+    /// The codes above 10,000 that belong to named errors.
     ///
-    /// They are listed because the error of a single statement has no name: the last part of `error_codes.yml`, and two
-    /// for a stage or an option that the server does not know.
+    /// The list is needed because the error of a single statement does not include the name. It has the last part of
+    /// `error_codes.yml`, and two codes for a stage or an option that the server does not know.
     private static let namedAbove10000: Set<Code> = Set(
         [
             10_003, 10_058, 10_107, 11_600, 11_601, 11_602, 12_586, 12_587, 13_104, 13_113, 13_297, 13_388, 13_435,
@@ -164,35 +165,35 @@ extension MongoError {
 
 /// The server's codes: `src/mongo/base/error_codes.yml`.
 extension MongoError.Code {
-    /// A value or a combination that the command does not accept.
+    /// The command does not accept a value or a combination of values.
     package static let badValue = Self(rawValue: 2)
-    /// An error without a specific code, such as an exception that a script threw.
+    /// The error has no specific code, such as an exception that a script threw.
     package static let unknownError = Self(rawValue: 8)
-    /// A value of the wrong type.
+    /// A value has the wrong type.
     package static let typeMismatch = Self(rawValue: 14)
-    /// A number that is too large, or a document that is nested too deep.
+    /// A number is too large, or a document is nested too deep.
     package static let overflow = Self(rawValue: 15)
-    /// Bytes that are not BSON.
+    /// The bytes are not BSON.
     package static let invalidBSON = Self(rawValue: 22)
-    /// A path through a value that is not a document.
+    /// A path leads through a value that is not a document.
     package static let pathNotViable = Self(rawValue: 28)
-    /// Two changes to the same path.
+    /// An update changes the same path twice.
     package static let conflictingUpdateOperators = Self(rawValue: 40)
-    /// A field whose name begins with a dollar sign.
+    /// A field's name begins with a dollar sign.
     package static let dollarPrefixedFieldName = Self(rawValue: 52)
-    /// An `_id` that is not allowed.
+    /// The `_id` has a value that is not allowed.
     package static let invalidIDField = Self(rawValue: 53)
-    /// A reference that lacks one of its fields.
+    /// A reference lacks one of its fields.
     package static let invalidDBRef = Self(rawValue: 55)
-    /// A field without a name.
+    /// A field's name is empty.
     package static let emptyFieldName = Self(rawValue: 56)
-    /// A field with a dot in its name.
+    /// A field's name contains a dot.
     package static let dottedFieldName = Self(rawValue: 57)
-    /// A change to `_id` or to a shard key.
+    /// An update would change `_id` or a shard key.
     package static let immutableField = Self(rawValue: 66)
-    /// A script that cannot be run, or that failed.
+    /// A script cannot be run, or it failed.
     package static let scriptFailure = Self(rawValue: 139)
-    /// Two arrays of one document in the same compound index.
+    /// A compound index would contain two arrays of one document.
     package static let cannotIndexParallelArrays = Self(rawValue: 171)
     /// Too many operations wait to be admitted.
     package static let admissionQueueOverflow = Self(rawValue: 433)
@@ -240,7 +241,7 @@ extension MongoError.Code {
     package static let networkTimeout = Self(rawValue: 89)
     /// The server is shutting down.
     package static let shutdownInProgress = Self(rawValue: 91)
-    /// Two writes conflicted; the one that lost can be retried.
+    /// Two writes conflicted; the failed one can be retried.
     package static let writeConflict = Self(rawValue: 112)
     /// The document does not fit the collection's validator.
     package static let documentValidationFailure = Self(rawValue: 121)

@@ -25,7 +25,7 @@ package struct MongoError: Error, Hashable, Sendable {
     package let modified: Int?
     /// The least number of documents that the write changed; `nil` if the reply does not contain it.
     ///
-    /// Documents that a multi-document update changed before one of them was refused do not count.
+    /// Documents that a multi-document update changed before the server refused one of them are not included.
     package let modifiedAtLeast: Int?
 
     /// Creates an error; quoted documents and values are removed from `message` here.
@@ -109,8 +109,8 @@ extension MongoError {
 
     /// Reads the write concern error of a reply with `ok: 1`; `nil` if it has none.
     ///
-    /// If the server also refused statements, this is the error of the first refusal, because a write concern error
-    /// means that the write was done.
+    /// If the server also refused statements, the result is the error of the first refusal instead, because a write
+    /// concern error means that the write was done.
     init?(writeConcernErrorOf reply: BSONDocument, host: String?) {
         guard let detail = reply.writeConcernError, let code = detail["code"]?.integer else { return nil }
         if let refused = WriteError.all(of: reply).first {
@@ -148,7 +148,7 @@ extension MongoError {
 }
 
 extension MongoError {
-    /// Whether the message may quote a value, judged by the code.
+    /// Whether the code is one whose message may quote a value.
     ///
     /// Expressions that fail at a value report codes above 10,000, or the codes of a wrong argument.
     var mayQuoteValues: Bool {

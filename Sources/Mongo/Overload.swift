@@ -25,7 +25,8 @@ package final class Overload: Sendable {
         package static let last = Limit(reads: .seconds(5), writes: .seconds(5), obeysStop: false)
     }
 
-    /// The limit of the thread or task; with `nil`, a command waits until the server accepts it or a stop is requested.
+    /// The limit of the current thread or task; with `nil`, a command waits until the server accepts it or a stop is
+    /// requested.
     @TaskLocal package static var limit: Limit?
 
     private struct State {
@@ -39,12 +40,14 @@ package final class Overload: Sendable {
 
     init() {}
 
-    /// Runs `body`, whose commands wait no longer than `limit`; `nil` means no limit.
+    /// Runs `body` with a limit on the waits of its commands; `nil` means no limit.
+    ///
+    /// If an overloaded server refuses one of these commands, the command is sent again for no longer than `limit`.
     package static func within<R>(_ limit: Limit?, _ body: () throws -> R) rethrows -> R {
         try $limit.withValue(limit, operation: body)
     }
 
-    /// Returns the pause after so many refusals in a row: a random time of at most 10 s.
+    /// Returns the pause after the given number of refusals in a row: a random time of at most 10 s.
     ///
     /// The time is random (full jitter), so that clients do not all return together.
     package static func pause(after refusals: Int) -> Duration {
@@ -66,7 +69,7 @@ package final class Overload: Sendable {
     private static let silence = Duration.seconds(2)
     private static let reminder = Duration.seconds(30)
 
-    /// Sends a command until the server accepts it.
+    /// Sends a command again while the overloaded server refuses it, for no longer than ``limit`` allows.
     /// - Parameter writes: whether the command may change documents.
     func retrying<R>(writes: Bool, _ send: () throws(MongoError) -> R) throws(MongoError) -> R where R: ~Copyable {
         var wait = Wait(self)

@@ -52,7 +52,7 @@ extension ReadPreference {
 extension MongoURI {
     /// Sets the read preference of the connection string.
     ///
-    /// If `preference` has neither tags nor a staleness, those of the string stay, unless the mode is `primary`.
+    /// If `preference` has neither tags nor a staleness, the string keeps its own, unless the mode is `primary`.
     ///
     /// The corresponding C function is `mongoc_uri_set_read_prefs_t`, which copies.
     func set(_ preference: ReadPreference) {

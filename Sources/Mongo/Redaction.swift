@@ -21,8 +21,9 @@ package enum Redaction {
         return message[..<start] + (quotes ? "\"…\"" : "{…}") + (end.map { message[$0...].dropFirst() } ?? "")
     }
 
-    /// Whether a server's message reports a failure while it worked on documents, so that any part of it may be a
-    /// value.
+    /// Whether a server's message reports a failure while the server evaluated documents.
+    ///
+    /// Any part of such a message may be a value.
     ///
     /// mongod writes "PlanExecutor error during aggregation", "Plan executor error during update" and the like, and
     /// mongos repeats these texts.
@@ -35,12 +36,13 @@ package enum Redaction {
         code == .duplicateKey ? serverMessage(message) : valueMessage(message)
     }
 
-    /// Returns a text about a value, from mongod or another source, without every part that may be a value.
+    /// Removes every part that may be a value from a text about a value; the text may come from mongod or elsewhere.
     ///
-    /// These are numbers, text in quotes or braces, and text after a colon, where mongod prints strings without quotes.
+    /// The removed parts are numbers, text in quotes or braces, and text after a colon, where mongod prints strings
+    /// without quotes.
     package static func valueMessage(_ message: String) -> String {
         let mark = " :: caused by ::"
-        // The part up to the first mark says what mongod was doing, and stays; a value may contain another mark.
+        // The part up to the first mark says what mongod was doing, and is kept. A later mark may be part of a value.
         let start = message.firstRange(of: mark).map(\.upperBound) ?? message.startIndex
         let head = isOfEvaluation(String(message[..<start])) ? start : message.startIndex
         let rest = withoutQuoted(serverMessage(String(message[head...])))
@@ -48,7 +50,7 @@ package enum Redaction {
         for cause in rest.split(separator: mark, omittingEmptySubsequences: false).map(String.init) {
             let cut = cutAfterColon(cause)
             kept.append(withoutNumbers(cut))
-            // The causes after this one may belong to the value that was cut.
+            // If a value was cut from this cause, the causes after it may belong to that value, so they are dropped.
             if cut != cause { break }
         }
         return message[..<head] + kept.joined(separator: mark)
@@ -80,7 +82,7 @@ package enum Redaction {
 
     /// Removes the text after the first colon.
     ///
-    /// A colon after an operator's name, as in "$substrCP: …", does not count.
+    /// A colon after an operator's name, as in "$substrCP: …", is skipped.
     private static func cutAfterColon(_ text: String) -> String {
         var start = text.startIndex
         while let colon = text[start...].firstRange(of: ": ") {

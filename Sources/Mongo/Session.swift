@@ -48,7 +48,7 @@ package struct Session: ~Copyable {
 
     /// Makes later reads see at least the data of the cluster time `time`.
     ///
-    /// If that is before ``operationTime``, nothing changes.
+    /// A `time` before ``operationTime`` changes nothing.
     ///
     /// The corresponding C function is `mongoc_client_session_advance_operation_time`.
     package func advance(to time: UInt64) {

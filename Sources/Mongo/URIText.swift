@@ -6,8 +6,8 @@ struct URIText {
 
     /// A defect that the driver would not notice; `nil` if there is none.
     ///
-    /// The driver splits at the first `@` and `/`. If a password contains one of them unescaped, the rest of it would
-    /// become the name of a host or a database, and be shown.
+    /// The driver splits at the first `@` and `/`. If a password contains one of them unescaped, the rest of the
+    /// password would become the name of a host or a database, and messages would show it.
     var defect: String? {
         guard text.hasPrefix("mongodb://") || text.hasPrefix("mongodb+srv://") else {
             return "it must begin with mongodb:// or mongodb+srv://"
@@ -28,7 +28,7 @@ struct URIText {
 
     /// The text between the scheme and the last `@`, split at its first colon.
     ///
-    /// An unescaped password may contain any character, so the last `@` counts.
+    /// An unescaped password may contain any character, so only the last `@` ends the text.
     private var userInfo: [String] {
         let rest = text.split(separator: "://", maxSplits: 1).last ?? ""
         guard let at = rest.lastIndex(of: "@") else { return [] }

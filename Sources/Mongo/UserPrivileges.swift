@@ -34,7 +34,7 @@ package struct UserPrivileges: Sendable {
 
     /// Reads a reply; `nil` if no user is logged in, as on a deployment without access control.
     ///
-    /// Then only the deployment itself can decide what is allowed.
+    /// Without a user, only the deployment itself can decide what is allowed.
     package init?(connectionStatus reply: BSONDocument) {
         guard let info = reply["authInfo"]?.document, let users = info["authenticatedUsers"]?.document,
             let user = users.values.first?.document?["user"]?.text,
@@ -52,7 +52,7 @@ package struct UserPrivileges: Sendable {
         granted.contains { $0.actions.contains(action) && Self.covers($0.resource, resource) }
     }
 
-    /// Whether the granted resource covers the one in question, as the server decides.
+    /// Whether a privilege on `granted` includes `asked`, by the server's rules.
     ///
     /// An empty name means every name, except the names of the server's own collections.
     private static func covers(_ granted: BSONDocument, _ asked: PrivilegeResource) -> Bool {

@@ -6,7 +6,7 @@ package struct WriteConcern: Hashable, Sendable {
     package enum Acknowledgement: Hashable, Sendable {
         /// A majority of the voting members.
         case majority
-        /// That many members, at least 1.
+        /// The given number of members, at least 1.
         case members(Int)
         /// The members that a custom mode in the replica set's settings names.
         case mode(String)

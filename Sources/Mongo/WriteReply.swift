@@ -4,7 +4,7 @@ package import BSON
 package struct WriteReply: Hashable, Sendable {
     /// The number of documents that an update's filters matched, a delete removed, or an insert added; without upserts.
     package let matched: Int
-    /// The number of documents that an update changed; documents that stayed the same do not count.
+    /// The number of documents that an update changed, without documents that stayed the same.
     package let modified: Int
     /// The number of documents that an update inserted.
     package let upserted: Int

@@ -4,12 +4,12 @@ import Mongo
 import Running
 import Scanning
 
-/// The pairs whose changes were carried over after the positions in the change streams were last saved.
+/// The pairs whose changes were carried over since the mirror last saved its positions in the change streams.
 ///
 /// A pair is an original and the partner's document that belongs to it. Each transaction that writes pairs also records
 /// their keys in the state database, with the time up to which their changes are carried over. If a mirror is killed
-/// before it saves its positions, the next mirror receives the same changes again, and recognises from these records
-/// that they are already carried over.
+/// before it saves its positions, the next mirror receives the same changes again. It finds in these records that they
+/// are already carried over.
 struct CarriedChanges {
     private static let collection = "carried"
 
@@ -34,7 +34,7 @@ struct CarriedChanges {
         }
     }
 
-    /// Whether an earlier run already carried over the change that a pair had at the given time.
+    /// Whether an earlier run already carried over the pair's changes up to the given time.
     func contains(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
 
     /// Returns the number of a record that no transaction has used yet.
@@ -44,7 +44,7 @@ struct CarriedChanges {
     }
 
     /// Records, in a transaction, that all changes of these pairs up to the given time are carried over.
-    /// - Parameter number: the record's number, which ``isRecorded(_:in:of:options:)`` takes.
+    /// - Parameter number: the record's number; a caller passes it later to ``isRecorded(_:in:of:options:)``.
     mutating func record(
         _ keys: [IDKey], until time: ClusterTime, as number: Int, in database: String, of client: borrowing Client,
         options: BSONDocument
@@ -57,7 +57,7 @@ struct CarriedChanges {
         written = time
     }
 
-    /// Whether a transaction that made the record with this number was committed.
+    /// Whether a transaction that wrote the record with this number was committed.
     func isRecorded(
         _ number: Int, in database: String, of client: borrowing Client, options: BSONDocument
     ) throws -> Bool {
@@ -67,9 +67,9 @@ struct CarriedChanges {
 
     private func id(_ number: Int) -> BSONValue { ["job": .string(job), "n": .integer(number)] }
 
-    /// Deletes the records whose time is not after the given one.
+    /// Deletes the records with the given time or an earlier one.
     ///
-    /// The caller has saved positions in all change streams that reach this time, so no stream reports those changes
+    /// The caller has saved positions after this time in all change streams, so no stream will report those changes
     /// again.
     mutating func forget(upTo time: ClusterTime, under kernel: borrowing Kernel) throws {
         guard written != nil else { return }

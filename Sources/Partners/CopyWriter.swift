@@ -4,14 +4,14 @@ import JobState
 import Mongo
 import Running
 
-/// Inserts documents into a partner that no client writes to yet.
+/// Inserts documents into a partner to which no client writes yet.
 struct CopyWriter {
     let namespace: Namespace
 
-    /// Inserts documents; a document that already exists stays as it is, because an earlier run inserted it.
+    /// Inserts documents; existing documents stay as they are, because an earlier run inserted them.
     ///
-    /// The aggregation pipeline begins with a match on the lease's document in the state database, so that the server
-    /// inserts nothing after the lease has ended.
+    /// The aggregation pipeline begins with a match on the lease's document in the state database. After the lease has
+    /// ended, there is no match, so the server inserts nothing.
     /// - Returns: the `_id`s of the documents that the server refuses, each with the server's error code.
     func insert(_ documents: [BSONDocument], under kernel: inout Kernel) throws -> [(id: BSONValue, code: Int)] {
         var refused: [(id: BSONValue, code: Int)] = []
@@ -24,7 +24,7 @@ struct CopyWriter {
                     refused += rest.compactMap { $0["_id"] }.map { ($0, error.code.rawValue) }
                     continue
                 }
-                // Each half is inserted separately, so that only the refused document is left out.
+                // Each half is inserted separately, so that in the end only the refused document is left out.
                 let half = (rest.count + 1) / 2
                 for part in [rest.prefix(half), rest.dropFirst(half)] {
                     refused += try insert(Array(part), under: &kernel)

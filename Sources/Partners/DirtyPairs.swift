@@ -1,23 +1,23 @@
 import BSON
 import Following
 
-/// The pairs that clients changed and that are not yet carried over, in the order of their first change.
+/// The pairs that clients changed and that the mirror has not carried over yet, in the order of their first change.
 ///
 /// A pair is an original and the partner's document that belongs to it.
 struct DirtyPairs {
     /// The times of the changes of one document of a pair.
     struct Change: Hashable {
-        /// The time of the first change since the document was carried over.
+        /// The time of the document's first change since it was last carried over.
         var first: ClusterTime
-        /// The time of the last change.
+        /// The time of the document's last change.
         var last: ChangeTime
 
-        /// Makes the times of a single change, or of several changes between `first` and `last`.
+        /// Stores the times of several changes between `first` and `last`; without `first`, of a single change.
         init(at last: ChangeTime, since first: ChangeTime? = nil) {
             (self.last, self.first) = (last, (first ?? last).cluster)
         }
 
-        /// Combines two lists of changes of the same document.
+        /// Combines two records of changes of the same document.
         static func + (left: Change, right: Change) -> Change {
             var sum = left.last.cluster >= right.last.cluster ? left : right
             sum.first = min(left.first, right.first)
@@ -25,17 +25,17 @@ struct DirtyPairs {
         }
     }
 
-    /// The changes of a pair that are not yet carried over.
+    /// The changes of a pair that the mirror has not carried over yet.
     struct Pair {
         /// The times of the changes on each side; a side without a change has no entry.
         var changes: [PartnerSide: Change] = [:]
-        /// Whether it is not known which document of the pair changed; then a missing document does not count as
-        /// deleted.
+        /// Whether it is unknown which document of the pair changed; a missing document then does not count as deleted.
         var isUnknown = false
-        /// The number of the read that first reported a change of the pair; one read takes the changes of both
-        /// streams.
+        /// The number of the read that first reported a change of the pair.
+        ///
+        /// One read takes the pending changes of both streams.
         var read: Int
-        /// The time of the first change, in milliseconds since 1970; `nil` if it is not known.
+        /// The time of the first change, in milliseconds since 1970; `nil` if it is unknown.
         var since: Int64?
     }
 
@@ -46,13 +46,13 @@ struct DirtyPairs {
     var isEmpty: Bool { pairs.isEmpty }
     var count: Int { pairs.count }
 
-    /// The number of the oldest read with a pair that is not yet carried over; `nil` if there is none.
+    /// The number of the oldest read that reported a pair which is not carried over yet; `nil` if there is none.
     var oldestRead: Int? { pairs.values.lazy.map(\.read).min() }
 
-    /// The time of the oldest change that is not yet carried over, in milliseconds since 1970.
+    /// The time of the oldest change that is not carried over yet, in milliseconds since 1970; `nil` if there is none.
     var since: Int64? { pairs.values.lazy.compactMap(\.since).min() }
 
-    /// Adds changes of one document of a pair, given by the times of the last and the first one.
+    /// Adds changes of one document of a pair, by the times of the last and the first of them.
     mutating func add(
         _ key: IDKey, _ side: PartnerSide, at time: ChangeTime, since first: ChangeTime? = nil, read: Int,
         isUnknown: Bool = false
@@ -62,10 +62,10 @@ struct DirtyPairs {
         join(key, Pair(changes: [side: change], isUnknown: isUnknown, read: read, since: since))
     }
 
-    /// Adds a held pair, so that the mirror tries again to carry it over; ``HeldPairs`` has the times of its changes.
+    /// Adds a held pair, so that the mirror tries to carry it over again; ``HeldPairs`` has the times of its changes.
     mutating func add(_ key: IDKey, read: Int) { join(key, Pair(read: read)) }
 
-    /// Removes and returns the pairs that changed first, at most `count`.
+    /// Removes and returns at most `count` pairs, the ones that changed first.
     mutating func take(_ count: Int) -> [(key: IDKey, pair: Pair)] {
         var taken: [(key: IDKey, pair: Pair)] = []
         while taken.count < count, start < queue.count {
@@ -80,7 +80,7 @@ struct DirtyPairs {
         return taken
     }
 
-    /// Removes and returns the changes of a pair up to the given time; later changes stay.
+    /// Removes and returns the changes of a pair up to the given time; keeps later changes.
     mutating func takeChanges(of key: IDKey, upTo time: ClusterTime) -> [PartnerSide: Change] {
         guard var pair = pairs[key] else { return [:] }
         let due = pair.changes.filter { $0.value.first <= time }
@@ -95,10 +95,10 @@ struct DirtyPairs {
         return due
     }
 
-    /// Adds a pair again whose changes could not be carried over.
+    /// Adds a pair again, because its changes could not be carried over.
     mutating func restore(_ key: IDKey, _ pair: Pair) { join(key, pair) }
 
-    /// Merges new changes of a pair into those that are already listed.
+    /// Merges the changes of a pair into the changes that are already listed.
     private mutating func join(_ key: IDKey, _ other: Pair) {
         guard var pair = pairs[key] else {
             pairs[key] = other

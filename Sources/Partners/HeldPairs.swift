@@ -6,21 +6,21 @@ import Running
 
 /// The pairs with a change that cannot be carried over, and the documents that cannot have a counterpart.
 ///
-/// Until such a pair is resolved, neither of its two documents overwrites the other. The state database lists the pairs
-/// with the times of their changes, so that a later run knows which of the two documents changed last.
+/// Until such a pair is resolved, the mirror overwrites neither of its documents with the other. The state database
+/// lists the pairs with the times of their changes, so that a later run knows which document changed last.
 struct HeldPairs {
     /// A pair with a change that cannot be carried over.
     struct Held: Hashable {
         /// The side of the document that cannot exist on the other side.
         var side: PartnerSide
-        /// The reason why that document cannot exist on the other side.
+        /// The reason why the document cannot exist on the other side.
         var refusal: Refusal
-        /// The changes of both documents that wait to be carried over, by side.
+        /// The changes of both documents that are not carried over yet, by side.
         var changes: [PartnerSide: DirtyPairs.Change]
-        /// The pair whose document has the unique-index key that this pair needs; `nil` if no such pair is known.
+        /// The pair whose document has the key in a unique index that this pair needs; `nil` if no such pair is known.
         var holder: IDKey?
 
-        /// Whether the document on the other side changed as well.
+        /// Whether the pair's document on the other side changed as well.
         var isConflict: Bool { changes[side.other] != nil }
     }
 
@@ -34,7 +34,8 @@ struct HeldPairs {
     private let job: String
     private var pairs: [IDKey: Held] = [:]
     private var alone: Set<Alone> = []
-    /// The held pairs that wait for a unique-index key, by the pair that has this key.
+    /// The held pairs that need a key in a unique index; their index in this dictionary is the pair that has the key
+    /// now.
     private var waiting: [IDKey: Set<IDKey>] = [:]
 
     init(job: String) { self.job = job }
@@ -46,8 +47,9 @@ struct HeldPairs {
 
     subscript(key: IDKey) -> Held? { pairs[key] }
 
-    /// Returns the held pairs that wait for the given pair to free a unique-index key; a change of the given pair may
-    /// do so.
+    /// Returns the held pairs that need a key in a unique index which the given pair has.
+    ///
+    /// A change of the given pair may free the key.
     func waiting(for key: IDKey) -> Set<IDKey> { waiting[key] ?? [] }
 
     private func recordID(_ side: PartnerSide, _ id: BSONValue) -> BSONValue {
@@ -82,8 +84,8 @@ struct HeldPairs {
     }
 
     /// Adds a pair to the held pairs, and records it in the state database.
-    /// - Returns: whether the pair was not yet held for this reason and side, and whether its two documents were not
-    ///   yet known to conflict.
+    /// - Returns: whether the pair is newly held, or for another reason or side than before; and whether a conflict
+    ///   between its two documents is new.
     mutating func hold(
         _ key: IDKey, _ held: Held, under kernel: borrowing Kernel
     ) throws -> (isNew: Bool, isNewConflict: Bool) {
@@ -121,7 +123,7 @@ struct HeldPairs {
         return true
     }
 
-    /// Removes a pair from the held pairs, because it is carried over, its documents match, or they no longer exist.
+    /// Removes a pair from the held pairs because it was carried over, its documents match, or they no longer exist.
     mutating func release(_ key: IDKey, under kernel: borrowing Kernel) throws {
         guard let held = pairs.removeValue(forKey: key) else { return }
         if let holder = held.holder { waiting[holder]?.remove(key) }
@@ -129,7 +131,7 @@ struct HeldPairs {
         try kernel.retrying { try kernel.store.client.delete(Self.collection, ids: [record]) }
     }
 
-    /// Removes a document that could not have a counterpart, because it no longer exists.
+    /// Removes a document that could not have a counterpart and no longer exists.
     mutating func release(_ id: BSONValue, alone side: PartnerSide, under kernel: borrowing Kernel) throws {
         guard alone.remove(Alone(side: side, id: IDKey(id))) != nil else { return }
         let record = recordID(side, id)

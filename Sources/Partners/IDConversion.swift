@@ -2,7 +2,8 @@ package import BSON
 import Jobs
 import LocatedYAML
 
-/// The conversion of an `_id` between the two sides of a partner: one side has strings, the other side another type.
+/// The conversion of an `_id` between the two sides of a partner: the `_id`s are strings on one side, and of another
+/// type on the other side.
 ///
 /// Each `_id` corresponds to exactly one `_id` on the other side. A string in another spelling, such as an ObjectId in
 /// capital letters, is refused.
@@ -12,15 +13,15 @@ package struct IDConversion: Hashable, Sendable {
         case objectId, int, uuid
     }
 
-    /// The type of the `_id`s on the side that does not have strings.
+    /// The type of the `_id`s on the side whose `_id`s are not strings.
     package let kind: Kind
     /// The side whose `_id`s are strings.
     package let texts: PartnerSide
 
-    /// Makes a conversion between `kind` and strings, which are on the given side.
+    /// Creates a conversion between `kind` and strings; the strings are on the given side.
     package init(_ kind: Kind, textsOn side: PartnerSide) { (self.kind, texts) = (kind, side) }
 
-    /// Reads `{from: TYPE, to: TYPE}` from a job file, where one of the two types is string.
+    /// Reads `{from: TYPE, to: TYPE}` from a job file, in which one of the two types is `string`.
     init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"id\"", allowed: ["from", "to"])
         let from = try members.required("from").text(of: "\"from\"")
@@ -39,7 +40,7 @@ package struct IDConversion: Hashable, Sendable {
         texts == .target ? (kind.rawValue, "string") : ("string", kind.rawValue)
     }
 
-    /// Returns the `_id` on the other side; `nil` if the `_id` cannot be converted.
+    /// Returns the corresponding `_id` on the other side; `nil` if the `_id` cannot be converted.
     package func converted(_ id: BSONValue, from side: PartnerSide) -> BSONValue? {
         side == texts ? value(of: id) : text(of: id)
     }
@@ -62,7 +63,7 @@ package struct IDConversion: Hashable, Sendable {
             case .int: Int(text).map { .integer($0) }
             case .uuid: UUIDText.bytes(of: text).map { .binary(subtype: 4, bytes: $0) }
             }
-        // A string is accepted only in the spelling that the conversion back to a string returns.
+        // A string is accepted only if the conversion back returns the same string.
         return value.flatMap { self.text(of: $0) == id ? $0 : nil }
     }
 }

@@ -1,7 +1,9 @@
 import BSON
 import Following
 
-/// The reads of a mirror; one read takes the pending changes of both streams.
+/// The reads of a mirror from the change streams, with the positions after each read.
+///
+/// One read takes the pending changes of both streams.
 struct StreamReads {
     /// The positions in the change streams of both sides after a read.
     struct Snapshot {
@@ -10,23 +12,23 @@ struct StreamReads {
         let times: [PartnerSide: ClusterTime]
     }
 
-    /// The number of the latest read; the first one has the number 1.
+    /// The number of the latest read, counted from 1.
     private(set) var latest = 0
     private var snapshots: [Snapshot] = []
 
     mutating func begin() { latest += 1 }
 
     /// Stores the positions after a read.
-    /// - Parameter oldest: the number of the oldest read with a pair that is not yet carried over; `nil` if there is
-    ///   none.
+    /// - Parameter oldest: the number of the oldest read that reported a pair which is not carried over yet; `nil` if
+    ///   there is none.
     mutating func end(with sides: [PartnerSide: MirrorRun.Side], waitingSince oldest: Int?) {
         snapshots.append(
             Snapshot(read: latest, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
         if snapshots.count > 64 { compact(oldest) }
     }
 
-    /// Returns the positions up to which all changes are carried over; `nil` if there are none yet.
-    /// - Parameter oldest: as in ``end(with:waitingSince:)``.
+    /// Returns the latest positions up to which all changes are carried over; `nil` if there are none yet.
+    /// - Parameter oldest: the same as in ``end(with:waitingSince:)``.
     mutating func done(before oldest: Int?) -> Snapshot? {
         compact(oldest)
         return snapshots.first.flatMap { $0.read < oldest ?? .max ? $0 : nil }
@@ -34,20 +36,21 @@ struct StreamReads {
 
     private mutating func compact(_ oldest: Int?) {
         guard let last = snapshots.lastIndex(where: { $0.read < oldest ?? .max }) else {
-            // Every snapshot was taken after the oldest pair's change was received, so none can be saved yet.
+            // All snapshots are later than the oldest change that is not carried over yet, so none of them can be
+            // saved.
             return
         }
         snapshots.removeFirst(last)
     }
 }
 
-/// How far a mirror lags behind the changes of clients.
+/// The measurements of how far a mirror lags behind the changes of clients.
 struct MirrorLag {
     /// The deployment's time when the lag was last computed.
     ///
-    /// A stream that has not reported all changes up to this time lags.
+    /// A stream lags if it has not reported all changes up to this time.
     var known = ClusterTime(rawValue: 0)
-    /// The delays of the latest changes until they were carried over, in milliseconds.
+    /// The times between the latest changes and the moments when they were carried over, in milliseconds.
     private var samples: [Int] = []
     private var next = 0
 
@@ -64,7 +67,7 @@ struct MirrorLag {
         }
     }
 
-    /// The delay of half of the changes, and the delay of all but one in a hundred, at most, in milliseconds.
+    /// The median and the 99th percentile of these times, in milliseconds.
     var percentiles: (median: Int, percentile99: Int) {
         guard !samples.isEmpty else { return (0, 0) }
         let sorted = samples.sorted()

@@ -8,37 +8,37 @@ import Mongo
 import Running
 import Scanning
 
-/// A pair that is being carried over: an original and the partner's document that belongs to it.
+/// A pair that the mirror is carrying over: an original and the partner's document that belongs to it.
 struct CarriedPair {
     /// The write to the other side's document that carries one document of the pair over.
     enum Result {
-        /// The other side's document is replaced by the given one, or inserted.
+        /// The other side's document is replaced by the given document, or the given document is inserted.
         case document(BSONDocument)
-        /// The other side's document is deleted, because this one no longer exists.
+        /// The other side's document is deleted, because this side's document no longer exists.
         case deletion
-        /// The other side's document already matches this one, so nothing is written.
+        /// The other side's document already matches this side's document, so nothing is written.
         case equal
-        /// This document cannot be carried over, because it cannot exist on the other side.
+        /// This side's document cannot be carried over, because it cannot exist on the other side.
         case refused(Refusal)
     }
 
     let key: IDKey
     /// The pair's changes since it was last carried over, and whether it is known which document changed.
     var dirty: DirtyPairs.Pair
-    /// The reason why the pair is held and its changes that still wait; `nil` if the pair is not held.
+    /// The reason why the pair is held, and its changes that are not carried over; `nil` if the pair is not held.
     let held: HeldPairs.Held?
-    /// The `_id` that the pair's document has, or would have, on each side.
+    /// The `_id` of the pair's document on each side, even if that document does not exist.
     let ids: [PartnerSide: BSONValue]
     /// The documents as they were read before the write; a side without a document has no entry.
     var documents: [PartnerSide: BSONDocument] = [:]
     /// The result of the forward steps on the original; `nil` if it was not computed yet.
     ///
-    /// It is not checked whether the reverse steps restore the original.
+    /// This does not include the check whether the reverse steps restore the original.
     var made: Translation.Outcome?
     /// The writes that carry the changed documents over, by the side of the changed document.
     var results: [PartnerSide: Result] = [:]
 
-    /// The changes that are not carried over: the new ones, and those that wait because the pair is held.
+    /// All changes of the pair that are not carried over: the new ones, and the older ones of a held pair.
     var changes: [PartnerSide: DirtyPairs.Change] { dirty.changes.merging(held?.changes ?? [:]) { $0 + $1 } }
 
     /// The sides whose documents may have to be carried over to the other side.
@@ -48,7 +48,8 @@ struct CarriedPair {
         return PartnerSide.allCases.filter { $0 == side || $0 == held?.side }
     }
 
-    /// The side that changed last; if that is not known, the original's side, unless there is no original.
+    /// The side that changed last; if that is unknown, the side of the original, or the partner's if there is no
+    /// original.
     var lastChanged: PartnerSide {
         guard !dirty.isUnknown, let target = changes[.target] else {
             return documents[.source] == nil && dirty.isUnknown ? .target : .source
@@ -57,15 +58,16 @@ struct CarriedPair {
         return source.last.cluster >= target.last.cluster ? .source : .target
     }
 
-    /// Whether both documents changed, or both exist and it is not known which one changed.
+    /// Whether both documents changed; if it is unknown which one changed, whether both exist and are listed as
+    /// changed.
     var isConflict: Bool { changes.count == 2 && (!dirty.isUnknown || documents.count == 2) }
 }
 
 extension MirrorRun {
-    /// The largest number of pairs that are carried over at once.
+    /// The most pairs that are carried over at once.
     private static var maximum: Int { 1_000 }
 
-    /// Carries over the pairs that changed first, at most ``maximum``.
+    /// Carries over at most ``maximum`` pairs, the ones that changed first.
     mutating func carry() throws {
         try restoreOverwritten()
         var pairs = dirty.take(Self.maximum).compactMap { key, pair -> CarriedPair? in
@@ -77,12 +79,13 @@ extension MirrorRun {
         var open = try unequal(pairs)
         if !open.isEmpty {
             try wait(until: time)
-            guard !kernel.stop.isRaised else {
+            // A document that the mirror overwrote is restored first, so that its pair is read with the client's change.
+            guard !kernel.stop.isRaised, unreported.overwriting.isEmpty else {
                 for pair in open { dirty.restore(pair.key, pair.dirty) }
                 return
             }
             for index in open.indices {
-                // The streams have now reported more changes up to the time of the read, which the documents already
+                // The streams have now reported further changes from before the read, which the documents already
                 // contain.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }
@@ -96,7 +99,7 @@ extension MirrorRun {
 
     // MARK: reading
 
-    /// Reads both documents of each pair, all at one point in time that is not before any of the pairs' changes.
+    /// Reads both documents of all pairs at one point in time, which is not before any change of the pairs.
     /// - Returns: that point in time.
     private mutating func read(_ pairs: inout [CarriedPair]) throws -> ClusterTime {
         let changes = pairs.flatMap { $0.dirty.changes.values.map(\.last.cluster) }
@@ -112,7 +115,7 @@ extension MirrorRun {
                 if kernel.stop.isRaised { throw StopAsked() }
                 continue
             }
-            // A server that has just become primary might read at an earlier time, because it does not know yet that a
+            // A server that has just become primary may read at an earlier time, because it does not know yet that a
             // majority has the latest change.
             guard time >= latest else {
                 try kernel.sleep(.milliseconds(20))
@@ -134,7 +137,7 @@ extension MirrorRun {
         let session = try kernel.client.startSession(isSnapshot: true)
         let options: BSONDocument = ["readConcern": ["level": "snapshot"], "comment": "shipshape mirror"]
         let source = partner.job.source
-        // The session's first read sets the point in time of all its reads.
+        // The first read of the session determines the point in time of all its reads.
         let reply = try kernel.client.runReadCommand(
             [
                 "find": .string(source.collection), "filter": ["_id": .null], "limit": 1, "projection": ["_id": 1],
@@ -163,10 +166,11 @@ extension MirrorRun {
         return try kernel.retrying { try translation(from: side).outcomes(of: documents) }
     }
 
-    /// Returns the pairs that have to be carried over, and removes the others from the held pairs.
+    /// Returns the pairs that have to be carried over, and releases the others if they were held.
     ///
     /// If the original changed, the result of the forward steps on it is compared with the partner's document. A pair
-    /// in which only the partner's document changed is always returned; it is compared later, by the reverse steps.
+    /// in which only the partner's document changed is always returned; the reverse steps show later whether it
+    /// differs.
     private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
         var open: [CarriedPair] = []
         var (others, originals): ([CarriedPair], [BSONDocument]) = ([], [])
@@ -209,7 +213,7 @@ extension MirrorRun {
             var rest: [(index: Int, document: BSONDocument, outcome: Translation.Outcome)] = []
             for (index, outcome) in zip(indexes, made) {
                 guard let outcome, let document = pairs[index].documents[side] else { continue }
-                // If the result for an original was computed before, it is known to differ from the partner's document.
+                // If the result for an original was computed before, that comparison has already shown a difference.
                 let isKnown = side == .source && pairs[index].made != nil
                 if !isKnown, case .document(let one) = outcome, let there = pairs[index].documents[side.other],
                     try translation(from: side).adapted(one, to: there).hasSameFields(as: there)
@@ -236,10 +240,9 @@ extension MirrorRun {
 
     // MARK: deciding
 
-    /// Returns one write for each pair that has to be written, which carries the changed document over.
+    /// Returns one write for each pair that has to be written; the write carries the changed document over.
     ///
-    /// If both documents changed, the later change wins. A pair with a change that cannot be carried over is held
-    /// instead.
+    /// If both documents changed, the later change wins. If a change cannot be carried over, its pair is held instead.
     private mutating func decide(_ pairs: [CarriedPair]) throws -> [PairWrite] {
         var writes: [PairWrite] = []
         for pair in pairs {
@@ -258,8 +261,8 @@ extension MirrorRun {
             if let before = pair.held, before.holder != nil || before.refusal.serverCode != nil,
                 !pair.dirty.changes.isEmpty, pair.dirty.changes[before.side] == nil, pair.documents[before.side] != nil
             {
-                // The server refused the document of this side, which has not changed since. A change of the other
-                // document does not resolve that.
+                // The server refused this side's document, which has not changed since. A change of the other document
+                // does not make the server accept it.
                 try hold(pair, before.side, before.refusal, holder: before.holder)
                 continue
             }
@@ -275,7 +278,7 @@ extension MirrorRun {
         return writes
     }
 
-    /// Adds a pair to the held pairs because the document of the given side cannot be carried over, and reports it.
+    /// Holds a pair because the document of the given side cannot be carried over, and reports that.
     mutating func hold(
         _ pair: CarriedPair, _ side: PartnerSide, _ refusal: Refusal, holder: IDKey? = nil
     ) throws {

@@ -6,12 +6,12 @@ import Running
 /// The write that carries one document of a pair over to the other side.
 struct PairWrite {
     let pair: CarriedPair
-    /// The side whose document is carried over.
+    /// The side whose document the write carries over.
     let origin: PartnerSide
     /// The other side's document after the write; `nil` deletes it.
     let after: BSONDocument?
 
-    /// The write as a change for the ``PairWriter``; `nil` if the pair has no `_id` on the other side.
+    /// The change that the ``PairWriter`` has to make; `nil` if the pair has no `_id` on the other side.
     fileprivate var change: PairWriter.Change? {
         pair.ids[origin.other].map {
             PairWriter.Change(key: pair.key, id: $0, before: pair.documents[origin.other], after: after)
@@ -20,9 +20,10 @@ struct PairWrite {
 }
 
 extension MirrorRun {
-    /// Writes pairs, each only if the document to be written is still the same as when it was read.
+    /// Carries out the writes; each is done only if the document that it overwrites is still as it was read.
     ///
-    /// Pairs that the server refuses are held. Pairs whose document has changed since are carried over again later.
+    /// If the server refuses a write, its pair is held. If the document has changed, its pair is carried over again
+    /// later.
     mutating func write(_ writes: [PairWrite], until time: ClusterTime) throws {
         var isStuck = !writes.isEmpty
         for side in PartnerSide.allCases {
@@ -48,14 +49,14 @@ extension MirrorRun {
                 for waiting in held.waiting(for: key) { dirty.add(waiting, read: streamReads.latest) }
             }
         }
-        // Nothing was written: another client may be writing the same documents, for example in a transaction.
+        // Nothing was written, so another client may be writing the same documents, for example in a transaction.
         if isStuck { try kernel.sleep(.milliseconds(50)) }
     }
 
-    /// Restores the documents of clients that the mirror's own writes overwrote, unless clients changed them since.
+    /// Restores the clients' documents that the mirror's own writes overwrote, unless clients have changed them again.
     ///
-    /// Each pair is in the list of pairs to be carried over, with the time of the client's change. That change was
-    /// later than the one that the mirror carried over, so it wins.
+    /// Each of these pairs is listed in ``dirty`` with the time of the client's change. That change is later than the
+    /// change that the mirror carried over, so it wins.
     mutating func restoreOverwritten() throws {
         for side in PartnerSide.allCases {
             let writes = unreported.overwriting.filter { $0.side == side }
@@ -78,7 +79,8 @@ extension MirrorRun {
         _ changes: [PairWriter.Change], sentTo side: PartnerSide, readAt time: ClusterTime, except failed: Set<IDKey>
     ) {
         for change in changes where !failed.contains(change.key) {
-            // The session may know only a time before the commit, so the stream's report is awaited for longer.
+            // The session may know only a time before the commit, so the mirror waits 10 seconds longer for the
+            // stream's report.
             let end = ClusterTime(rawValue: writer.lastCommit.rawValue + (10 << 32))
             unreported.add(UnreportedWrites.Write(side: side, change: change, read: time, end: end))
         }
@@ -91,15 +93,15 @@ extension MirrorRun {
             changes, to: partner.job.namespace(side), until: time, &carried, isExchange: isExchange, under: &kernel)
     }
 
-    /// Adds a pair to the held pairs because the server refuses the write.
+    /// Holds a pair because the server refuses its write.
     private mutating func hold(_ refused: PairWriter.Refused, _ write: PairWrite) throws {
         let side = write.origin
         let holder = refused.holder.flatMap { partner.key(of: $0, on: side.other) }
         let refusal = Refusal(
             id: write.pair.ids[side] ?? refused.change.id, reason: .server(refused.code.rawValue))
         try hold(write.pair, side, refusal, holder: holder)
-        // If the pairs of a circle need each other's unique-index keys, they can only be written together. So they are
-        // all tried again.
+        // Several pairs may each need the unique-index key of the next pair, in a circle. They can only be written
+        // together, so all of them are tried again.
         guard let holder, write.pair.held?.holder != holder else { return }
         var circle = [write.pair.key]
         while let next = held[circle[circle.count - 1]]?.holder, !circle.contains(next) { circle.append(next) }
@@ -111,8 +113,8 @@ extension MirrorRun {
 
     /// Retries changes that the server refused because another document has their key in a unique index.
     ///
-    /// Each change is retried after the change that frees its key. Changes that need each other's keys in a circle are
-    /// written together.
+    /// Each change is retried after the change that frees its key. If changes need each other's keys in a circle, they
+    /// are written together.
     private mutating func untangle(
         _ outcome: inout PairWriter.Outcome, on side: PartnerSide, until time: ClusterTime
     ) throws {
@@ -137,7 +139,7 @@ extension MirrorRun {
             let left =
                 circle.isEmpty ? rest : rest.filter { one in !circle.contains { $0.change.key == one.change.key } }
             if circle.isEmpty, isProgressing {
-                // A change that was refused again might succeed now, because the batch made another change that freed
+                // A change that was refused again may succeed now, because another change of the batch may have freed
                 // its key.
                 tangled = left + again.refused.filter { $0.code == .duplicateKey }
                 outcome.refused += again.refused.filter { $0.code != .duplicateKey }
@@ -150,9 +152,9 @@ extension MirrorRun {
         outcome.refused += tangled
     }
 
-    /// Returns changes that form a circle, each of which needs the unique-index key of the next one's document.
+    /// Returns changes that form a circle: each one needs the unique-index key of the next one's document.
     ///
-    /// The result is empty if the changes form no circle.
+    /// The result is empty if there is no circle.
     private static func circle(of refused: [PairWriter.Refused]) -> [PairWriter.Refused] {
         let byID = Dictionary(refused.map { (IDKey($0.change.id), $0) }) { first, _ in first }
         guard var current = refused.first else { return [] }

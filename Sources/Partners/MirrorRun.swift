@@ -9,9 +9,9 @@ import Running
 
 /// One run of a ``Mirror``.
 ///
-/// The mirror reads both documents of a pair at one point in time R, and waits until both change streams have reported
-/// all changes up to R. Then it knows which of the two documents clients changed, because the reported changes do not
-/// include the mirror's own writes.
+/// The mirror reads both documents of a pair at one point in time R. It then waits until both change streams have
+/// reported all changes up to R. The streams do not report the mirror's own writes as changes. The mirror therefore
+/// knows which of the two documents clients changed before R.
 struct MirrorRun: ~Copyable, FollowingRun {
     /// The change stream of one side, and how far it has been read.
     struct Side {
@@ -19,13 +19,13 @@ struct MirrorRun: ~Copyable, FollowingRun {
         var place: FeedPlace?
         /// The time up to which the stream has reported all changes.
         var time: ClusterTime
-        /// The time of the last change by a client, as far as the streams of the side have reported it.
+        /// The time of the last change by a client that the side's streams have reported; `nil` if there was none.
         var lastChange: ClusterTime?
 
         /// Follows a side from a position in its change stream.
         ///
-        /// An earlier run received all changes from before the position's time, but perhaps not all changes at that
-        /// time.
+        /// An earlier run received all changes from before the time of the position, but perhaps not all changes of
+        /// exactly that time.
         init(_ feed: ChangeFeed, from place: FeedPlace) {
             (self.feed, self.place) = (feed, place)
             time = ClusterTime(rawValue: max(place.time?.rawValue ?? 0, 1) - 1)
@@ -49,7 +49,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
     private var throttleReadAt: ContinuousClock.Instant?
 
     private static let savePeriod = Duration.seconds(1)
-    /// How long a mirror that ends waits for the streams to report its last writes.
+    /// How long an ending mirror waits for the streams to report its last writes.
     private static let reportWait = Duration.seconds(10)
 
     init(_ mirror: Mirror, kernel: consuming Kernel) throws(MongoError) {
@@ -91,8 +91,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private mutating func finish(_ isCaughtUp: Bool) throws -> MirrorOutcome {
-        // The streams have yet to report whether the last writes overwrote a client's later change. The next mirror
-        // could not restore it.
+        // The last writes may have overwritten later changes of clients. The streams will report that, and the next
+        // mirror could not restore those changes.
         let end = ContinuousClock.now + Self.reportWait
         while !unreported.isEmpty, ContinuousClock.now < end {
             _ = changesArrived.wait(milliseconds: 50)
@@ -106,7 +106,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private func now() throws -> ClusterTime {
-        // The time must not be before the last commit of an earlier mirror, because its session ends at that time.
+        // The session of an earlier mirror ends at this time, so the time must not be before the last commit of that
+        // session.
         ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime(.primary) })
     }
 
@@ -146,8 +147,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         let places = sides.values.compactMap(\.place)
         let lag = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
         mirror.events(.following(lag: max(0, lag)))
-        // A held pair might be carried over now, for example because a validator was changed, or because a document
-        // that a lookup needs was added.
+        // A held pair may have become possible to carry over, for example because a validator was changed, or because a
+        // document was added that a lookup needs.
         streamReads.begin()
         for key in held.keys { dirty.add(key, read: streamReads.latest) }
         if mirror.comparesAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
@@ -166,7 +167,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// Adds the pair of every document of a side to the pairs that have to be carried over.
     ///
     /// - Parameter drop: the time at which the other side's collection was dropped, so that the other document of each
-    ///   pair counts as deleted. With `nil`, it is not known which document of a pair changed.
+    ///   pair counts as deleted; `nil` if it is unknown which document of a pair changed.
     private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {
         streamReads.begin()
         let reader = try kernel.pool.client()
@@ -182,7 +183,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     // MARK: reading changes
 
-    /// Takes the pending changes of both sides from the change streams, and notes which pairs have to be carried over.
+    /// Takes the pending changes of both sides from the change streams, and records which pairs have to be carried
+    /// over.
     mutating func take() throws {
         streamReads.begin()
         for side in PartnerSide.allCases {
@@ -216,7 +218,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         streamReads.end(with: sides, waitingSince: dirty.oldestRead)
     }
 
-    /// Notes that the stream of a side reported a write by the mirror.
+    /// Handles a write by the mirror that the stream of a side reported.
     ///
     /// If the write overwrote a client's later change, the pair is carried over again.
     private mutating func noteOwn(_ own: ChangeFeed.IgnoredChange, _ side: PartnerSide) {
@@ -226,7 +228,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         dirty.add(key, side, at: time, read: streamReads.latest)
     }
 
-    /// Holds a document whose `_id` cannot be converted for the other side, or releases it if it no longer exists.
+    /// Holds a document whose `_id` cannot be converted for the other side; releases it if it no longer exists.
     private mutating func noteWithoutTwin(_ id: BSONValue, _ side: PartnerSide) throws {
         let namespace = partner.job.namespace(side)
         let isThere = try kernel.retrying {
@@ -241,7 +243,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     /// Handles the end of a side's change stream.
     ///
-    /// It throws, unless the side's collection was dropped and the job deletes the other side's documents in that case.
+    /// The function throws, unless the side's collection was dropped and the job then deletes the other side's
+    /// documents.
     private mutating func lost(_ side: PartnerSide, _ end: ChangeFeed.End) throws {
         let namespace = partner.job.namespace(side)
         switch end {
@@ -281,7 +284,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
     private mutating func isThrottled() throws -> Bool {
         guard throttleReadAt.map({ $0.duration(to: .now) > .seconds(1) }) ?? true else { return false }
         throttleReadAt = .now
-        // A mirror that waits lags more and more, so it reports the lag while it waits.
+        // The lag of a mirror grows while it waits, so the mirror also reports the lag during the wait.
         let (since, events) = (dirty.since, mirror.events)
         var (waiting, saidAt) = (counts, ContinuousClock.now)
         return try kernel.waitForThrottle {
@@ -296,11 +299,11 @@ struct MirrorRun: ~Copyable, FollowingRun {
         if savedAt.duration(to: .now) >= Self.savePeriod { try save() } else { try kernel.keepLease() }
     }
 
-    /// Returns the age in milliseconds of the oldest change that is not yet carried over; 0 if there is none.
+    /// Returns the age of the oldest change that is not carried over yet, in milliseconds; 0 if there is none.
     ///
-    /// A stream may still have to report changes that are older than the previous call of this function. Until it has
-    /// reached the operation time that the deployment had at that call, its next change counts as made right after the
-    /// last time that the stream has reached.
+    /// A stream counts as late if it has not reached the operation time that the deployment had at the previous call.
+    /// Such a stream may still report older changes, so its next change counts as made right after the time that it has
+    /// reached.
     private mutating func oldestAge() throws -> Int {
         let reply = try kernel.retrying { try kernel.client.hello().reply }
         let late = sides.values.map(\.time).filter { $0 < lag.known }

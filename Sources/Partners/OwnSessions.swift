@@ -3,21 +3,22 @@ import Mongo
 
 /// The server sessions in whose transactions the mirrors of a partner write.
 ///
-/// The change event of a write in a transaction contains the session. A mirror recognises its own writes by the
-/// session, never by the document, because a client may write the same document again. The state database stores the
-/// sessions, because the write of one run may be reported to a later run.
+/// The change event of a write in a transaction contains the session. A mirror recognises its own writes by the session
+/// and never by the document, because a client may write an equal document. The state database stores the sessions,
+/// because a later run may receive the change event of a write.
 struct OwnSessions {
-    /// A session, and the latest time at which a transaction in it can have ended.
+    /// A session, and the time by which all its transactions have ended.
     private struct Entry {
         /// The session's `lsid`.
         var session: BSONDocument
-        /// The time after which no transaction in the session commits; `nil` while the session's runner may be running.
+        /// The time after which no transaction in the session commits; `nil` while the runner of the session may be
+        /// running.
         var end: ClusterTime?
     }
 
     private var entries: [Entry]
 
-    /// Reads sessions from a value in the format of ``value``; any other value gives no sessions.
+    /// Reads sessions from a value in the format of ``value``; there are none if the value has another format.
     init(_ value: BSONValue?) {
         entries = (value?.document?.values.compactMap(\.document) ?? []).compactMap { entry in
             guard let session = entry["lsid"]?.document else { return nil }
@@ -42,16 +43,16 @@ struct OwnSessions {
     /// The `lsid` of each session, for `killSessions`.
     var sessions: [BSONDocument] { entries.map(\.session) }
 
-    /// Adds the session of a runner that took the lease at the given time, and ends all earlier sessions at that time.
+    /// Adds the session of a runner that took the lease at the given time; the earlier sessions end at that time.
     ///
-    /// No transaction of an earlier runner commits after that time, because each transaction writes to the lease's
-    /// document in the state database.
+    /// Each transaction writes to the lease's document in the state database, so no transaction of an earlier runner
+    /// commits after that time.
     mutating func begin(_ session: BSONDocument, at time: ClusterTime) {
         for index in entries.indices where entries[index].end == nil { entries[index].end = time }
         entries.append(Entry(session: session, end: nil))
     }
 
-    /// Removes the sessions that ended before the given time; the change streams are read only from that time on.
+    /// Removes the sessions that ended before the given time, because no change stream is read from an earlier time.
     mutating func forget(before time: ClusterTime) {
         entries.removeAll { entry in entry.end.map { $0 < time } ?? false }
     }

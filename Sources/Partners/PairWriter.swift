@@ -8,13 +8,13 @@ import Scanning
 
 /// Writes documents of one side, in transactions of its own session.
 ///
-/// A transaction writes a document only if it has not changed since it was read, and only while the lease is held. Its
-/// first write is to the lease's document in the state database, so that no other runner can take the lease before the
-/// transaction has ended.
+/// A transaction writes a document only if it has not changed since it was read, and only while the runner holds the
+/// lease. The first write of the transaction is to the lease's document in the state database. No other runner can
+/// therefore take the lease before the transaction has ended.
 struct PairWriter: ~Copyable {
-    /// A change of one document, from its state before the write to its state after it.
+    /// A change of one document.
     struct Change {
-        /// The key of the pair that the document belongs to.
+        /// The key of the document's pair.
         let key: IDKey
         /// The document's `_id`.
         let id: BSONValue
@@ -31,21 +31,21 @@ struct PairWriter: ~Copyable {
         var change: Change
         /// The server's error code.
         var code: MongoError.Code
-        /// The `_id` of the document that has the same key in a unique index; `nil` if none is known.
+        /// The `_id` of the document that already has the same key in a unique index; `nil` if none is known.
         var holder: BSONValue?
     }
 
-    /// The changes that were not made.
+    /// The changes that the writer did not make.
     struct Outcome {
-        /// Changes whose document has changed since it was read, or is being written by another client.
+        /// Changes whose document another client is writing, or has changed since it was read.
         var unchanged: [Change] = []
         /// Changes that the server refuses.
         var refused: [Refused] = []
     }
 
-    /// A transaction that may be repeated, because it failed and may have been committed all the same.
+    /// A transaction that failed, but may have been committed, so that it may be repeated.
     ///
-    /// The documents cannot show whether it was committed, because a client may have set them back since.
+    /// The documents cannot show whether it was committed, because a client may have changed them back.
     private struct Transaction {
         let namespace: Namespace
         /// The time up to which the written documents include all changes of their pairs.
@@ -53,8 +53,8 @@ struct PairWriter: ~Copyable {
         let isExchange: Bool
         /// The number of the transaction's record in ``CarriedChanges``.
         let number: Int
-        /// The changes that the last attempt left out, because their documents had changed; `nil` if no attempt got as
-        /// far as the commit.
+        /// The changes that the last attempt left out because their documents had changed; `nil` if no attempt reached
+        /// the commit.
         var unchanged: [Change]?
     }
 
@@ -62,16 +62,16 @@ struct PairWriter: ~Copyable {
         case done(unchanged: [Change])
         /// The lease has ended, or another runner holds it.
         case unfenced
-        /// The server refuses one change, given by its index; no change was made.
+        /// The server refuses the change with this index; no change was made.
         case refused(Int, MongoError.Code, key: BSONDocument?)
-        /// The server refuses the command, or another client wrote one of the documents; no change was made.
+        /// The server refuses a command, or another client wrote one of the documents; no change was made.
         case failed(MongoError)
     }
 
     private let client: Client
     private let session: Session
 
-    /// Makes a writer with a client and a session of its own.
+    /// Opens a writer with its own client and session.
     static func open(on pool: ClientPool) throws(MongoError) -> PairWriter {
         let client = try pool.client()
         let session = try client.startSession()
@@ -83,17 +83,17 @@ struct PairWriter: ~Copyable {
         self.session = session
     }
 
-    /// A time of the deployment's logical clock that is not before the last commit.
+    /// A time on the deployment's logical clock that is not before the last commit.
     var lastCommit: ClusterTime { ClusterTime(rawValue: session.operationTime) }
 
     /// The `lsid` of the writer's session, which the change event of each write contains.
     var sessionID: BSONDocument { session.id }
 
-    /// Writes changes to documents of a collection, and returns those that were not made.
+    /// Writes changes to documents of a collection, and returns the changes that were not made.
     /// - Parameters:
     ///   - time: the time up to which the written documents include all changes of their pairs.
-    ///   - carried: records that time, in the same transaction.
-    ///   - isExchange: whether the changes exchange keys of a unique index; they are then made together, and all
+    ///   - carried: the records in which each transaction stores that time for its pairs.
+    ///   - isExchange: whether the changes exchange keys of a unique index; all of them are then made together, and all
     ///     documents are deleted before the first is inserted.
     func write(
         _ changes: [Change], to namespace: Namespace, until time: ClusterTime, _ carried: inout CarriedChanges,
@@ -133,7 +133,7 @@ struct PairWriter: ~Copyable {
                 outcome.unchanged += unchanged
                 return
             case .unfenced:
-                // Throws if another runner holds the lease.
+                // This call throws if another runner holds the lease.
                 try kernel.renew()
             case .refused(let index, let code, let key):
                 let holder = try key.flatMap { try self.holder(of: $0, namespace, kernel) }
@@ -151,7 +151,7 @@ struct PairWriter: ~Copyable {
                     }
                     return
                 }
-                // Each half is written in its own transaction, so that only the change at fault is left out.
+                // Each half is written in its own transaction, so that in the end only the failing change is left out.
                 let half = (rest.count + 1) / 2
                 for part in [rest.prefix(half), rest.dropFirst(half)] {
                     try write(
@@ -164,9 +164,9 @@ struct PairWriter: ~Copyable {
 
     // MARK: one transaction
 
-    /// Ends the session's transaction after an overload error, because the server may have refused the abort as well.
+    /// Ends the session's transaction after an overload error, because the server may also have refused to abort it.
     ///
-    /// The transaction would otherwise lock the lease's document in the state database, so that the lease could not be
+    /// Otherwise, the transaction would lock the lease's document in the state database, and the lease could not be
     /// extended.
     private func endTransaction() {
         for _ in 0..<5 {
@@ -188,7 +188,7 @@ struct PairWriter: ~Copyable {
         if let unchanged = transaction.unchanged,
             try carried.isRecorded(transaction.number, in: records.database, of: client, options: options)
         {
-            // The commit waits for a majority, so that no election undoes the earlier attempt any more.
+            // The commit waits for a majority, so that no later election can undo the earlier attempt.
             guard try fence(records, options, kernel) else { return .unfenced }
             try session.commitTransaction()
             return .done(unchanged: unchanged)
@@ -216,7 +216,7 @@ struct PairWriter: ~Copyable {
     }
 
     /// Writes to the lease's document in the state database.
-    /// - Returns: whether the lease was held.
+    /// - Returns: whether the runner held the lease.
     private func fence(
         _ records: Namespace, _ options: BSONDocument, _ kernel: borrowing Kernel
     ) throws(MongoError) -> Bool {
@@ -225,7 +225,7 @@ struct PairWriter: ~Copyable {
         ).matched == 1
     }
 
-    /// Returns the changes whose documents are the same as when they were read, and those whose documents differ.
+    /// Divides the changes: in `due`, the documents are the same as when they were read; in `unchanged`, they differ.
     private func compare(
         _ changes: [Change], _ namespace: Namespace, _ options: BSONDocument
     ) throws -> (due: [Change], unchanged: [Change]) {
@@ -259,8 +259,8 @@ struct PairWriter: ~Copyable {
             let reply = try collection.insert(slice.map(\.2), collectsWriteErrors: true, options: options)
             if let error = reply.writeErrors.first { return (slice[error.index].0, error) }
         }
-        // If a document is sent whole, the server replaces an empty timestamp with its own time; in a pipeline it does
-        // not.
+        // In a document that is sent whole, the server replaces an empty timestamp by its own time; in a pipeline it
+        // does not.
         let stamped = inserts.filter { $0.element.after?.hasEmptyTimestamp ?? false }
         for slice in (updates + stamped).slices(bytes: 12 << 20, size: { $0.element.byteCount }) {
             let statements = slice.map { item -> UpdateStatement in
@@ -273,7 +273,7 @@ struct PairWriter: ~Copyable {
         return nil
     }
 
-    /// Returns the `_id` of the document that has a key of a unique index; `nil` if that document no longer exists.
+    /// Returns the `_id` of the document that has this key in a unique index; `nil` if that document no longer exists.
     private func holder(
         of key: BSONDocument, _ namespace: Namespace, _ kernel: borrowing Kernel
     ) throws -> BSONValue? {

@@ -6,19 +6,19 @@ import Mongo
 package import ServerSchema
 import Steps
 
-/// A partner job with its compiled steps and the schemas of both sides.
+/// A partner job, with its compiled steps and the schemas of both sides.
 package struct Partner: Sendable {
     /// The job as its file defines it.
     package let job: PartnerJob
-    /// The schema of each side; a side for which the job names no schema has no entry.
+    /// The schema of each side; there is no entry for a side if the job names no schema for it.
     package let schemas: [PartnerSide: CompiledSchema]
-    /// The internal IDs of the app, as far as the schemas contain one.
+    /// The internal ids of the sync engine's app; empty if the schemas do not name the app.
     package let appIDs: [String]
     private let forward: StepTransformation
     private let reverse: StepTransformation
 
-    /// Fits the steps of both directions to the schemas, and compiles them.
-    /// - Throws: ``JobError`` when a step and a schema do not fit together.
+    /// Adapts the steps of both directions to the schemas, and compiles them.
+    /// - Throws: ``JobError`` when a step does not fit a schema.
     package init(
         _ job: PartnerJob, source: ServerSchema?, target: ServerSchema?, assuming assumptions: CheckOptions
     ) throws(JobError) {
@@ -39,8 +39,9 @@ package struct Partner: Sendable {
         reverse = StepTransformation(try Self.compile(job, job.reverse, from: .target, schema: source))
     }
 
-    /// Compiles the steps from one side to the other; their constants get the types that the other side's schema
-    /// declares.
+    /// Compiles the steps from one side to the other.
+    ///
+    /// The constants in the steps get the types that the other side's schema declares.
     private static func compile(
         _ job: PartnerJob, _ steps: [Job.LocatedStep], from side: PartnerSide, schema: ServerSchema?
     ) throws(JobError) -> CompiledJob {
@@ -56,17 +57,17 @@ package struct Partner: Sendable {
         return try CompiledJob(one, active: nil, next: renamed)
     }
 
-    /// Returns the schema of a side's collection; the target's schema may define the partner under its original's name.
+    /// Returns a side's collection in a schema; the partner may be declared under the name of its original.
     private static func collection(
         of schema: ServerSchema, on side: PartnerSide, _ job: PartnerJob
     ) -> CollectionSchema? {
         schema[job.namespace(side)] ?? (side == .target ? schema[job.source] : nil)
     }
 
-    /// Returns the steps that make the other side's document from a document of the given side.
+    /// Returns the steps that compute the other side's document from a document of the given side.
     func steps(from side: PartnerSide) -> StepTransformation { side == .source ? forward : reverse }
 
-    /// Returns the `_id` that a document of a side has on the other side; `nil` if its `_id` cannot be converted.
+    /// Returns the `_id` of a document's counterpart on the other side; `nil` if the `_id` cannot be converted.
     package func twin(of id: BSONValue, on side: PartnerSide) -> BSONValue? {
         job.id.map { $0.converted(id, from: side) } ?? id
     }
@@ -77,9 +78,9 @@ package struct Partner: Sendable {
         side == .source ? IDKey(id) : twin(of: id, on: .target).map { IDKey($0) }
     }
 
-    /// The job's name in the state database.
+    /// The name of the partner's record in the state database.
     var stateName: String { Self.stateName(job.name) }
 
-    /// Returns the name in the state database for a job's name.
+    /// Returns the name of a job's record in the state database.
     static func stateName(_ name: String) -> String { "partner \(name)" }
 }

@@ -10,13 +10,13 @@ import Scanning
 
 /// The result of creating a partner.
 package struct PartnerReport: Sendable {
-    /// The partner.
+    /// The partner collection.
     package var target: Namespace
     /// The number of documents that this run copied.
     package var copied = 0
     /// The number of documents that earlier runs copied.
     package var copiedBefore = 0
-    /// The originals that were inserted or changed since the plan was made, and cannot exist in the partner.
+    /// The originals that cannot exist in the partner, and were inserted or changed after the plan was made.
     package var refusals = RefusalList()
     /// The reason why the run stopped early; `nil` when all documents are copied.
     package var stopped: String?
@@ -27,9 +27,9 @@ package struct PartnerReport: Sendable {
 }
 
 extension PartnerRunner {
-    /// Creates the partner and copies every original, or continues an earlier run.
-    /// - Throws: ``RunError`` when another runner holds the partner; ``MongoError``. The copied documents stay, and the
-    ///   next run continues after them.
+    /// Creates the partner and copies every original, or continues where an earlier run stopped.
+    /// - Throws: ``RunError`` when another runner holds the partner's lease; ``MongoError``. The copied documents stay,
+    ///   and the next run continues after them.
     package func run(_ plan: PartnerPlan, on pool: ClientPool) throws -> PartnerReport {
         let started = ContinuousClock.now
         let kernel = try kernel(limits: job.limits, on: pool)
@@ -46,7 +46,7 @@ extension PartnerRunner {
     }
 }
 
-/// Copies the originals, chunk by chunk in the order of their `_id`s.
+/// Copies the originals in the order of their `_id`s, one chunk after another.
 struct PartnerCopy: ~Copyable {
     private let runner: PartnerRunner
     private let ledger: UnsyncLedger
@@ -79,8 +79,9 @@ struct PartnerCopy: ~Copyable {
         return report
     }
 
-    /// Records the positions of both collections' change streams before the first document is copied, so that the
-    /// mirror carries over every later change.
+    /// Records the current positions of both change streams, before the first document is copied.
+    ///
+    /// The mirror will carry over every change after these positions.
     private mutating func begin() throws {
         let now = try kernel.retrying { try kernel.client.operationTime() }
         var places: [PartnerSide: FeedPlace] = [:]
@@ -88,7 +89,7 @@ struct PartnerCopy: ~Copyable {
         try kernel.renew(setting: PartnerChange.beginning(job, places: places))
     }
 
-    /// Creates the collection and its indexes; they may already exist, from a run that was killed.
+    /// Creates the collection and its indexes; a run that was killed may have created them already.
     private func create(_ plan: PartnerPlan) throws {
         for command in plan.creation {
             try kernel.retrying {
@@ -108,7 +109,7 @@ struct PartnerCopy: ~Copyable {
             do {
                 return try pass(&last)
             } catch let error as MongoError where error.isCursorLost && !kernel.stop.isRaised {
-                // The next pass begins after the last chunk.
+                // The next pass continues after the last chunk that was copied.
                 kernel.events(.retrying(reason: "\(error)", attempt: 1))
                 try kernel.sleep(.milliseconds(500))
             }
@@ -116,7 +117,7 @@ struct PartnerCopy: ~Copyable {
     }
 
     private mutating func pass(_ last: inout BSONValue?) throws {
-        // The cursor needs a client of its own, because other commands run while it is open.
+        // The cursor has its own client, because other commands are sent while it is open.
         let reader = try kernel.pool.client()
         var options: BSONDocument = [
             "hint": ["_id": 1], "readConcern": ["level": "majority"], "comment": "shipshape partner init",
@@ -125,7 +126,7 @@ struct PartnerCopy: ~Copyable {
         if let last { options = options.appending("min", ["_id": last]) }
         var chunks = DocumentChunks(reader.collection(job.source).find([:], options: options))
         while let chunk = try chunks.next() {
-            // The cursor's lower bound includes the last document that was copied, so it is left out here.
+            // The cursor's lower bound includes the last copied document, so that document is left out here.
             let documents = chunk.filter { document in
                 last.map { last in document["_id"].map { !$0.hasSameBytes(as: last) } ?? true } ?? true
             }
@@ -161,7 +162,7 @@ struct PartnerCopy: ~Copyable {
         return made
     }
 
-    /// Reserves room for those documents of a chunk that would not sync, below the limit that all jobs share.
+    /// Reserves room in the shared limit of unsynced documents for the documents of a chunk that would not sync.
     /// - Returns: whether there is enough room.
     private mutating func hasRoom(for documents: [BSONDocument]) throws -> Bool {
         guard let schema = runner.partner.schemas[.target], !schema.isOfValidator else { return true }

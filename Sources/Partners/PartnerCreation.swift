@@ -3,13 +3,14 @@ import Jobs
 import Mongo
 import Steps
 
-/// The commands that create a partner: with the original's options, and with its indexes under the partner's field
-/// names.
+/// The commands that create a partner, with the options and the indexes of the original.
+///
+/// In the indexes, the original's field names are replaced by the partner's.
 struct PartnerCreation {
     let partner: Partner
     let info: CollectionInfo
 
-    /// The options of the original that the partner gets unchanged.
+    /// The names of the options that the partner gets from the original unchanged.
     private static let carried = ["collation", "validationLevel", "validationAction"]
 
     /// An index of the partner.
@@ -19,7 +20,7 @@ struct PartnerCreation {
         var name: String { spec["name"]?.text ?? "" }
     }
 
-    /// Returns the command that creates the partner's collection; with `nil`, the collection gets no validator.
+    /// Returns the command that creates the partner's collection; if `validator` is `nil`, the collection gets none.
     func command(validator: BSONDocument?) -> BSONDocument {
         var builder = BSONBuilder()
         builder.append("create", .string(partner.job.target.collection))
@@ -51,8 +52,8 @@ struct PartnerCreation {
             let renamedKey = BSONDocument(fields.map { (renamed($0.path), $0.order) })
             var copy = try spec.replacing("key", with: .object(renamedKey))
             if copy["ns"] != nil { copy = try copy.removing("ns") }
-            // Before MongoDB 9.0, the server does not report the simple collation of an index if the collection has
-            // another one.
+            // If the collection has another collation, servers before MongoDB 9.0 do not report that an index has the
+            // simple one.
             if copy["collation"] == nil, info.collation != nil {
                 copy = copy.appending("collation", ["locale": "simple"])
             }
@@ -61,7 +62,7 @@ struct PartnerCreation {
         return (indexes, notes)
     }
 
-    /// The fields that the forward steps rename.
+    /// The fields that the forward steps rename, by their old and new names.
     private var renames: [(from: String, to: String)] {
         partner.job.forward.compactMap { located in
             let step = located.step.kind
@@ -88,7 +89,7 @@ struct PartnerCreation {
 
     /// Returns a clause for each unique index in which two of the partner's documents would have the same key.
     ///
-    /// If the server cannot compute the steps, the result has no clashes, and a note says that nothing was checked.
+    /// If the server cannot compute the steps, `clashes` is empty, and a note says that nothing was checked.
     func clashes(_ indexes: [Index], on client: borrowing Client) throws -> (clashes: [String], notes: [String]) {
         let unique = indexes.filter(\.isUnique)
         guard !unique.isEmpty else { return ([], []) }

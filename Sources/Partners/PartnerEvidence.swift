@@ -6,15 +6,16 @@ import SchemaChange
 
 /// The result of the last comparison of a partner's two sides.
 struct PartnerEvidence {
-    /// The number of differences found; `nil` before the first comparison, or if the job file has changed since.
+    /// The number of differences found; `nil` if there was no comparison since the job file last changed.
     var differences: Int?
-    /// The time of the last comparison; `nil` if ``differences`` is `nil`.
+    /// The time of the comparison; `nil` if ``differences`` is `nil`.
     var time: ServerTime?
 
-    /// The age up to which the last comparison counts, if the operator sets none.
+    /// The greatest age at which the last comparison still counts, unless the operator sets another one.
     static var standardAge: Duration { .seconds(24 * 3_600) }
 
-    /// Returns the reason not to rely on the partner, as a clause; `nil` if there is none.
+    /// Returns the reason, as a clause, why the comparison does not show that the sides are equal; `nil` if it does.
+    /// - Parameter recent: the greatest age at which the comparison still counts.
     func objection(at now: ServerTime, recent: Duration) -> String? {
         switch (differences, time) {
         case (0?, let time?):
@@ -33,9 +34,9 @@ extension PartnerState {
         return PartnerEvidence(differences: verified["differences"]?.integer, time: ServerTime(verified["at"]))
     }
 
-    /// The partner, as the classification of the original's schema changes needs it.
+    /// The partner, in the form that the classification of the original's schema changes needs.
     ///
-    /// `nil` unless the record is a partner's, and was read with the server's time as `now`.
+    /// `nil` unless the record belongs to a partner, and was read with the server's time as `now`.
     var partner: PartnerCollection? {
         guard let source = record["source"]?.text.flatMap({ Namespace($0) }), let now = ServerTime(record["now"]),
             let target = record["target"]?.text.flatMap({ Namespace($0) }),
@@ -75,7 +76,7 @@ extension PartnerState {
         return times?.min().map { max(0, Int(now.milliseconds / 1_000) - $0) }
     }
 
-    /// Returns the reason why no mirror keeps both sides equal now, as a clause; `nil` if one does.
+    /// Returns the reason, as a clause, why no mirror keeps both sides equal now; `nil` if a mirror does.
     private func mirrorObjection(at now: ServerTime) -> String? {
         guard isHeld, let lag = lagSeconds(at: now) else { return "no mirror is running: run partner mirror" }
         return lag > Int(Self.maximumLag.milliseconds / 1_000)
@@ -84,7 +85,7 @@ extension PartnerState {
 }
 
 extension PartnerJob {
-    /// The paths of the fields in which the partner may differ from its original, as job files write them.
+    /// The paths of the fields in which the partner may differ from its original, in the notation of job files.
     var places: Set<String> {
         let kinds = forward.map(\.step.kind)
         let paths = kinds.flatMap { $0.targets + $0.sources + $0.removed }

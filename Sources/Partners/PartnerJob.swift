@@ -8,29 +8,30 @@ import Yams
 package struct PartnerJob: Sendable {
     /// The job's name, which identifies it in the state database.
     package var name: String
-    /// The original.
+    /// The original collection.
     package var source: Namespace
-    /// The partner.
+    /// The partner collection.
     package var target: Namespace
-    /// The conversion of each `_id`; `nil` keeps it unchanged.
+    /// The conversion of the `_id`s between the sides; `nil` if they are the same on both sides.
     package var id: IDConversion?
     /// The paths of the schema files of the two sides, relative to the job file; `nil` for a side without one.
     package var schemas: (source: String?, target: String?)
-    /// The steps that make a partner's document from an original.
+    /// The steps that compute a partner's document from an original.
     package var forward: [Job.LocatedStep]
-    /// The steps that make an original from a partner's document.
+    /// The steps that compute an original from a partner's document.
     package var reverse: [Job.LocatedStep]
-    /// The top-level fields that exist on one side only; they are never copied, and stay unchanged when a document is
-    /// written.
+    /// The top-level fields that exist on one side only, by side.
+    ///
+    /// They are never copied, and a write to their document leaves them unchanged.
     package var own: (source: [String], target: [String])
-    /// Whether all documents of a side are deleted when the other side's collection is dropped; otherwise the mirror
+    /// Whether the mirror deletes all documents of a side when the other side's collection is dropped; otherwise it
     /// stops.
     package var followsDrops: Bool
-    /// The limits on the speed of the work.
+    /// The limits in the job file, such as the concurrency and the limits of the throttle.
     package var limits: Job.Limits
     /// The file's path, as the user wrote it.
     package var path: String
-    /// The file's text; once the job has started, it cannot continue with a changed text.
+    /// The file's text; once the copy has begun, the job's content must not change.
     package var text: String
     /// The position of the `target` value in the job file, for error messages.
     package var targetLocation: SourceLocation
@@ -44,9 +45,9 @@ package struct PartnerJob: Sendable {
 
 /// One of the two collections of a partner job.
 package enum PartnerSide: String, Sendable, CaseIterable {
-    /// The original.
+    /// The original, which existed first.
     case source
-    /// The partner.
+    /// The partner, which was created from the original.
     case target
 
     /// The other side.
@@ -65,7 +66,8 @@ extension PartnerJob {
         try parse(try YAMLFile.text(at: path, limit: JobFile.largestSize), path: path)
     }
 
-    /// Reads the text of a job file; `path` appears in messages, and the schema paths in the text are relative to it.
+    /// Reads the text of a job file.
+    /// - Parameter path: the file's path, for messages; the schema paths in the text are relative to it.
     package static func parse(_ text: String, path: String) throws(JobError) -> PartnerJob {
         let top = try YAMLFile.root(of: text, path: path).members(of: "a partner job", allowed: keys)
         if let version = top["version"], version.node.scalar?.string != "1" {
@@ -93,7 +95,7 @@ extension PartnerJob {
     }
 
     /// Reads the steps of one direction from a job file; empty if the file has none.
-    /// - Parameter own: the fields that exist only on the side that the steps lead to.
+    /// - Parameter own: the fields that exist only on the side of the resulting documents.
     private static func steps(
         _ node: YAMLNode?, _ key: String, fillingAlone own: [String]
     ) throws(JobError) -> [Job.LocatedStep] {
@@ -111,9 +113,9 @@ extension PartnerJob {
         return steps
     }
 
-    /// Returns the reason why a partner job cannot have a step, for an error message; `nil` if it can.
+    /// Returns the reason why a partner job cannot have a step, for an error message; `nil` if it can have it.
     ///
-    /// A step is refused if no other step could undo it, or if the two sides would never agree.
+    /// A step is refused if no other step can undo it, or if the two sides would never match.
     private static func objection(to step: Step, fillingAlone own: [String]) -> String? {
         switch step.kind {
         case let embed as EmbedStep:

@@ -1,40 +1,40 @@
 package import BSON
 package import Running
 
-/// The plan for creating a partner: what the creation would do, and what prevents it.
+/// The plan for creating a partner: the effects of the creation, and the obstacles to it.
 package struct PartnerPlan: Sendable {
     /// The job's name.
     package var name: String
-    /// The original.
+    /// The original collection.
     package var source: Namespace
-    /// The partner.
+    /// The partner collection.
     package var target: Namespace
-    /// The number of originals, from the server's metadata.
+    /// The number of originals, by the collection's metadata.
     package var documents = 0
     /// The originals that cannot exist in the partner, or that the reverse steps would not restore.
     package var refusals = RefusalList()
-    /// A clause for each unique index of the partner that its documents would violate.
+    /// A clause for each unique index of the partner in which two of its documents would have the same key.
     package var clashes: [String] = []
     /// The number of the partner's documents that would not sync.
     package var failing = 0
-    /// The room below the limit of unsynced documents; `nil` if the partner has no schema, or only a validator.
+    /// The room in the limit of unsynced documents; `nil` if the partner has no schema, or only a validator.
     package var headroom: Headroom?
     /// The names of the indexes that are created on the partner.
     package var indexes: [String] = []
     /// Notes for the operator.
     package var notes: [String] = []
-    /// The number of documents that earlier runs copied; `nil` if no run has begun.
+    /// The number of documents that earlier runs copied; `nil` if no copy has begun.
     package var copiedBefore: Int?
     /// Whether earlier runs copied all documents.
     package var isDone = false
     /// The commands that create the partner.
     var creation: [BSONDocument] = []
 
-    /// Whether the plan has obstacles that only a changed job or changed documents can remove.
+    /// Whether the partner cannot be created unless the job or the documents change.
     package var isRefused: Bool { refusals.count > 0 || !clashes.isEmpty }
 }
 
-/// The documents that cannot exist on the other side: their number, also by reason, and the first 20.
+/// The documents that cannot exist on the other side, as counts by reason and the first 20 documents.
 package struct RefusalList: Sendable {
     /// The number of documents.
     package private(set) var count = 0

@@ -7,15 +7,15 @@ import Steps
 
 /// Checks every original before anything is written.
 ///
-/// An original must come back unchanged from the forward and the reverse steps. The proof also counts the partner's
-/// documents that would not sync, or would not fit the validator.
+/// The forward and then the reverse steps must restore each original. The proof also counts the partner's documents
+/// that would not sync, or would not fit the validator.
 struct PartnerProof: Sendable {
     let partner: Partner
-    /// The original's validator, which the partner's documents should fit as well; `nil` if the original has none.
+    /// The original's validator, which the partner's documents should also fit; `nil` if the original has none.
     let validator: BSONDocument?
     let stop: StopSignal
 
-    /// The counts of documents, of those that would not sync, and of those that would not fit the validator.
+    /// The counts of the check: all documents, those that would not sync, and those that would not fit the validator.
     struct Result: Sendable {
         var documents = 0
         var refusals = RefusalList()
@@ -73,7 +73,8 @@ struct PartnerProof: Sendable {
         _ documents: [BSONDocument], notFitting validator: BSONDocument, _ collection: MongoCollection
     ) throws -> Int {
         guard !documents.isEmpty else { return 0 }
-        // The server matches the documents, because no aggregation expression can contain a whole validator.
+        // The server matches the documents by a query, because an aggregation expression cannot contain every
+        // validator.
         let pipeline: [BSONDocument] =
             MongoCollection.stages(supplying: documents) + [
                 ["$match": ["$nor": [.object(validator)]]], ["$count": "n"],
@@ -86,7 +87,7 @@ struct PartnerProof: Sendable {
     }
 }
 
-/// The documents of a cursor in chunks; a chunk fits in one command together with the results of the steps.
+/// Divides the documents of a cursor into chunks; each chunk fits into one command with the results of the steps.
 struct DocumentChunks: ~Copyable {
     private var cursor: Cursor
     private var isOver = false

@@ -4,12 +4,12 @@ import JobState
 package import Mongo
 package import SchemaChange
 
-/// The partners that a state database knows, for showing and controlling them from any machine.
+/// The partners in a state database, which operators can inspect from any machine.
 package struct PartnerRegistry: Sendable {
     let stateDatabase: String
     let pool: ClientPool
 
-    /// Makes a registry; no connection is opened yet.
+    /// Creates a registry, without opening a connection.
     package init(_ stateDatabase: String, on pool: ClientPool) {
         (self.stateDatabase, self.pool) = (stateDatabase, pool)
     }
@@ -28,7 +28,8 @@ package struct PartnerRegistry: Sendable {
             "partners": .integer(comparison.partners),
             "time": comparison.time.map { .timestamp($0.rawValue) } ?? .null,
         ]
-        // The comparison counts while its digest is that of the record, which an earlier version may have written.
+        // The comparison counts while the recorded digest is one of these; an earlier version may have recorded the
+        // second one.
         let digests = BSONValue.array(of: PartnerState.digests(of: partner.job).map { .string($0) })
         let text: BSONValue = [
             "$cond": [["$in": ["$text", digests]], "$text", .string(PartnerState.digest(of: partner.job))]
@@ -49,10 +50,10 @@ package struct PartnerRegistry: Sendable {
 }
 
 extension PartnerRegistry {
-    /// Returns the partners whose original is in `sources` or whose own collection is in `targets`.
+    /// Returns the partners with an original in `sources` or a partner collection in `targets`.
     ///
-    /// Each result says whether a schema change can rely on the partner. The result is empty if the user has no
-    /// permission to read the state database.
+    /// Each result says whether a schema change can rely on the partner. The result is empty if the user cannot read
+    /// the state database.
     package func partners(of sources: [Namespace], targets: [Namespace]) throws(MongoError) -> [PartnerCollection] {
         let isAny = { (namespaces: [Namespace]) -> BSONValue in
             ["$in": .array(of: namespaces.map { .string("\($0)") })]

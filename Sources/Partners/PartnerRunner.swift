@@ -11,14 +11,14 @@ import Steps
 
 /// Plans and creates a partner, which holds the original's data in the shape of another schema.
 ///
-/// All functions block, so they must be called on a thread of our own.
+/// The functions block, so call them on a separate thread, not on a thread of Swift's concurrency.
 package struct PartnerRunner: Sendable {
     let partner: Partner
     let options: RunOptions
     let stop: StopSignal
     let events: @Sendable (RunEvent) -> Void
 
-    /// Makes a runner; `events` is called on any of the runner's threads.
+    /// Creates a runner; `events` is called on any of the runner's threads.
     package init(
         _ partner: Partner, options: RunOptions, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void
     ) {
@@ -29,7 +29,7 @@ package struct PartnerRunner: Sendable {
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events) }
 
-    /// Throws if a collection cannot be part of a partner, or if a step cannot run; reads no document.
+    /// Throws if one of the collections cannot be used, or if a step cannot run; reads no document.
     func check(on client: borrowing Client) throws {
         try job.checkNamespaces(stateDatabase: options.stateDatabase)
         for side in PartnerSide.allCases {
@@ -37,7 +37,7 @@ package struct PartnerRunner: Sendable {
         }
     }
 
-    /// Returns the state of the partner from the state database.
+    /// Reads the state of the partner from the state database.
     func state(_ pool: ClientPool) throws -> PartnerState {
         let client = StoreClient(database: options.stateDatabase, client: try pool.client())
         return PartnerState(
@@ -49,7 +49,7 @@ package struct PartnerRunner: Sendable {
     }
 
     /// Takes the partner's lease, and returns the kernel that holds it.
-    /// - Parameter limits: the limits of the throttle; with `nil`, the work never waits.
+    /// - Parameter limits: the limits for the throttle; with `nil`, the kernel has no throttle.
     /// - Throws: ``RunError`` of kind `leaseHeld` when another runner holds the lease; ``MongoError``.
     func kernel(limits: Job.Limits? = nil, on pool: ClientPool) throws -> Kernel {
         try Kernel.following(
@@ -59,17 +59,18 @@ package struct PartnerRunner: Sendable {
 
     /// Ends the transactions of mirrors whose lease has ended.
     ///
-    /// The server would keep the transaction of a killed mirror open for a minute or more. During that time, it would
-    /// lock the documents that the mirror wrote and the lease's document in the state database.
+    /// The server would keep the transaction of a killed mirror open for a minute or more. Until then, the transaction
+    /// locks the documents that the mirror wrote, and the lease's document in the state database.
     private func endDeadTransactions(on pool: ClientPool) throws {
         let state = try state(pool)
         guard !state.isHeld, !state.sessions.sessions.isEmpty else { return }
-        // A transaction that the user has no permission to end times out by itself.
+        // If the user has no privilege to end a transaction, the server ends it after a time.
         try? pool.client().killSessions(state.sessions.sessions)
     }
 
     /// Returns the metadata of the original's collection.
-    /// - Throws: ``RunError`` when the collection does not exist, or is a view or another kind; ``MongoError``.
+    /// - Throws: ``RunError`` when there is no such collection, or when it is a view or of another special kind;
+    ///   ``MongoError``.
     func original(on client: borrowing Client) throws -> CollectionInfo {
         guard let info = try client.readableCollection(job.source) else {
             let names = try client.listCollections(of: job.source.database).map(\.name)
@@ -84,7 +85,7 @@ package struct PartnerRunner: Sendable {
 }
 
 extension PartnerJob {
-    /// Throws if a side belongs to the server, to the sync service or to the state database.
+    /// Throws if a collection belongs to the server, the sync service or the state database.
     /// - Throws: ``RunError`` of kind `unsupportedCollection`.
     package func checkNamespaces(stateDatabase: String) throws(RunError) {
         for side in PartnerSide.allCases { try namespace(side).check(stateDatabase: stateDatabase) }
@@ -94,7 +95,7 @@ extension PartnerJob {
 // MARK: planning
 
 extension PartnerRunner {
-    /// Checks every original, the partner's state and the ledger of unsynced documents; nothing is written.
+    /// Checks every original, and reads the partner's state and the ledger of unsynced documents; nothing is written.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``; ``StopAsked``.
     package func plan(on pool: ClientPool) throws -> PartnerPlan {
         let client = try pool.client()
@@ -149,7 +150,7 @@ extension PartnerRunner {
         UnsyncLedger(options.ledger.orOf(partner.appIDs), client: try pool.client())
     }
 
-    /// Returns the room below the limit of unsynced documents, less the reservations of other jobs.
+    /// Returns the room in the limit of unsynced documents, less the reservations of other jobs.
     private func headroom(on pool: ClientPool) throws -> Headroom {
         let limit = SharedLimit(ledger: try ledger(on: pool), limits: job.limits)
         let store = StateStore(
@@ -160,7 +161,7 @@ extension PartnerRunner {
 
     /// Throws if more of the partner's documents would not sync than the limit has room for.
     ///
-    /// The options can allow a number of such documents.
+    /// The operator can accept a number of such documents in the options.
     package func checkHeadroom(of plan: PartnerPlan) throws(RunError) {
         guard let headroom = plan.headroom, plan.failing > headroom.documents, plan.failing > options.allowUnsync ?? 0
         else { return }

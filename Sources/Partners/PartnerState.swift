@@ -7,27 +7,27 @@ import Steps
 
 /// The state of a partner, read from its record in the state database.
 struct PartnerState {
-    /// The phases of a partner.
+    /// The phases in the life of a partner.
     enum Phase: String {
         /// The originals are being copied.
         case copying
         /// All originals are copied.
         case copied
-        /// Clients no longer use the original, and nothing is carried over any more.
+        /// Clients use only the partner, so the mirror no longer carries changes over.
         case cutOver = "cut-over"
     }
 
     /// The partner's phase; `nil` before the copy of the originals has begun.
     var phase: Phase?
-    /// The `_id` of the last original that was copied; `nil` before the first, and after the copy has ended.
+    /// The `_id` of the last original that was copied; `nil` before the first one and after the copy.
     var last: BSONValue?
     /// The number of documents copied so far.
     var copied = 0
-    /// The position in the change stream of each side from which the mirror continues.
+    /// The position in each side's change stream from which the mirror continues.
     var places: [PartnerSide: FeedPlace] = [:]
-    /// The sessions in whose transactions the mirrors write.
+    /// The sessions in whose transactions the mirrors of the partner write.
     var sessions: OwnSessions
-    /// The result of the last comparison; `nil` before the first.
+    /// The result of the last comparison; `nil` if there was none.
     var verified: BSONDocument?
     /// The whole record; empty if the state database has none.
     let record: BSONDocument
@@ -52,14 +52,16 @@ struct PartnerState {
         }
     }
 
-    /// Returns the digest that identifies a job's content, without its comments.
+    /// Returns the digest of a job's content; comments in the job file do not change it.
     static func digest(of job: PartnerJob) -> String { SHA256.text(of: Array(JobFile.content(of: job.text).utf8)) }
 
-    /// Returns the digest of the job's content, and the digest that earlier versions of the program recorded, which
-    /// covers the comments, too.
+    /// Returns the digests that a record of this job may have: the current one, and the one that earlier versions
+    /// recorded.
+    ///
+    /// The digest of earlier versions covers the comments, too.
     static func digests(of job: PartnerJob) -> [String] { [digest(of: job), SHA256.text(of: Array(job.text.utf8))] }
 
-    /// Throws if the text of the job file has changed since the copy began.
+    /// Throws if the content of the job file has changed since the copy began.
     func check(_ job: PartnerJob) throws(RunError) {
         guard phase != nil, !Self.digests(of: job).contains(record["text"]?.text ?? "") else { return }
         throw RunError(
@@ -69,9 +71,9 @@ struct PartnerState {
     }
 }
 
-/// Makes the updates of a partner's record in the state database.
+/// The updates of a partner's record in the state database.
 enum PartnerChange {
-    /// Returns the update for the beginning of the copy.
+    /// Returns the update for the start of the copy.
     static func beginning(_ job: PartnerJob, places: [PartnerSide: FeedPlace]) -> BSONDocument {
         [
             "phase": .string(PartnerState.Phase.copying.rawValue), "text": .string(PartnerState.digest(of: job)),
@@ -82,7 +84,7 @@ enum PartnerChange {
 
     /// Returns the paths of the fields in which the partner may differ from its original.
     ///
-    /// The classification of the original's schema changes reads them.
+    /// The classification of the original's schema changes reads these paths from the record.
     static func carried(_ job: PartnerJob) -> BSONValue {
         ["$literal": .array(of: job.places.sorted().map { .string($0) })]
     }
@@ -95,8 +97,8 @@ enum PartnerChange {
     /// Returns the update after all originals are copied.
     ///
     /// The mirror follows the partner's changes from the given time on, which is the end of the copy. Earlier changes
-    /// are the inserts of the copy itself, and their originals may have changed since. The mirror follows the
-    /// original's changes from before the copy.
+    /// of the partner are the inserts of the copy itself, and their originals may have changed since. The mirror
+    /// follows the original's changes from before the copy.
     static func allCopied(at time: ClusterTime) -> BSONDocument {
         let changes: BSONDocument = ["phase": .string(PartnerState.Phase.copied.rawValue), "last": "$$REMOVE"]
         guard time.rawValue > 0 else { return changes }
@@ -104,10 +106,10 @@ enum PartnerChange {
         return changes.appending("places.\(PartnerSide.target.rawValue)", ["$literal": .object(place)])
     }
 
-    /// Returns the update that records the sessions, before a mirror writes in the last of them.
+    /// Returns the update that records the sessions, before a mirror writes in the newest of them.
     static func writing(in sessions: OwnSessions) -> BSONDocument { ["sessions": ["$literal": sessions.value]] }
 
-    /// Returns the update that saves the mirror's positions in the change streams and its counts.
+    /// Returns the update that saves the mirror's counts and its positions in the change streams.
     static func mirrored(
         to places: [PartnerSide: FeedPlace], times: [PartnerSide: ClusterTime], clients: [PartnerSide: ClusterTime],
         sessions: OwnSessions, counts: BSONDocument

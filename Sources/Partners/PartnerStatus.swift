@@ -10,40 +10,40 @@ import Steps
 package struct PartnerStatus: Sendable {
     /// The job's name.
     package var name: String
-    /// The original.
+    /// The original collection.
     package var source: Namespace
-    /// The partner.
+    /// The partner collection.
     package var target: Namespace
-    /// The phase: `copying`, `copied` or `cut-over`; `nil` if the partner was never begun.
+    /// The phase: `copying`, `copied` or `cut-over`; `nil` if the copy has not begun.
     package var phase: String?
     /// The number of documents copied.
     package var copied = 0
-    /// Whether a runner holds the lease now, for a mirror or a copy.
+    /// Whether a mirror or a copy holds the lease now.
     package var isHeld = false
     /// The mirror's lag in seconds; `nil` before a mirror has run.
     package var lag: Int?
-    /// The counts of the mirror since its last start.
+    /// The counts of the mirror since its last start; `nil` before a mirror has run.
     package var mirror: BSONDocument?
-    /// The time of the last write by a client that the mirror has seen on each side, in milliseconds since 1970.
+    /// The time of the last write by a client on each side that the mirror has received, in milliseconds since 1970.
     package var lastWrites: [PartnerSide: Int64] = [:]
     /// The time at which the copy began, in milliseconds since 1970.
     package var begun: Int64?
-    /// The number of documents that cannot be carried over now, because they cannot exist on the other side.
+    /// The number of documents that the mirror cannot carry over now, because they cannot exist on the other side.
     package var unmirrored = 0
-    /// The first of these documents, at most 10, with their side and the reason.
+    /// At most 10 of these documents, with their side and the reason.
     package var samples: [(side: String, id: BSONValue, reason: String)] = []
-    /// The number of differences that the last comparison found; `nil` before the first.
+    /// The number of differences that the last comparison found; `nil` before the first comparison.
     ///
-    /// It is also `nil` if the job file has changed since that comparison.
+    /// It is also `nil` if the job file has changed since the comparison.
     package var differences: Int?
-    /// The time of that comparison, in milliseconds since 1970.
+    /// The time of the last comparison, in milliseconds since 1970.
     package var verified: Int64?
     /// The server's time, in milliseconds since 1970.
     package var now: Int64 = 0
 }
 
 extension PartnerRegistry {
-    /// Returns the state of a partner; without a record in the state database, its ``PartnerStatus/phase`` is `nil`.
+    /// Returns the state of a partner; its ``PartnerStatus/phase`` is `nil` if the state database has no record of it.
     package func status(of partner: Partner) throws -> PartnerStatus {
         let client = try client()
         var status = PartnerStatus(
@@ -79,13 +79,13 @@ extension PartnerRegistry {
 // MARK: cutover
 
 extension PartnerStatus {
-    /// The age up to which the last comparison counts, if the operator sets none.
+    /// The greatest age at which the last comparison still counts, unless the operator sets another one.
     package static var standardAge: Duration { PartnerEvidence.standardAge }
 
     /// Returns the obstacles to the cutover, each as a clause; empty if there are none.
     /// - Parameters:
-    ///   - quiet: the time without client writes to the original that the cutover requires.
-    ///   - recent: the age up to which the last comparison counts.
+    ///   - quiet: how long clients must not have written to the original.
+    ///   - recent: the greatest age at which the last comparison still counts.
     package func obstacles(quiet: Duration, recent: Duration) -> [String] {
         guard phase == "copied" else {
             return [
@@ -120,10 +120,9 @@ extension PartnerStatus {
 }
 
 extension PartnerRunner {
-    /// Records that clients no longer use the original, so that nothing is carried over from then on; nothing is
-    /// deleted.
+    /// Records that clients no longer use the original, so that no further change is carried over; nothing is deleted.
     ///
-    /// Before that, it takes the lease and carries over everything that clients have written so far.
+    /// Before that, it takes the lease, and carries over all changes that clients have made so far.
     /// - Throws: ``RunError`` of kind `refusedByData` with all obstacles; of kind `leaseHeld` when a mirror is running.
     package func cutOver(quiet: Duration, recent: Duration, on pool: ClientPool) throws {
         let registry = PartnerRegistry(options.stateDatabase, on: pool)
@@ -135,16 +134,16 @@ extension PartnerRunner {
         _ = try mirror.run(on: pool) { outcome, kernel in
             guard outcome.isCaughtUp else { throw StopAsked() }
             var now = try registry.status(of: partner)
-            // This cutover itself holds the lease.
+            // This command holds the lease itself, so the lease is no obstacle.
             now.isHeld = false
             try refuse(now.obstacles(quiet: quiet, recent: recent), "cannot be cut over")
             try kernel.renew(setting: ["phase": .string(PartnerState.Phase.cutOver.rawValue), "cutOver": "$$NOW"])
         }
     }
 
-    /// Drops the original's collection permanently.
-    /// - Throws: ``RunError`` of kind `refusedByData` when the partner was not cut over, or when clients wrote to the
-    ///   original since.
+    /// Drops the original's collection for good.
+    /// - Throws: ``RunError`` of kind `refusedByData` when the partner was not cut over, or when clients have written
+    ///   to the original since.
     package func dropOriginal(on pool: ClientPool) throws {
         let kernel = try kernel(on: pool)
         defer { _ = kernel.leave() }
@@ -160,10 +159,10 @@ extension PartnerRunner {
         }
     }
 
-    /// Returns a clause if clients wrote to the original after the mirror's last position, or if that cannot be found
-    /// out.
+    /// Returns a clause if clients have written to the original after the mirror's last position, or if that is
+    /// unknown.
     ///
-    /// The result is empty if they did not.
+    /// The result is empty if they have not.
     private func changes(
         since place: FeedPlace, ignoring sessions: OwnSessions, _ kernel: borrowing Kernel
     ) throws -> [String] {

@@ -2,13 +2,13 @@ import BSON
 import JobState
 import Steps
 
-/// Makes App Services triggers and functions, two of each, that keep both sides equal where the service still runs
-/// them.
+/// Writes App Services triggers and functions that keep both sides equal, if the service still runs them.
 ///
-/// A function handles one change like the mirror: it reads the current document, converts it with a server-side
-/// pipeline, compares the result with the other side's document, and writes the result only if it differs.
+/// There is one trigger and one function for each side. A function handles a change as the mirror does: it reads the
+/// current document and converts it with a server-side pipeline. It then compares the result with the other side's
+/// document, and writes the result only if the two differ.
 package struct PartnerTriggers: Sendable {
-    /// A file, with its path below the app's folder.
+    /// A file of the app.
     package struct File: Sendable {
         /// The file's path below the app's folder.
         package var path: String
@@ -19,11 +19,11 @@ package struct PartnerTriggers: Sendable {
     private let partner: Partner
     private let service: String
 
-    /// Makes the triggers and functions of a partner.
+    /// Stores the partner for which the triggers and functions are written.
     /// - Parameter service: the name of the app's data source.
     package init(_ partner: Partner, service: String) { (self.partner, self.service) = (partner, service) }
 
-    /// Returns all files.
+    /// Returns all files of the triggers and functions.
     /// - Throws: ``RunError`` when a function cannot convert a step or an `_id`.
     package func files() throws -> [File] {
         guard let forward = partner.steps(from: .source).markedStages,
@@ -169,7 +169,7 @@ package struct PartnerTriggers: Sendable {
             """
     }
 
-    /// Returns the JavaScript function that converts an `_id` of a side for the other side.
+    /// Returns the JavaScript function that converts an `_id` of the given side for the other side.
     private func conversions(_ side: PartnerSide) -> String {
         guard let id = partner.job.id else { return "const twinOf = (id) => id;" }
         let plain = "const plain = JSON.parse(EJSON.stringify({ id }, { relaxed: false })).id;"
@@ -206,12 +206,13 @@ package struct PartnerTriggers: Sendable {
 
     private static func json(_ names: [String]) -> String { "[\(names.map(json).joined(separator: ", "))]" }
 
-    /// Returns JSON text as a JavaScript literal of the same value; it is still JSON if no field is named `__proto__`.
+    /// Returns JSON text as a JavaScript literal of the same value; the literal is also JSON if no field is named
+    /// `__proto__`.
     ///
     /// In a literal, `"__proto__": value` would set the object's prototype, but a computed name does not. Engines older
     /// than ES2019 end a string at a line separator, and a page may end a script at `</`.
     private static func javaScript(_ json: String) -> String {
-        // Quotation marks inside a string are escaped, so the replaced text is always a field's name.
+        // Quotation marks inside a string are escaped, so only the name of a field matches.
         json.replacing(#" "__proto__" :"#, with: #" ["__proto__"] :"#).replacing("</", with: #"<\/"#)
             .unicodeScalars.reduce(into: "") { $0 += $1.misleads ? $1.escapedAsJSON : String($1) }
     }

@@ -12,16 +12,18 @@ import Steps
 package struct PairDifference: Hashable, Sendable {
     /// The kind of a difference.
     package enum Kind: Hashable, Sendable {
-        /// The original has no document in the partner.
+        /// The partner has no document for the original.
         case missingInTarget
-        /// The partner's document has no original.
+        /// The original does not exist for a document of the partner.
         case missingInSource
-        /// Both documents exist, but these fields of the partner's document differ from the result of the steps.
+        /// Both documents exist, but these fields of the partner's document differ from the result of the forward
+        /// steps.
         case differing([String])
         /// The document of the given side cannot exist on the other side.
         case refused(PartnerSide, Refusal.Reason)
 
-        /// The side of the document that shows the difference; if one document is missing, the side of the other one.
+        /// The side of the document that shows the difference: if one document is missing, the side of the existing
+        /// one.
         package var side: PartnerSide {
             switch self {
             case .missingInTarget, .differing: .source
@@ -31,7 +33,7 @@ package struct PairDifference: Hashable, Sendable {
         }
     }
 
-    /// The original's `_id`; the partner's `_id` if that cannot be converted for the original's side.
+    /// The original's `_id`; if the `_id` of a partner's document cannot be converted, that `_id`.
     package var id: BSONValue
     /// The kind of the difference.
     package var kind: Kind
@@ -41,21 +43,21 @@ package struct PairDifference: Hashable, Sendable {
 package struct PartnerComparison: Sendable {
     /// The job's name.
     package var name: String
-    /// The original.
+    /// The original collection.
     package var source: Namespace
-    /// The partner.
+    /// The partner collection.
     package var target: Namespace
-    /// The number of originals compared.
+    /// The number of originals that were compared.
     package var originals = 0
-    /// The number of the partner's documents compared.
+    /// The number of the partner's documents that were compared.
     package var partners = 0
-    /// The differences, of which at most 1,000 are kept.
+    /// The differences; at most 1,000 are kept.
     package var differences: [PairDifference] = []
     /// The number of all differences.
     package var count = 0
-    /// The number of pairs that were compared again, because they changed during the scan or differed in it.
+    /// The number of pairs that were compared again, because they differed in the scan or changed during it.
     package var rechecked = 0
-    /// The point in time of the last comparison; `nil` if the server cannot read at one point in time.
+    /// The point in time at which the pairs were last compared; `nil` if the server cannot read at one point in time.
     package var time: ClusterTime?
     /// The duration of the whole comparison, in seconds.
     package var seconds = 0.0
@@ -63,19 +65,19 @@ package struct PartnerComparison: Sendable {
 
 /// Compares the two sides of a partner by the job's steps; nothing is written.
 ///
-/// Every document of both sides is read once. Pairs that differ, or change during that scan, are compared again at one
-/// point in time, and again every half second until ``settling`` has passed. This is necessary because a running mirror
-/// always has some changes that are not yet carried over.
+/// A scan reads every document of both sides once. Pairs that differ, or change during the scan, are compared again at
+/// one point in time. This is repeated every half second until ``settling`` has passed, because a running mirror always
+/// has some changes that it has not carried over yet.
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration
-    /// The time for which pairs that still differ are compared again.
+    /// How long pairs that still differ are compared again.
     let settling: Duration
     let stop: StopSignal
     let progress: @Sendable (Int) -> Void
 
-    /// Makes a verification.
-    /// - Parameter progress: receives the number of documents compared since its last call.
+    /// Creates a verification.
+    /// - Parameter progress: receives the number of documents that were compared since its last call.
     package init(
         _ partner: Partner, settling: Duration, retryLimit: Duration = .seconds(60), stop: StopSignal,
         progress: @Sendable @escaping (Int) -> Void
@@ -84,7 +86,7 @@ package struct PartnerVerification: Sendable {
         self.progress = progress
     }
 
-    /// The most differences that a comparison keeps; below it, the most pairs that are compared again.
+    /// The most differences that a comparison keeps, and the most pairs that are compared again.
     private static let maximumKept = 1_000
     private static let maximumRechecked = 200_000
 
@@ -97,7 +99,7 @@ package struct PartnerVerification: Sendable {
         }
     }
 
-    /// A pair of documents, identified by the `_id` that one of them has on its side.
+    /// A pair of documents, identified by the side of one document and its `_id` there.
     private struct Pair: Hashable {
         var id: IDKey
         var side: PartnerSide
@@ -188,8 +190,8 @@ package struct PartnerVerification: Sendable {
 
     /// Returns the differences of a side's documents, by their `_id`s on that side.
     ///
-    /// An original is compared with its partner document in all fields. For a document of the partner, it is only
-    /// checked whether its original exists, because all other differences are found from the original.
+    /// An original is compared with its partner document in all fields. For a document of the partner, this only checks
+    /// whether its original exists, because the comparison of the originals finds all other differences.
     private func compare(
         _ documents: [BSONDocument], on side: PartnerSide, _ collection: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {
@@ -230,7 +232,7 @@ package struct PartnerVerification: Sendable {
 
     // MARK: repeated comparisons
 
-    /// Compares pairs again, until no pair differs or the time in ``settling`` has passed, and stores the differences.
+    /// Compares pairs again until none differs or ``settling`` has passed, and stores the differences.
     private func recheck(
         _ pairs: [Pair], _ client: borrowing Client, _ comparison: inout PartnerComparison
     ) throws {
@@ -253,7 +255,7 @@ package struct PartnerVerification: Sendable {
         again pairs: [Pair], _ client: borrowing Client
     ) throws -> (differences: [PairDifference], open: [Pair], time: ClusterTime?) {
         let session = try client.startSession(isSnapshot: true)
-        // The session's first read sets the point in time of all its reads.
+        // The first read of the session determines the point in time of all its reads.
         let source = client.collection(partner.job.source)
         var time: ClusterTime?
         var options: BSONDocument
@@ -278,7 +280,7 @@ package struct PartnerVerification: Sendable {
                 let ids = part.filter { $0.side == side }.map(\.id.value)
                 let documents = try Self.read(
                     ids, of: source.sibling(partner.job.namespace(side)), options, whole: true)
-                // A changed document of the partner may have an original as well, so it is compared in all fields.
+                // A changed document of the partner is compared in all fields if it has an original.
                 let found = try compareWhole(Array(documents.values), on: side, source, options)
                 let gone = ids.filter { documents[IDKey($0)] == nil }
                 let left = try compareGone(gone, on: side, source, options)
@@ -293,9 +295,9 @@ package struct PartnerVerification: Sendable {
         return (differences, open, time)
     }
 
-    /// Compares documents of a side in all fields.
+    /// Compares documents of a side with their counterparts in all fields.
     ///
-    /// For a document of the partner that has an original, the original is compared with it.
+    /// For a document of the partner, its original is compared.
     private func compareWhole(
         _ documents: [BSONDocument], on side: PartnerSide, _ source: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {
@@ -310,7 +312,7 @@ package struct PartnerVerification: Sendable {
         return found + differing.compactMap { id, kind in partner.twin(of: id, on: .source).map { ($0, kind) } }
     }
 
-    /// Returns a difference for each document that no longer exists on a side, although its counterpart still exists.
+    /// Returns a difference for each document that no longer exists on the given side, although its counterpart exists.
     private func compareGone(
         _ ids: [BSONValue], on side: PartnerSide, _ source: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {

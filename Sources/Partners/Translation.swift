@@ -3,30 +3,31 @@ package import Jobs
 import Mongo
 import Steps
 
-/// Makes documents of the other side from documents of one side, by the steps of a partner job.
+/// Computes documents of the other side from documents of one side, by the steps of a partner job.
 struct Translation {
     let partner: Partner
-    /// The side that the given documents come from.
+    /// The side of the documents that are translated.
     let side: PartnerSide
     /// The collection through which the server computes the results of steps.
     let collection: MongoCollection
 
-    /// The result of making the other side's document from one document.
+    /// The result of translating one document.
     enum Outcome {
-        /// The document on the other side, with its `_id` there.
+        /// The document for the other side, with the `_id` that it has there.
         case document(BSONDocument)
-        /// The document cannot exist on the other side, or the steps back would not restore it.
+        /// The document cannot exist on the other side, or the steps in the other direction would not restore it.
         case refused(Refusal)
     }
 
-    /// Returns the outcome of each document, in the same order; does not check whether the steps back restore it.
+    /// Returns the outcome of each document, in the same order; does not check whether the steps back restore the
+    /// document.
     func outcomes(of documents: [BSONDocument]) throws -> [Outcome] {
         try each(of: documents) { try made(of: Array(documents[$0])) }
     }
 
-    /// Computes the outcomes of all documents together, and splits the list if an error concerns a single document.
+    /// Computes the outcomes of all documents together; if one document causes an error, finds it by dividing the list.
     ///
-    /// Only the document at fault is refused then, for example because it cannot be sent, or is too large together with
+    /// Only that document is refused, for example because it cannot be sent, or because it is too large together with
     /// its result.
     private func each(
         of documents: [BSONDocument], in range: Range<Int>? = nil, _ outcomes: (Range<Int>) throws -> [Outcome]
@@ -55,12 +56,13 @@ struct Translation {
         }
     }
 
-    /// Returns the outcome of each document, and refuses each document that the steps back would not restore.
+    /// Returns the outcome of each document; refuses each document that the steps in the other direction would not
+    /// restore.
     func provenOutcomes(of documents: [BSONDocument]) throws -> [Outcome] {
         try proven(try outcomes(of: documents), of: documents)
     }
 
-    /// Applies the steps back to the outcomes, and refuses each document that they do not restore.
+    /// Applies the steps in the other direction to the outcomes, and refuses each document that they do not restore.
     func proven(_ outcomes: [Outcome], of documents: [BSONDocument]) throws -> [Outcome] {
         try each(of: documents) { try returned(Array(outcomes[$0]), of: Array(documents[$0])) }
     }
@@ -84,10 +86,10 @@ struct Translation {
         return outcomes
     }
 
-    /// Returns a document made for the other side, adapted to the document that exists there.
+    /// Returns a translated document, adapted to the document that exists on the other side.
     ///
-    /// It keeps the fields that only the existing document's side has. It also keeps the integer type of the existing
-    /// `_id`, because a string does not show whether the number had 32 or 64 bits.
+    /// The result keeps the fields that only the other side has. It also keeps the integer type of the existing `_id`,
+    /// because a string does not show whether the number had 32 or 64 bits.
     func adapted(_ made: BSONDocument, to present: BSONDocument?) throws -> BSONDocument {
         let own = partner.job.own(side.other)
         guard let present else { return made }
@@ -104,24 +106,24 @@ struct Translation {
 
 /// A document that cannot exist on the other side.
 package struct Refusal: Hashable, Sendable {
-    /// The document's `_id`.
+    /// The document's `_id` on its own side.
     package var id: BSONValue
     /// The reason why the document is refused.
     package var reason: Reason
 
     /// The reason why a document cannot exist on the other side.
     package enum Reason: Hashable, Sendable {
-        /// The `_id` cannot be converted to the other side, or not back to the same `_id`.
+        /// The `_id` cannot be converted to the other side, or the conversion back gives another `_id`.
         case id
-        /// A step applies to the document, but cannot be done for this reason.
+        /// A step applies to the document but cannot change it, for this reason.
         case step(CompiledStep.Reason)
-        /// The steps there and back would change these fields.
+        /// The steps to the other side and back would change these fields.
         case lossy([String])
-        /// The server refuses the document, with this code.
+        /// The server refuses the document, with this error code.
         case server(Int)
         /// The driver refuses to send the document.
         case damaged
-        /// A reason that an earlier version of the program recorded, as text.
+        /// A text that an earlier version of the program recorded as the reason.
         case recorded(String)
     }
 }
@@ -132,14 +134,14 @@ extension Refusal {
 }
 
 extension Refusal.Reason {
-    /// Whether both are the same reason; a recorded text is compared with the text of the other reason.
+    /// Whether both reasons are the same; a recorded text is compared with the other reason's text.
     func isSame(as other: Self) -> Bool {
         if case .recorded(let text) = self { return text == "\(other)" }
         if case .recorded(let text) = other { return text == "\(self)" }
         return self == other
     }
 
-    /// The fields that ``init(_:)`` reads.
+    /// The fields of a record that ``init(_:)`` reads.
     var fields: [(String, BSONValue)] {
         switch self {
         case .id: [("kind", "id")]
@@ -151,7 +153,8 @@ extension Refusal.Reason {
         }
     }
 
-    /// Reads the reason from a record of the state database; earlier versions recorded a text and a server's code.
+    /// Reads the reason from a record of the state database; earlier versions recorded a text and the server's error
+    /// code.
     init(_ record: BSONDocument) {
         let fields = record["fields"]?.document?.values.compactMap(\.text)
         let step = record["step"]?.text.flatMap(CompiledStep.Reason.init)
@@ -183,7 +186,7 @@ extension Refusal.Reason: CustomStringConvertible {
 }
 
 extension Refusal.Reason {
-    /// Makes the reason from an error that a single document causes; `nil` for any other error.
+    /// Creates the reason from an error that a single document causes; `nil` for any other error.
     fileprivate init?(ofOneDocument error: any Error) {
         switch error {
         case is BSONError: self = .damaged
@@ -196,14 +199,14 @@ extension Refusal.Reason {
 }
 
 extension BSONDocument {
-    /// Returns the document without the named top-level fields.
+    /// Returns the document without the top-level fields of these names.
     func without(_ names: [String]) throws(BSONError) -> BSONDocument {
         var document = self
         for name in names where document[name] != nil { document = try document.removing(name) }
         return document
     }
 
-    /// Returns the names of the fields, except `_id`, that differ or exist in only one of the two documents.
+    /// Returns the names of the fields, apart from `_id`, that differ or that only one of the two documents has.
     func differing(from other: BSONDocument) throws(BSONError) -> [String] {
         let (left, right) = (try removing("_id"), try other.removing("_id"))
         if left.hasSameFields(as: right) { return [] }
@@ -213,7 +216,7 @@ extension BSONDocument {
             if let one = values[0], let two = values[1], one.hasSameFields(as: two) { continue }
             names.append(name)
         }
-        // The documents differ only in a name that occurs more than once.
+        // All values are the same, so the documents differ only in a name that occurs more than once.
         return names.isEmpty ? ["(root)"] : names
     }
 }

@@ -4,19 +4,19 @@ import Mongo
 
 /// The mirror's own writes that the change streams have not reported yet.
 ///
-/// A transaction writes a document only if its bytes are the same as when it was read. A client may have changed the
-/// document in between and set it back. The change stream shows this, because it reports the client's changes before
-/// the mirror's write.
+/// A transaction writes a document only if its bytes are the same as when it was read. In between, a client may have
+/// changed the document and changed it back. The change stream shows that, because it reports the client's changes
+/// before the mirror's write.
 struct UnreportedWrites {
-    /// A write by the mirror.
+    /// A write by the mirror to one document.
     struct Write {
         let side: PartnerSide
         let change: PairWriter.Change
-        /// The time of the read that found the document as it was before the write.
+        /// The time of the read that the write is based on.
         let read: ClusterTime
-        /// The stream has reported the write when it has reported all changes up to this time.
+        /// The time up to which the stream has to report all changes, so that it has certainly reported the write.
         let end: ClusterTime
-        /// The time of a client's last change between the read and the write; `nil` if none is known.
+        /// The time of a client's last change between the read and the write; `nil` if no such change is known.
         var overwritten: ChangeTime?
     }
 
@@ -26,26 +26,27 @@ struct UnreportedWrites {
     }
 
     private var writes: [Place: [Write]] = [:]
-    /// Reported writes that overwrote a client's later change, which is still to be restored.
+    /// Reported writes that overwrote a client's later change; that change still has to be restored.
     var overwriting: [Write] = []
 
     var isEmpty: Bool { writes.isEmpty }
 
     /// Adds a write that was committed.
     mutating func add(_ write: Write) {
-        // The server reports no change of a document that stays the same.
+        // The server reports no change if the document stays the same.
         guard write.change.before != write.change.after else { return }
         writes[Place(side: write.side, key: write.change.key), default: []].append(write)
     }
 
-    /// Records that the stream of a side reported a client's change of a pair's document.
+    /// Records that the stream of a side reported a change that a client made to a pair's document.
     mutating func noteChange(of key: IDKey, on side: PartnerSide, at time: ChangeTime) {
         guard let read = writes[Place(side: side, key: key)]?.first?.read, time.cluster > read else { return }
         writes[Place(side: side, key: key)]?[0].overwritten = time
     }
 
     /// Records that the stream of a side reported a write by the mirror.
-    /// - Returns: the time of the client's change that the write overwrote, if that was made after the read.
+    /// - Returns: the time of the client's change that the write overwrote; `nil` if there was no such change after the
+    ///   read.
     mutating func noteWrite(of key: IDKey, on side: PartnerSide) -> ChangeTime? {
         let place = Place(side: side, key: key)
         guard let write = writes[place]?.removeFirst() else { return nil }
@@ -54,7 +55,7 @@ struct UnreportedWrites {
         return write.overwritten
     }
 
-    /// Removes the writes to a side that its stream has reported, because it has reported all changes up to the time.
+    /// Removes the writes to a side up to the given time, because its stream has reported all changes up to then.
     mutating func forget(upTo time: ClusterTime, on side: PartnerSide) {
         writes = writes.filter { place, writes in place.side != side || writes.contains { $0.end > time } }
     }

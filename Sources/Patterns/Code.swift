@@ -1,18 +1,18 @@
 internal import CPCRE2
 internal import Glibc
 
-/// Owns a regular expression as PCRE2 compiled it.
+/// A regular expression that PCRE2 has compiled, with its memory.
 ///
 /// The compiled expression never changes, so any thread can use it.
 @safe final class Code: @unchecked Sendable {
     private let pointer: OpaquePointer
 
     /// Compiles a regular expression.
-    /// - Throws: ``CompileFailure`` when PCRE2 refuses the expression.
+    /// - Throws: ``CompileFailure`` if PCRE2 refuses the expression.
     init(_ text: [UInt8], mode: Pattern.Mode) throws(CompileFailure) {
         var error: Int32 = 0
         var offset = 0
-        // PCRE 8 allows `\K` in a lookaround, and PCRE2 only with this option.
+        // PCRE 8 allows `\K` in a lookaround, but PCRE2 only with this option.
         let context = unsafe pcre2_compile_context_create_8(nil)
         defer { unsafe pcre2_compile_context_free_8(context) }
         unsafe pcre2_set_compile_extra_options_8(context, UInt32(PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK))
@@ -22,38 +22,37 @@ internal import Glibc
         }
         guard let compiled = unsafe compiled else { throw CompileFailure(code: error, offset: offset) }
         unsafe pointer = unsafe compiled
-        // The result is ignored: if the machine has no JIT compiler, the interpreter gives the same answers.
+        // The result is ignored, because without a JIT compiler, the interpreter gives the same answers.
         _ = unsafe pcre2_jit_compile_8(compiled, UInt32(PCRE2_JIT_COMPLETE))
     }
 
     deinit { unsafe pcre2_code_free_8(pointer) }
 
-    /// Returns the result of `pcre2_match`, which is not negative for a match.
+    /// Returns the result of `pcre2_match`; a result that is not negative means a match.
     func match(_ subject: UnsafePointer<UInt8>?, length: Int) -> Int32 {
         let scratch = unsafe MatchScratch.ofThisThread()
         let result = unsafe pcre2_match_8(pointer, subject, length, 0, 0, scratch, MatchScratch.limits)
-        // The interpreter keeps its stack on the heap, so it can match where the JIT compiler's stack is too small. The
-        // scratch memory then holds the large stack, so it is freed.
+        // The interpreter has its stack on the heap, so it can match where the JIT compiler's stack is too small. The
+        // large stack is then in the scratch memory, which is freed for that reason.
         guard result == PCRE2_ERROR_JIT_STACKLIMIT else { return result }
         defer { MatchScratch.free() }
         return unsafe pcre2_match_8(pointer, subject, length, 0, UInt32(PCRE2_NO_JIT), scratch, MatchScratch.limits)
     }
 
-    /// Whether a negative result of `pcre2_match` means that nothing matches, not that PCRE2 gave up.
+    /// Whether a negative result of `pcre2_match` means that the text does not match, and not that PCRE2 gave up.
     ///
-    /// Errors about a text that is not UTF-8 mean the former, because mongod treats such a text as one that does not
-    /// match.
+    /// A text that is not UTF-8 does not match, as in mongod.
     static func isDecided(_ result: Int32) -> Bool {
         result == PCRE2_ERROR_NOMATCH || (PCRE2_ERROR_UTF8_ERR21...PCRE2_ERROR_UTF8_ERR1).contains(result)
     }
 }
 
-/// The reason why PCRE2 refuses an expression: its error number, and the number of bytes that it had read by then.
+/// The error with which PCRE2 refuses an expression: its number, and the number of bytes that PCRE2 had read.
 struct CompileFailure: Error {
     var code: Int32
     var offset: Int
 
-    /// PCRE2's own message.
+    /// The message of PCRE2.
     var reason: String {
         var buffer = [UInt8](repeating: 0, count: 256)
         let length = unsafe buffer.withUnsafeMutableBufferPointer { buffer in
@@ -65,14 +64,14 @@ struct CompileFailure: Error {
 
 /// The memory that a thread needs for matching, allocated at its first match and freed when the thread ends.
 enum MatchScratch {
-    /// The most steps that a match may take: PCRE's own default, whatever default the library was built with.
+    /// The limit on the steps of a match: PCRE's own default, even if the library was built with another one.
     private static let maximumSteps: UInt32 = 10_000_000
-    /// The most memory, in KiB, that the interpreter may use for its stack: 64 MiB.
+    /// The limit on the memory for the interpreter's stack, in KiB: 64 MiB.
     ///
-    /// Without a limit the stack takes a hundred bytes or more for each byte of a text that a group repeats over.
+    /// If a group repeats, the stack takes a hundred bytes or more for each byte of the text.
     private static let maximumHeap: UInt32 = 64 << 10
 
-    // The context is written once, and then only read, by all threads.
+    // The context is written once. After that, all threads only read it.
     nonisolated(unsafe) static let limits: OpaquePointer? = {
         let context = unsafe pcre2_match_context_create_8(nil)
         unsafe pcre2_set_match_limit_8(context, maximumSteps)
@@ -95,7 +94,7 @@ enum MatchScratch {
 
     /// Returns the memory of this thread.
     ///
-    /// It has room for one pair of offsets, because no caller needs a match's position.
+    /// It has room for only one pair of offsets, because no caller needs the position of a match.
     static func ofThisThread() -> OpaquePointer? {
         if let scratch = unsafe pthread_getspecific(key) { return OpaquePointer(scratch) }
         let scratch = unsafe pcre2_match_data_create_8(1, nil)

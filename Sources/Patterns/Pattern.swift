@@ -2,21 +2,21 @@ internal import CPCRE2
 
 /// A compiled regular expression of the schema keyword `pattern` or `patternProperties`.
 ///
-/// PCRE2 replaces the PCRE 8 that mongod links up to 6.0. Expressions that PCRE 8 accepts and PCRE2 refuses are
-/// rewritten (``PatternRewriting``). After a thread's first match, matching allocates nothing.
+/// mongod up to 6.0 uses PCRE 8, and this type uses PCRE2. An expression that PCRE 8 accepts and PCRE2 refuses is
+/// rewritten (``PatternRewriting``). After the first match of a thread, matching allocates no memory.
 public final class Pattern: Sendable {
-    /// The units in which an expression reads texts.
+    /// The units of text that an expression matches.
     public enum Mode: Sendable {
-        /// Texts are read as UTF-8, for the keyword `pattern`; a text that is not UTF-8 does not match.
+        /// Characters, for the keyword `pattern`: texts are read as UTF-8, and a text that is not UTF-8 does not match.
         case characters
-        /// Texts are read as bytes, for `patternProperties`, as mongod does.
+        /// Bytes, for the keyword `patternProperties`, as in mongod.
         case bytes
     }
 
-    /// The expression, as the schema spells it.
+    /// The expression, as it is in the schema.
     public let text: String
 
-    /// The reason why PCRE2, and so MongoDB 6.1 and later, refuses the expression; `nil` when it does not.
+    /// The reason why PCRE2 refuses the expression, and MongoDB 6.1 and later with it; `nil` if PCRE2 accepts it.
     public let refusalByPCRE2: String?
 
     private let code: Code
@@ -32,8 +32,8 @@ public final class Pattern: Sendable {
         _ = try PatternRewriting.compile(WrappedText.of(text), mode: mode)
     }
 
-    /// Whether the expression matches somewhere in the bytes `[start, start + length)` of `bytes`.
-    /// - Throws: ``PatternError/undecided`` when PCRE2 gives up.
+    /// Whether the expression matches anywhere in the `length` bytes from `start` on.
+    /// - Throws: ``PatternError/undecided`` if PCRE2 gives up.
     public func matches(_ bytes: RawSpan, at start: Int, length: Int) throws(PatternError) -> Bool {
         let result = unsafe bytes.withUnsafeBytes { buffer -> Int32 in
             let subject = unsafe buffer.baseAddress?.advanced(by: start).assumingMemoryBound(to: UInt8.self)
@@ -44,8 +44,8 @@ public final class Pattern: Sendable {
         return false
     }
 
-    /// Whether the expression matches somewhere in the text.
-    /// - Throws: ``PatternError/undecided`` when PCRE2 gives up.
+    /// Whether the expression matches anywhere in the text.
+    /// - Throws: ``PatternError/undecided`` if PCRE2 gives up.
     public func matches(_ text: String) throws(PatternError) -> Bool {
         let bytes = Array(text.utf8)
         return try matches(unsafe bytes.span.bytes, at: 0, length: bytes.count)

@@ -2,11 +2,11 @@
 public enum PatternError: Error, Hashable, Sendable {
     /// The text is not a regular expression.
     ///
-    /// `reason` is PCRE2's message, and `offset` the number of bytes that PCRE2 had read of the expression.
+    /// `reason` is PCRE2's message, and `offset` is the number of bytes of the expression that PCRE2 had read.
     case invalid(reason: String, offset: Int)
-    /// The expression holds a NUL, which mongod refuses.
+    /// The expression contains a NUL, which mongod refuses.
     case containsNUL
-    /// A match took more steps, or more memory, than PCRE2 allows, so it is unknown whether the text matches.
+    /// PCRE2 gave up, because the match took too many steps or too much memory: it is unknown whether the text matches.
     case undecided
 }
 

@@ -1,16 +1,16 @@
-/// Makes PCRE2 read an expression as PCRE 8 does, if PCRE2 alone would refuse it.
+/// Rewrites an expression that PCRE2 refuses, so that PCRE2 reads it as PCRE 8 does.
 ///
-/// Both rewrites were observed on mongod 6.0.5: an escape without a meaning (`\i`, and `[\k]` in a class) is the
-/// character itself, and a hyphen after a character type (`[\w-.]`) is a hyphen. Servers from 6.1 on link PCRE2, and
-/// refuse such expressions.
+/// mongod 6.0.5, with PCRE 8, was observed to read two kinds of text differently from PCRE2. An escape without a
+/// meaning (`\i`, and `[\k]` in a class) is the character itself, and a hyphen after a character type (`[\w-.]`) is a
+/// hyphen. Servers from 6.1 on use PCRE2, and refuse such expressions.
 enum PatternRewriting {
-    /// The numbers of PCRE2's errors that a rewrite can fix.
+    /// The numbers of the PCRE2 errors that rewriting can fix.
     private static let unknownEscape: Int32 = 103
     private static let escapeInClass: Int32 = 107
     private static let invalidRange: Int32 = 150
 
-    /// Compiles an expression, after rewriting it as often as necessary.
-    /// - Returns: the compiled expression, and the reason why PCRE2 refuses the original; `nil` if it does not.
+    /// Compiles an expression, and rewrites it as often as necessary.
+    /// - Returns: the compiled expression, and the reason why PCRE2 refuses the original; `nil` if PCRE2 accepts it.
     static func compile(
         _ text: String, mode: Pattern.Mode
     ) throws(PatternError) -> (code: Code, refusal: CompileFailure?) {
@@ -31,12 +31,12 @@ enum PatternRewriting {
         }
     }
 
-    /// Spells the setting `(*UTF8)` at an expression's beginning as PCRE2 does.
+    /// Replaces the setting `(*UTF8)` at the beginning of an expression by its name in PCRE2.
     private static func withNewName(ofUTF8Setting text: String) -> String {
         text.hasPrefix("(*UTF8)") ? "(*UTF)" + text.dropFirst("(*UTF8)".count) : text
     }
 
-    /// Rewrites the part that made PCRE2 refuse the expression; returns `false` when PCRE 8 would refuse it too.
+    /// Rewrites the part because of which PCRE2 refuses the expression; returns `false` if PCRE 8 would refuse it, too.
     private static func rewrite(_ bytes: inout [UInt8], after failure: CompileFailure) -> Bool {
         switch failure.code {
         case unknownEscape, escapeInClass: return dropBackslash(of: &bytes, before: failure.offset)
@@ -59,7 +59,7 @@ enum PatternRewriting {
         return true
     }
 
-    /// Whether the text ends in `\d`, `\p{L}`, `[:alpha:]` or the like.
+    /// Whether the text ends with a character type, such as `\d`, `\p{L}` or `[:alpha:]`.
     private static func endsInCharacterType(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let last = bytes.last else { return false }
         if bytes.suffix(2).elementsEqual(":]".utf8) { return true }

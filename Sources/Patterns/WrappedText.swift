@@ -1,8 +1,8 @@
-/// The second text that mongod compiles for an expression; if that fails, mongod refuses the expression.
+/// The second text that mongod compiles for an expression; if it does not compile, mongod refuses the expression.
 ///
-/// The text is the expression in a group, preceded by the settings that the expression begins with, and followed by
-/// `\z`. mongod therefore refuses an expression whose `\Q` or comment does not end, or that is nested just as deep as
-/// PCRE allows. Source: `RE::Compile` of PCRE 8's wrapper for C++, which mongod 6.0 matches with.
+/// The text has the settings at the beginning of the expression, then the expression in a group, and then `\z`. mongod
+/// therefore refuses an expression in which `\Q` or a comment does not end, or whose nesting is as deep as PCRE allows.
+/// Source: `RE::Compile` of PCRE 8's wrapper for C++, which mongod 6.0 uses.
 enum WrappedText {
     static func of(_ text: String) -> String {
         var rest = text.utf8[...]
@@ -10,7 +10,7 @@ enum WrappedText {
         return "\(text[..<rest.startIndex])(?:\(text[rest.startIndex...]))\\z"
     }
 
-    /// Returns the length of the setting, such as `(*UTF8)`, that the text begins with; `nil` if there is none.
+    /// Returns the length of a setting, such as `(*UTF8)`, at the beginning of the text; `nil` if there is none.
     private static func setting(at text: Substring.UTF8View) -> Int? {
         guard text.starts(with: "(*".utf8), let end = text.firstIndex(of: UInt8(ascii: ")")) else { return nil }
         let name = String(Substring(text[..<end].dropFirst(2)))

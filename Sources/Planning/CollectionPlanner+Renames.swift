@@ -88,7 +88,8 @@ extension FieldGroup {
 }
 
 extension FieldGroup {
-    /// The group without refreshing copies, because the copy of the object around its field is not refreshed either.
+    /// The group with copies that are not refreshed, because the copy of the object around its field is not refreshed
+    /// either.
     fileprivate var withoutRefresh: FieldGroup {
         var group = self
         for index in group.entries.indices { group.entries[index].step = group.entries[index].step?.withoutRefresh }
@@ -110,7 +111,7 @@ extension StepLine {
         return StepLine(kind, replacing: key, in: members, with: .text(new + source.dropFirst(old.count)))
     }
 
-    /// The step with the rule that a target with a value keeps it.
+    /// The step, changed so that a target with a value keeps that value.
     fileprivate var keeping: StepLine {
         guard text(of: "whenPresent") != nil else { return onTarget(present: .keep, nullsToo: false) }
         return StepLine(kind, replacing: "whenPresent", in: members, with: .text(WhenPresent.keep.rawValue))

@@ -73,7 +73,7 @@ struct CollectionPlanner {
 
 /// Suggestions for changes whose purpose the two schemas do not show, but a reviewer may know.
 extension CollectionPlanner {
-    /// The largest number of fields that a suggestion names; with more, it would list all fields and be no help.
+    /// The largest number of fields that a suggestion names; a longer list would not help a reviewer.
     private static let maximumSuggested = 10
 
     /// The fields removed from one object and added to it, as far as a suggestion to combine or split fields can name

@@ -42,7 +42,8 @@ struct FieldGroup {
         return group
     }
 
-    /// Assigns the changes that all entries of the group serve to the first entry; does nothing if there is no entry.
+    /// Assigns `changes`, which all entries of the group serve together, to the first entry; does nothing without
+    /// entries.
     mutating func attribute(_ changes: [SchemaChange]) {
         guard !entries.isEmpty else { return }
         entries[0].changes = changes + entries[0].changes

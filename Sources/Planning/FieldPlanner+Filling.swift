@@ -37,7 +37,8 @@ extension FieldPlanner {
                 "clients saw the old default in documents without it; this step writes it")
         }
         fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
-        // If no default replaces the null, null does not fit the newer schema either, so the empty list stays.
+        // The step that replaces an empty list by null is removed if no default replaces that null: null does not fit
+        // the newer schema either.
         if empties, !group.steps.contains(where: { $0.kind == "default" }) {
             group.entries.removeAll { $0.remarks == [Self.emptyList] }
         }

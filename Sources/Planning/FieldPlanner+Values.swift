@@ -77,7 +77,7 @@ extension FieldPlanner {
 
     /// Adds a step that removes nulls from a list or dictionary whose elements must no longer be null.
     ///
-    /// The path is the one of the elements, and the method does nothing for any other path.
+    /// The path must be that of the elements; for any other path, this method does nothing.
     func dropNulls(at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, in group: inout FieldGroup) {
         switch path.steps.last {
         case .elements, .values: break
@@ -137,7 +137,7 @@ extension FieldPlanner {
         fit(field, at: path, old.inner, new, link, in: &group, isStray: false)
     }
 
-    /// The end of a sentence on what else can be done; Prisma schemas have no partner collections.
+    /// The end of a remark that suggests a partner collection; empty for a Prisma schema, which has none.
     private var orPartner: String { dialect == .prisma ? "" : ", or use a partner collection" }
 
     static let emptyList = "an empty list has no value: null replaces it"
@@ -152,8 +152,8 @@ extension FieldPlanner {
             old.map { $0.isEmpty || $0.contains(.mixed) ? nil : Self.widened($0).subtracting(Self.widened(targets)) }
             ?? nil
         if let rest, rest.subtracting([.null]).isEmpty { return }
-        // If only stray values can need the step, there is no remark, because clients could not name the field and
-        // rarely wrote it.
+        // If only values that do not follow the older schema can need the step, there is no remark: clients could not
+        // name the field, and rarely wrote it.
         guard targets.count == 1, let target = targets.first, Conversion.reaches(target) else {
             if !isStray {
                 group.say(
@@ -205,7 +205,8 @@ extension FieldPlanner {
 }
 
 extension SchemaNode {
-    /// Whether a Prisma client reads the numbers that this schema describes without converting or losing any.
+    /// Whether a Prisma client with the schema `other` reads the numbers of this schema without converting or losing
+    /// any.
     fileprivate func isRead(asIsBy other: SchemaNode) -> Bool {
         let whole: Set<SchemaType> = [.int, .long]
         return !types.isEmpty && whole.isSuperset(of: types) && types.allSatisfy(other.reads)

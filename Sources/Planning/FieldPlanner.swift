@@ -6,7 +6,7 @@ import ServerSchema
 /// Plans the steps that make the values at one path fit the newer schema.
 struct FieldPlanner {
     let dialect: Dialect
-    /// The collection in the older schema, which is `nil` if it is not there, and the collection in the newer schema.
+    /// The collection in the older schema; `nil` if that schema does not have it.
     let old: CollectionSchema?
     let new: CollectionSchema
     /// The values that the operator states for fields, by path.
@@ -65,7 +65,8 @@ struct FieldPlanner {
     private func plan(_ path: SchemaPath, _ changes: [SchemaChange], in group: inout FieldGroup) {
         if path.steps.first == .field("_id") { return sayOfID(path, in: &group) }
         let codes = Set(changes.map(\.code))
-        // A change of a constraint does not say whether the field is required, so the other changes are asked first.
+        // A change of a constraint does not say whether the field is required, so it is used only if no other change
+        // has that side.
         let ordered = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
         let before = ordered.lazy.compactMap { Side($0.old) }.first
         guard let after = ordered.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
@@ -114,7 +115,7 @@ extension FieldPlanner {
         }
         var fitted = FieldGroup(path: group.path)
         fit(field, at: group.path, old.node, new.node, new.link, in: &fitted, isStray: false)
-        // One step that converts the old field into the new one replaces a copy with a conversion after it.
+        // If a single conversion makes the new value, it reads the old field itself, and no copy is needed.
         if fitted.steps.count == 1, let only = fitted.steps.first, only.kind == "convert",
             only.text(of: "field") == field
         {
@@ -131,8 +132,8 @@ extension FieldPlanner {
         }
         // Values that fit neither schema are fixed before they are copied, so that both fields hold the same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // For a single value that the server converts, it is known what a later step makes of the copy. For a list it
-        // is not.
+        // For a single value that the server converts, the result of a later step on the copy is known. For a list, it
+        // is not known.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {
@@ -193,7 +194,7 @@ extension FieldPlanner {
 }
 
 extension FieldPlanner {
-    /// Returns the groups for documents of a collection that the older schema does not have.
+    /// Returns the groups of steps for the documents of a collection that the older schema does not have.
     func whole() -> [FieldGroup] {
         new.root.properties.compactMap { property in
             let path = SchemaPath([.field(property.name)])

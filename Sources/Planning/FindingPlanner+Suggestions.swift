@@ -43,7 +43,7 @@ extension FindingPlanner {
         }
         func cut(_ count: Int64?, _ step: (Int64) -> String, type: String, size: String) -> StepLine? {
             guard let count, count > 0 else { return nil }
-            // The size is asked only of values of the right type, because it is an error for others.
+            // The size is computed only for values of the right type, because the operator fails for others.
             let isOfType = "{$eq: [{$type: \(value)}, \(type)]}"
             return expression(
                 field, step(count), when: "{$cond: [\(isOfType), {$gt: [{\(size): \(value)}, \(count)]}, false]}")

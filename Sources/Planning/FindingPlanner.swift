@@ -6,8 +6,7 @@ import ServerSchema
 
 /// Plans the steps that repair the documents of one collection in which a check found failures.
 ///
-/// A finding of a wrong type becomes the input that a change from the found type to the declared one would give to
-/// ``FieldPlanner``.
+/// For a finding of a wrong type, ``FieldPlanner`` plans as for a change from the found type to the declared one.
 struct FindingPlanner {
     let fields: FieldPlanner
     let stage: StageCheck
@@ -82,15 +81,14 @@ struct FindingPlanner {
         }
         part.entries[0].violations = [finding]
         if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
-        // The further steps are for values that the first one makes, and no finding says that there are any.
+        // The further steps are for values that the first step writes, and no finding shows such values.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part
     }
 
     private static let unnamed = "a job cannot name this field: repair it with a program of your own"
 
-    /// Returns the reason that a repair without a step has; for other repairs, that the document itself cannot get
-    /// one.
+    /// Returns why no step repairs a document as a whole: the reason of a repair without a step, or a general one.
     private static func reason(_ repair: Repair) -> String {
         switch repair {
         case .decision(let reason), .unneeded(let reason): reason
@@ -98,7 +96,7 @@ struct FindingPlanner {
         }
     }
 
-    /// Returns the groups, in which each step occurs once; it serves the findings of all entries that have it.
+    /// Merges equal steps: each step occurs once in the result, and serves the findings of all entries that had it.
     private static func joined(_ groups: [FieldGroup]) -> [FieldGroup] {
         var first: [StepLine: (group: Int, entry: Int)] = [:]
         var joined: [FieldGroup] = []
@@ -152,7 +150,7 @@ extension FindingPlanner {
         }
     }
 
-    /// Adds the steps of a repair, or what an operator can decide on.
+    /// Adds the steps of a repair, or suggestions that an operator has to decide on.
     /// - Returns: the reason why there is no step; `nil` if there is one.
     private func plan(
         _ repair: Repair, of finding: ViolationGroup, _ field: String, in part: inout FieldGroup

@@ -14,12 +14,12 @@ package struct PartnerDraft: Sendable {
     package let target: Namespace
     /// The conversion of each `_id`; `nil` if the `_id`s stay unchanged.
     package private(set) var id: IDConversion?
-    /// Questions that the two schemas do not decide, each as a clause; the job file lists them as comments.
+    /// Questions that the two schemas do not answer, each as a clause; the job file lists them as comments.
     package private(set) var open: [String] = []
 
     private var forward: [StepLine] = []
     private var reverse: [StepLine] = []
-    /// The fields that exist on one side only.
+    /// The fields that only the original has, and the fields that only the partner has.
     private var own: (source: [String], target: [String]) = ([], [])
 
     /// Drafts the job from the live schema and the next schema.

@@ -17,7 +17,7 @@ package struct PlanSurvey: Sendable {
 
     /// Returns the plan with the survey's findings for each step.
     ///
-    /// A step for stray values becomes a comment if no document needs it.
+    /// A step for values that do not follow the older schema becomes a comment if no document needs it.
     /// - Throws: ``MongoError``, ``RunError`` for a collection that cannot be backfilled, and ``JobError`` for a defect
     ///   of the planner.
     package func adding(to plan: SchemaPlan, from client: borrowing Client) throws -> SchemaPlan {

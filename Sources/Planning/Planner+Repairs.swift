@@ -52,7 +52,7 @@ extension Planner {
         if new.dialect == .jsonSchema { plan.validator = target.root.jsonSchema }
         let stage = StageCheck(old: old, new: new, namespace: target.namespace)
         var groups = FindingPlanner(fields: fields, stage: stage).groups(for: findings)
-        // Usually, one check of all steps is enough for every group.
+        // Usually, one check of all steps together succeeds, and no group needs a check of its own.
         if stage.refusal(of: groups.flatMap(\.steps)) != nil {
             var kept: [StepLine] = []
             for index in groups.indices {
@@ -95,7 +95,7 @@ extension SchemaPlan {
 }
 
 extension CollectionPlan {
-    /// Makes the entries of jobs without a step remarks, unless a job has suggestions, so that it stays as a draft.
+    /// Turns jobs without steps into remarks; a job with suggestions stays as a draft.
     fileprivate mutating func moveStepless() {
         let isStepless = { (job: PlannedJob) in job.steps.isEmpty && !job.isDraft }
         remarks += jobs.filter(isStepless).flatMap(\.entries)

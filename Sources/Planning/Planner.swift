@@ -120,7 +120,7 @@ package struct Planner: Sendable {
         return plan
     }
 
-    /// A collection that demands nothing of its documents.
+    /// The schema of a collection that accepts every document.
     ///
     /// It replaces the newer schema of a collection for changes that belong to no collection, and for removed
     /// collections.
@@ -133,11 +133,11 @@ package struct Planner: Sendable {
         _ groups: [FieldGroup], of fields: FieldPlanner, movedFrom: Namespace?, into plan: inout CollectionPlan
     ) throws {
         var (early, late): ([PlanEntry], [PlanEntry]) = ([], [])
-        // The server itself refuses what does not fit a validator; otherwise, older clients read the documents
-        // meanwhile.
+        // With a validator, the server itself refuses documents that do not fit. With any other schema, older clients
+        // read the documents until the deploy.
         let hasClients = new.dialect != .jsonSchema
         let check = StageCheck(old: old, new: new, namespace: plan.namespace)
-        // Usually, one check of all steps is enough for every group.
+        // Usually, one check of all steps together succeeds, and no group needs a check of its own.
         let all = groups.flatMap { $0.steps + $0.late.compactMap(\.step) }
         let areHeld = check.holds(all)
         let areSafe = hasClients && (try? check.areSafe(groups.flatMap(\.steps))) == true
@@ -159,7 +159,7 @@ package struct Planner: Sendable {
             early += late
             late = []
         } else {
-            // The removal of a field is suggested only for after the deploy.
+            // A step that removes a field is suggested only in a job after the deploy.
             let isRemoval = { (entry: PlanEntry) in
                 entry.role == .nothing && entry.suggestions.contains { $0.kind == "unset" }
             }
@@ -189,8 +189,7 @@ package struct Planner: Sendable {
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
-    /// Returns the entries, in which each conversion in place suggests a conversion into a second field as an
-    /// alternative.
+    /// Adds to each conversion in place the suggestion of a conversion into a second field, as an alternative.
     private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {
         entries.map { entry in
             guard let step = entry.step, step.kind == "convert", !step.target.hasSuffix(FieldPath.each),

@@ -77,7 +77,7 @@ enum Repair: Hashable {
         }
     }
 
-    /// Creates the repair for a rule of clients alone.
+    /// Creates the repair for a rule about values that only clients or the sync engine restrict.
     private init?(ofClients rule: RuleCode) {
         switch rule {
         case .dictionaryKey:

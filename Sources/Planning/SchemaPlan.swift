@@ -168,7 +168,8 @@ package struct PlanEntry: Sendable {
 
     /// Whether the job runs the step.
     ///
-    /// A step for stray values is inactive if the survey found no document for it. Without a survey it is active.
+    /// A step for values that do not follow the older schema is inactive if the survey found no document that needs it.
+    /// Without a survey it is active.
     package var isActive: Bool {
         step != nil && !(isStray && finding.map { $0.needing == 0 && $0.stuck == 0 } ?? false)
     }
@@ -228,7 +229,7 @@ extension PlannedJob {
         }
     }
 
-    /// Whether a text is a valid name for a planned job, even with the suffix of the job that follows it.
+    /// Whether a text is a valid name for a planned job, even after a suffix such as `-after-deploy` is added.
     package static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 60 && text.unicodeScalars.allSatisfy(isPlain)
     }

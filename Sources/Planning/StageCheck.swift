@@ -37,7 +37,7 @@ struct StageCheck {
         }
     }
 
-    /// Whether a Prisma client reads what the step writes, wherever the client read the document before.
+    /// Whether a Prisma client that reads the document before the step still reads it after the step.
     private func staysReadable(_ step: StepLine, by collection: CollectionSchema) -> Bool {
         guard let node = node(at: step.target, in: collection.root) else { return false }
         switch step.kind {
@@ -127,7 +127,7 @@ struct StageCheck {
         return false
     }
 
-    /// Whether the step fills a field inside elements that the older schema does not require.
+    /// Whether the step fills a field inside elements, and the older schema does not require that field.
     ///
     /// The field must have a single type, which the newer schema keeps. For links and partition keys, nothing can be
     /// proven, so the result is `false`.

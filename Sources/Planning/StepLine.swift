@@ -97,10 +97,11 @@ extension StepLine {
         text(of: "into") ?? text(of: "to").flatMap { kind == "convert" ? nil : $0 } ?? text(of: "field") ?? ""
     }
 
-    /// The conversion with the rule that it may write the nearest value.
+    /// The conversion with the setting that allows it to write the nearest value.
     var allowingLoss: StepLine { adding("onLoss", .text("allow")) }
 
-    /// The conversion to UUIDs with a blank for the driver that wrote those of subtype 3.
+    /// The conversion to UUIDs with the setting `legacy`, in which the operator names the driver that wrote the UUIDs
+    /// of subtype 3.
     var withLegacy: StepLine { adding("legacy", .verbatim("DRIVER")) }
 
     private func adding(_ key: String, _ value: Value) -> StepLine {

@@ -1,17 +1,17 @@
 /// The privileges that one command needs.
 ///
-/// The table ``all`` has them for every command. The roles, the check before a command begins, and the reference
-/// documentation are made from it.
+/// The table ``all`` lists them for every command. The roles, the check before a command begins, and the reference
+/// documentation come from this table.
 package struct CommandNeeds: Sendable {
-    /// The command, as it is typed: `partner init`, `backfill --dry-run`.
+    /// The name of the command, as the user types it, such as `partner init` or `backfill --dry-run`.
     package let command: String
-    /// The command's needs, the required ones first.
+    /// The needs of the command; the required ones come first.
     package let needs: [Need]
 
-    /// The needs that have to be met for the command to run.
+    /// The needs without which the command cannot run.
     package var required: [Need] { needs.filter { $0.loss == nil } }
 
-    /// Whether the command writes to the deployment anything other than the history of checks.
+    /// Whether the command writes to the deployment, not counting the history of checks.
     package var isWriting: Bool {
         let writing: Set = ["insert", "update", "remove", "dropCollection"]
         return required.contains { $0.place != .history && !writing.isDisjoint(with: $0.actions) }
@@ -27,18 +27,17 @@ package struct CommandNeeds: Sendable {
         self.needs = needs.filter { $0.loss == nil } + needs.filter { $0.loss != nil }
     }
 
-    /// Returns the needs of the command if one of its schemas is `live`, so that it reads validators from the
-    /// deployment.
+    /// Returns the needs of the command if one of its schemas is `live`, so that it also reads validators.
     package func readingValidators() -> CommandNeeds {
         CommandNeeds(command, needs + [.needs(.database, "listCollections", for: "reads the validators")])
     }
 
-    /// Returns the command's needs except those for an action that another user performs.
+    /// Returns the command's needs without those for an action that another user performs.
     package func without(_ action: String) -> CommandNeeds {
         CommandNeeds(command, needs.filter { !$0.actions.contains(action) })
     }
 
-    /// Returns those of the command's needs that a user has who performs only this action.
+    /// Returns only the command's needs for this action, for a user who performs no other action.
     package func only(_ action: String) -> CommandNeeds {
         CommandNeeds(command, needs.filter { $0.actions.contains(action) })
     }

@@ -8,7 +8,7 @@ package struct MissingPrivileges: Error, CustomStringConvertible {
     private let command: String
     private let lacksLedger: Bool
 
-    /// Finds the privileges that a user lacks for a command; `nil` when none is missing.
+    /// Creates the error for the privileges that a user lacks for a command; `nil` if none is missing.
     package init?(of user: UserPrivileges, for command: CommandNeeds, on places: WorkPlaces) {
         missing = Role(command, on: places, isFull: false).grants.compactMap { grant in
             var grant = grant

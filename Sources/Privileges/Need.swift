@@ -1,15 +1,15 @@
 package import BSON
 package import Mongo
 
-/// A kind of resource that commands need privileges on.
+/// A kind of resource for which commands need privileges.
 package enum Place: String, Sendable, CaseIterable {
     /// The collections of the schema or the job.
     case data
-    /// The databases of the collections in ``data``, for commands on a database itself, or computations in it.
+    /// The databases of the collections in ``data``, for commands and computations on a whole database.
     case database
     /// Collections in which a job's steps look up documents.
     case lookedUp
-    /// Collections in which a job's steps look up by another field than `_id`.
+    /// Collections in which a job's steps look up documents by a field other than `_id`.
     case indexed
     /// Collections in which a job's steps create documents.
     case created
@@ -17,19 +17,19 @@ package enum Place: String, Sendable, CaseIterable {
     case partner
     /// The state database.
     case state
-    /// The collection of the state database that holds the records of jobs.
+    /// The collection of the state database with the records of jobs.
     case jobs
-    /// The collection of the state database that holds the progress of jobs.
+    /// The collection of the state database with the progress of jobs.
     case ranges
     /// The sync engine's ledgers of unsynced documents.
     case ledger
     /// The ledger that a watch keeps.
     case watchLedger
-    /// The database that keeps the history of checks.
+    /// The database with the history of checks.
     case history
     /// The oplog.
     case oplog
-    /// The deployment itself.
+    /// The deployment as a whole, for actions that apply to no database.
     case cluster
 }
 
@@ -37,11 +37,11 @@ package enum Place: String, Sendable, CaseIterable {
 package struct Need: Sendable, Hashable {
     /// The kind of resource.
     package let place: Place
-    /// The actions, spelled as in MongoDB's roles.
+    /// The actions, with the names that MongoDB's roles use.
     package let actions: [String]
     /// The purpose, as a clause.
     package let purpose: String
-    /// The consequence if the actions are not granted, as a clause; `nil` if the command cannot run without them.
+    /// The consequence if the actions are not granted, as a clause; `nil` if the command then cannot run at all.
     package let loss: String?
 
     static func needs(_ place: Place, _ actions: String..., for purpose: String) -> Need {
@@ -58,7 +58,7 @@ package struct WorkPlaces: Sendable, Equatable {
     /// The resources of each kind.
     package private(set) var resources: [Place: [PrivilegeResource]] = [.cluster: [.cluster]]
 
-    /// Creates the resources of every command: the oplog and, if given, the state database.
+    /// Creates the resources that every command uses: the oplog and, if it is given, the state database.
     package init(state: String? = nil) {
         if let state {
             resources[.state] = [.database(state)]
@@ -69,8 +69,7 @@ package struct WorkPlaces: Sendable, Equatable {
         resources[.oplog] = [.collection(Namespace(database: "local", collection: "oplog.rs"))]
     }
 
-    /// Adds collections as resources of a kind; for ``Place/data`` and ``Place/partner``, their databases are added
-    /// too.
+    /// Adds collections as resources of a kind; for ``Place/data`` and ``Place/partner``, also adds their databases.
     package mutating func add(_ namespaces: [Namespace], to place: Place) {
         add(namespaces.map { .collection($0) }, to: place)
         if place == .data || place == .partner { addDatabases(of: namespaces, to: .database) }
@@ -86,7 +85,7 @@ package struct WorkPlaces: Sendable, Equatable {
         for (place, more) in other.resources { add(more, to: place) }
     }
 
-    /// Adds resources of a kind, each once.
+    /// Adds resources of a kind, each only once.
     package mutating func add(_ more: [PrivilegeResource], to place: Place) {
         for resource in more where resources[place]?.contains(resource) != true {
             resources[place, default: []].append(resource)

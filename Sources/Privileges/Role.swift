@@ -7,9 +7,9 @@ package struct Role: Sendable {
     package struct Grant: Sendable, Hashable {
         /// The resource.
         package var resource: PrivilegeResource
-        /// The actions, each once.
+        /// The actions, each only once.
         package var actions: [String]
-        /// The purposes, one clause each.
+        /// The purposes, each as a clause.
         package var purposes: [String]
     }
 
@@ -19,7 +19,7 @@ package struct Role: Sendable {
     package let grants: [Grant]
 
     /// Creates the role for a command on its resources.
-    /// - Parameter isFull: whether the role also grants actions without which the command can run.
+    /// - Parameter isFull: whether the role also grants the actions that the command can do without.
     package init(_ command: CommandNeeds, on places: WorkPlaces, isFull: Bool) {
         self.init(
             name: "shipshape-" + command.command.replacing(" --", with: "-").replacing(" ", with: "-"),
@@ -44,7 +44,7 @@ package struct Role: Sendable {
 // MARK: Output formats
 
 extension Role {
-    /// Returns the mongosh command that creates the role.
+    /// Returns the command for mongosh that creates the role.
     package func mongosh() -> String {
         let lines = grants.map { grant in
             let actions = grant.actions.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -74,8 +74,8 @@ extension Role {
         }
     }
 
-    /// Returns the role as JSON for the Atlas Administration API, and the actions that Atlas does not know for custom
-    /// roles.
+    /// Returns the role as JSON for the Atlas Administration API, and the actions that a custom role of Atlas cannot
+    /// have.
     package func atlas() -> (json: String, missing: [String]) {
         var missing: [String] = []
         var entries: [(action: String, resources: [PrivilegeResource])] = []
@@ -123,7 +123,7 @@ extension Role {
         }
     }
 
-    /// The names that Atlas has for MongoDB's actions.
+    /// The names of MongoDB's actions in Atlas.
     ///
     /// Source: https://www.mongodb.com/docs/atlas/reference/custom-role-actions
     private static let atlasActions = [
@@ -135,7 +135,7 @@ extension Role {
 }
 
 extension Role {
-    /// The privileges of the role, as the command `createRole` takes them.
+    /// The privileges of the role, in the form of the command `createRole`.
     package var privileges: [BSONValue] {
         grants.map { grant in
             let resource: BSONValue =

@@ -3,12 +3,12 @@ internal import Foundation
 internal import Subprocess
 internal import SystemPackage
 
-/// A program of the operator that runs as a separate process, with a time limit and without our secrets.
+/// A command of the operator that runs as a separate process, with a time limit and without the program's secrets.
 ///
-/// The program has its own session, so that keys pressed at our terminal do not end it. The processes that it started
-/// and left running are killed when it ends.
+/// The process has its own session, so that keys pressed at the program's terminal do not end it. When it ends, all
+/// processes that it started are killed.
 package struct OutsideCommand: Sendable {
-    /// The end of a command: its exit code, or the reason why it has none.
+    /// The end of a command: its exit code, or the reason why it has no exit code.
     package enum Outcome: Sendable, Hashable, CustomStringConvertible {
         case exited(Int32)
         case signaled(Int32)
@@ -35,24 +35,25 @@ package struct OutsideCommand: Sendable {
     /// Creates a command that the shell runs.
     package init(shell command: String) { (executable, arguments) = (.path("/bin/sh"), ["-c", command]) }
 
-    /// Creates a command that runs a program found in `PATH`.
+    /// Creates a command that runs a program from `PATH`.
     package init(_ program: String, _ arguments: [String]) {
         (executable, self.arguments) = (.name(program), arguments)
     }
 
-    /// Runs the command; all its output goes to our standard error.
+    /// Runs the command, whose output goes to this process's standard error.
     /// - Parameters:
     ///   - input: the text that the command reads from its standard input.
-    ///   - variables: the variables to add to the command's environment, which has none of our `SHIPSHAPE_…` variables.
+    ///   - variables: the variables to add to the command's environment. Without them, it has no `SHIPSHAPE_…`
+    /// variable.
     package func run(
         input: String = "", variables: [String: String] = [:], timeLimit: Duration
     ) async -> Outcome {
         await run(input, variables, timeLimit, .currentStandardError, .currentStandardError).outcome
     }
 
-    /// Runs the command to read an answer from its standard output.
-    /// - Returns: how the command ended, and its standard output of at most 1,024 bytes; if the output is longer, the
-    ///   outcome is `notRun`. Standard error is discarded.
+    /// Runs the command, and returns an answer from its standard output; its standard error is discarded.
+    /// - Returns: how the command ended, and its standard output. If the output has more than 1,024 bytes, the outcome
+    ///   is `notRun`.
     package func ask(input: String = "", timeLimit: Duration) async -> (outcome: Outcome, answer: String) {
         let (outcome, answer) = await run(input, [:], timeLimit, .string(limit: 1_024), .discarded)
         return (outcome, answer ?? "")
@@ -87,15 +88,15 @@ package struct OutsideCommand: Sendable {
                 return (.outOfTime(timeLimit), nil)
             }
             let first = await group.next()
-            // Cancels the task that is still running: the timer, or the command.
+            // Cancel the task that still runs, which is the timer or the command.
             group.cancelAll()
             return first ?? (.outOfTime(timeLimit), nil)
         }
     }
 
-    /// Waits until a process ends, then kills the remaining processes of its group.
+    /// Waits until a process ends, and then kills the remaining processes of its group.
     ///
-    /// The process is not reaped before this returns, so that no other process group can get its id.
+    /// Until this function returns, the process is not reaped, so that no other process group can get its id.
     private static func killGroup(at process: pid_t) async {
         await onOwnedThread(name: "command") {
             var end = unsafe siginfo_t()
@@ -119,10 +120,11 @@ package struct OutsideCommand: Sendable {
         return options
     }
 
-    /// Returns the reading end of a pipe that already holds a text.
+    /// Returns the reading end of a pipe that already contains a text.
     ///
-    /// The pipe is filled before the command starts, so that no write to a closed pipe ends our process.
-    /// - Throws: ``Errno``, also for a text that does not fit into a pipe.
+    /// The pipe is filled before the command starts. Otherwise, a write to a pipe that the command has closed would end
+    /// this process.
+    /// - Throws: ``Errno``, also if the text does not fit into a pipe.
     private static func pipe(holding text: String) throws -> FileDescriptor {
         let (reading, writing) = try FileDescriptor.pipe()
         defer { try? writing.close() }

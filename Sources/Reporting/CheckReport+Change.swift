@@ -5,19 +5,19 @@ import ServerSchema
 
 /// The part of the verdict on the schema change.
 extension CheckReport {
-    func changePart(_ ids: IDDisplay) -> VerdictPart {
+    func changePart(_ ids: IDDisplay) -> Report.Part {
         if let statedChange {
-            return VerdictPart(
+            return Report.Part(
                 name: "change", severity: changeSeverity, sentence: statedChange["sentence"]?.text ?? "",
                 reasons: statedChange["reasons"]?.document?.values.compactMap(\.text) ?? [])
         }
         guard let change else {
-            return VerdictPart(
+            return Report.Part(
                 name: "change", severity: changeSeverity,
                 sentence: "The change was not judged; give the live schema with --active.")
         }
         let sentence = dialect == .prisma ? change.olderClientsSentence : change.headline
-        var part = VerdictPart(name: "change", severity: changeSeverity, sentence: sentence)
+        var part = Report.Part(name: "change", severity: changeSeverity, sentence: sentence)
         if !change.changes.isEmpty { part.reasons.append(sides(change)) }
         part.reasons += breaking(change) + served(change) + backlinks.flatMap { $0.sentences(ids: ids) }
         let ofSchema = change.changes.contains { $0.kind.verdict == .breaking && $0.partner == nil }

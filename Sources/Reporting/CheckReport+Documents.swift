@@ -4,7 +4,7 @@ import ServerSchema
 
 /// The parts of the verdict on the documents, and on the number of unsynced documents at which sync itself stops.
 extension CheckReport {
-    var documentsPart: VerdictPart {
+    var documentsPart: Report.Part {
         var reasons = lost.map { "\($0.namespace) loses its schema" }
         if dialect == .jsonSchema, verdict.stopping > 0 {
             reasons.append(
@@ -23,7 +23,7 @@ extension CheckReport {
             reasons += trace.gaps.map { "\(trace.namespace): \($0)" }
         }
         reasons += absent.map { "\($0) does not exist: there was nothing to check, and clients find no documents" }
-        return VerdictPart(
+        return Report.Part(
             name: "documents", severity: documentsSeverity,
             sentence: dialect.isOfSync ? syncSentence : readingSentence, reasons: reasons)
     }
@@ -117,10 +117,10 @@ extension CheckReport {
         return accepted > 0 ? ", \(accepted.grouped) of them excepted" : ""
     }
 
-    var limitPart: VerdictPart {
+    var limitPart: Report.Part {
         guard dialect.isOfSync else {
             let subject = dialect == .prisma ? "A Prisma client" : "A validator"
-            return VerdictPart(name: "limit", severity: limitSeverity, sentence: "\(subject) has no limit.")
+            return Report.Part(name: "limit", severity: limitSeverity, sentence: "\(subject) has no limit.")
         }
         let limit = verdict.limit.grouped
         let sentence =
@@ -130,7 +130,7 @@ extension CheckReport {
             case .syncMightStop: "Sync itself might stop: with all possible findings, the limit of \(limit) is reached."
             case .safe, .unproven, .documentsWillStop: "The limit of \(limit) is not reached."
             }
-        var part = VerdictPart(name: "limit", severity: limitSeverity, sentence: sentence, sum: sum)
+        var part = Report.Part(name: "limit", severity: limitSeverity, sentence: sentence, figures: sum)
         if sync.state == .terminated {
             part.reasons.append("Sync is terminated: its ledger is empty when sync is enabled again")
         }

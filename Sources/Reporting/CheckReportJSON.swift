@@ -33,155 +33,106 @@ public struct CheckReportJSON: Sendable {
         JSONReport(
             "check", version: Self.schemaVersion,
             [
-                ("dialect", .string(report.dialect.rawValue)),
-                ("source", .string(report.source)),
-                ("active", report.active.map { .string($0) } ?? .null),
-                ("part", report.part?.json ?? .null),
-                ("duration_ms", .integer(Int(report.duration.milliseconds))),
-                ("collections", .array(report.collections.map(collection))),
-                ("removed_collections", .array(report.removed.map(removed))),
-                ("exceptions", report.exceptions.map(\.json) ?? .null),
-                ("limits", .array(report.limits.map(\.json))),
-                ("history", difference?.json ?? .null),
-                ("notes", .array(report.notes.map { .string($0) })),
-                ("verdict", verdict(report.verdict)),
+                "dialect": report.dialect.rawValue, "source": report.source, "active": report.active,
+                "part": report.part?.json, "duration_ms": Int(report.duration.milliseconds),
+                "collections": report.collections.map(collection), "removed_collections": report.removed.map(removed),
+                "exceptions": report.exceptions?.json, "limits": report.limits.map(\.json),
+                "history": difference?.json, "notes": report.notes, "verdict": verdict(report.verdict),
             ])
     }
 
     private func collection(_ collection: CheckReport.Collection) -> ReportValue {
         let counts = collection.counts
-        return .object([
-            ("database", .string(collection.namespace.database)),
-            ("collection", .string(collection.namespace.collection)),
-            ("sync", .string(collection.scope.rawValue)),
-            ("in_verdict", .bool(collection.isCounted)),
-            ("partner", collection.partner.map { .string("\($0)") } ?? .null),
-            ("documents_read", .integer(counts.read)),
-            ("documents_estimated", collection.estimatedCount.map { .integer($0) } ?? .null),
-            ("in_active", collection.isInActive.map { .bool($0) } ?? .null),
-            ("failing", failing(counts)),
-            ("changes", counts.changes?.json ?? .null),
-            ("reading", reading(collection)),
-            ("groups", .array(collection.groups.map { $0.json(ids: ids, in: report.dialect) })),
-            ("findings_not_grouped", .integer(collection.overflowCount)),
-            ("keywords_not_judged", .array(collection.unevaluatedKeywords.map(keyword))),
-        ])
+        return [
+            "database": collection.namespace.database, "collection": collection.namespace.collection,
+            "sync": collection.scope.rawValue, "in_verdict": collection.isCounted,
+            "partner": collection.partner.map { "\($0)" }, "documents_read": counts.read,
+            "documents_estimated": collection.estimatedCount, "in_active": collection.isInActive,
+            "failing": failing(counts), "changes": counts.changes?.json, "reading": reading(collection),
+            "groups": collection.groups.map { $0.json(ids: ids, in: report.dialect) },
+            "findings_not_grouped": collection.overflowCount,
+            "keywords_not_judged": collection.unevaluatedKeywords.map(keyword),
+        ]
     }
 
     private func failing(_ counts: DocumentCounts) -> ReportValue {
-        .object([
-            ("certain", .integer(counts.certain)), ("certain_new", .integer(counts.newCertain)),
-            ("certain_in_ledger", .integer(counts.certainInLedger)),
-            ("possible", .integer(counts.possible)), ("possible_new", .integer(counts.newPossible)),
-            ("possible_in_ledger", .integer(counts.possibleInLedger)),
-            ("excepted", .integer(counts.excepted)),
-            (
-                "unexcepted",
-                .object([
-                    ("certain", .integer(counts.unexcepted.certain)),
-                    ("possible", .integer(counts.unexcepted.possible)),
-                    ("newly_failing", .integer(counts.unexcepted.newlyFailing)),
-                    ("newly_possible", .integer(counts.unexcepted.newlyPossible)),
-                ])
-            ),
-        ])
+        [
+            "certain": counts.certain, "certain_new": counts.newCertain, "certain_in_ledger": counts.certainInLedger,
+            "possible": counts.possible, "possible_new": counts.newPossible,
+            "possible_in_ledger": counts.possibleInLedger, "excepted": counts.excepted,
+            "unexcepted": [
+                "certain": counts.unexcepted.certain, "possible": counts.unexcepted.possible,
+                "newly_failing": counts.unexcepted.newlyFailing, "newly_possible": counts.unexcepted.newlyPossible,
+            ] as ReportValue,
+        ]
     }
 
     private func removed(_ collection: RemovedCollection) -> ReportValue {
-        .object([
-            ("database", .string(collection.namespace.database)),
-            ("collection", .string(collection.namespace.collection)),
-            ("documents_estimated", collection.documentCount.map { .integer($0) } ?? .null),
-        ])
+        [
+            "database": collection.namespace.database, "collection": collection.namespace.collection,
+            "documents_estimated": collection.documentCount,
+        ]
     }
 
     private func keyword(_ keyword: CompiledSchema.UnevaluatedKeyword) -> ReportValue {
-        .object([
-            ("path", .string("\(keyword.path)")), ("keyword", .string(keyword.keyword)),
-            ("file", .string(keyword.file)), ("line", .integer(keyword.line)),
-        ])
+        ["path": "\(keyword.path)", "keyword": keyword.keyword, "file": keyword.file, "line": keyword.line]
     }
 
     /// Whether sync stops at a certain number of unsynced documents, as it does under App Services schemas.
     private var hasLimit: Bool { report.dialect.isOfSync }
 
     private func verdict(_ verdict: DeployVerdict) -> ReportValue {
-        .object([
-            ("safe", .bool(report.isSafe)),
-            (
-                "parts",
-                .object([
-                    ("documents", .object(part(report.documentsPart) + documents)),
-                    ("limit", .object(part(report.limitPart) + limit)),
-                    ("change", changeJSON),
-                ])
-            ),
-            ("sync_state", report.sync.state.map { .string($0.rawValue) } ?? .null),
-            ("band", .string(report.bandName)),
-            ("ledger", verdict.ledger.map { .integer($0.documents ?? $0.entries) } ?? .null),
-            ("ledger_entries", verdict.ledger.map { .integer($0.entries) } ?? .null),
-            ("newly_failing", verdict.newlyFailing.map { .integer($0) } ?? .null),
-            ("certain_new", .integer(verdict.newCertain)),
-            ("possible_new", .integer(verdict.newPossible)),
-            ("possible_counted", .integer(verdict.possiblyStopping)),
-            ("projected", .integer(verdict.projected)),
-            ("pessimistic", .integer(verdict.pessimistic)),
-            ("headroom", hasLimit ? .integer(verdict.headroom) : .null),
-            ("limit", hasLimit ? .integer(verdict.limit) : .null),
-        ])
-    }
-
-    private func part(_ part: VerdictPart) -> [(String, ReportValue)] {
         [
-            ("severity", .string(part.severity.rawValue)), ("sentence", .string(part.sentence)),
-            ("reasons", .array(part.reasons.map { .string($0) })),
+            "safe": report.isSafe,
+            "parts": [
+                "documents": part(report.documentsPart, report.documentsSeverity) + documents,
+                "limit": part(report.limitPart, report.limitSeverity) + limit, "change": changeJSON,
+            ] as ReportValue,
+            "sync_state": report.sync.state?.rawValue, "band": report.bandName,
+            "ledger": verdict.ledger.map { $0.documents ?? $0.entries },
+            "ledger_entries": verdict.ledger?.entries, "newly_failing": verdict.newlyFailing,
+            "certain_new": verdict.newCertain, "possible_new": verdict.newPossible,
+            "possible_counted": verdict.possiblyStopping, "projected": verdict.projected,
+            "pessimistic": verdict.pessimistic, "headroom": hasLimit ? verdict.headroom : nil,
+            "limit": hasLimit ? verdict.limit : nil,
         ]
     }
 
-    private var documents: [(String, ReportValue)] {
+    private func part(_ part: Report.Part, _ severity: DeployVerdict.Severity) -> ReportValue {
+        ["severity": severity.rawValue, "sentence": part.sentence, "reasons": part.reasons]
+    }
+
+    private var documents: ReportValue {
         [
-            ("stopping", .integer(report.verdict.stopping)),
-            ("possibly_stopping", .integer(report.verdict.possiblyStopping)),
-            ("removed_collections", .array(report.lost.map { .string("\($0.namespace)") })),
-            ("jobs", .array(report.jobs.map(\.json))),
-            (
-                "converted_by_jobs",
-                .integer(report.jobs.reduce(0) { $0 + $1.convertedCount })
-            ),
-            (
-                "unfinished_jobs",
-                .array(report.jobs.flatMap { $0.unfinished.map { ReportValue.string($0.job) } })
-            ),
-            ("absent_collections", .array(report.absent.map { .string("\($0)") })),
+            "stopping": report.verdict.stopping, "possibly_stopping": report.verdict.possiblyStopping,
+            "removed_collections": report.lost.map { "\($0.namespace)" }, "jobs": report.jobs.map(\.json),
+            "converted_by_jobs": report.jobs.reduce(0) { $0 + $1.convertedCount },
+            "unfinished_jobs": report.jobs.flatMap { $0.unfinished.map(\.job) },
+            "absent_collections": report.absent.map { "\($0)" },
         ]
     }
 
-    private var limit: [(String, ReportValue)] {
+    private var limit: ReportValue {
         [
-            ("has_stopped", .bool(hasLimit && report.verdict.band == .syncHasStopped)),
-            ("will_stop", .bool(hasLimit && report.verdict.band >= .syncWillStop)),
+            "has_stopped": hasLimit && report.verdict.band == .syncHasStopped,
+            "will_stop": hasLimit && report.verdict.band >= .syncWillStop,
         ]
     }
 
     private var changeJSON: ReportValue {
-        report.statedChange.map { SchemaFileText($0).json } ?? .object(part(report.changePart(ids)) + change)
+        report.statedChange.map { SchemaFileText($0).json }
+            ?? part(report.changePart(ids), report.changeSeverity) + change
     }
 
-    private var change: [(String, ReportValue)] {
+    private var change: ReportValue {
         let change = report.change
-        func verdict(_ side: KeyPath<SchemaChange, SchemaChange.Verdict>) -> ReportValue {
-            change.map { .string($0.worst(side).rawValue) } ?? .null
-        }
         return [
-            ("old", change.map { .string($0.old) } ?? .null), ("new", change.map { .string($0.new) } ?? .null),
-            ("worst", change?.verdict.map { .string($0.rawValue) } ?? .null),
-            ("server", verdict(\.server)), ("client", verdict(\.client)),
-            ("changes", change.map { .integer($0.changes.count) } ?? .null),
-            ("breaking", change.map { .integer($0.count(of: .breaking)) } ?? .null),
-            ("served", change.map { .integer($0.count(of: .served)) } ?? .null),
-            ("consequences", .array((change?.consequences ?? []).map { .string($0.rawValue) })),
-            ("development_mode", .bool(report.sync.isInDevelopment)),
-            ("backlinks", .array(report.backlinks.map { $0.json(ids: ids) })),
+            "old": change?.old, "new": change?.new, "worst": change?.verdict?.rawValue,
+            "server": change?.worst(\.server).rawValue, "client": change?.worst(\.client).rawValue,
+            "changes": change?.changes.count,
+            "breaking": change?.count(of: .breaking), "served": change?.count(of: .served),
+            "consequences": (change?.consequences ?? []).map(\.rawValue),
+            "development_mode": report.sync.isInDevelopment, "backlinks": report.backlinks.map { $0.json(ids: ids) },
         ]
     }
 }

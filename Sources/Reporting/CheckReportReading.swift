@@ -1,12 +1,12 @@
 import BSON
 import Checking
 
-extension CheckReportText {
-    /// Returns a line for each fact about how the documents of a collection were read, such as which were not read and
-    /// which guarantee is missing.
-    func readingLines(_ reading: CheckReport.Collection.Reading) -> [String] {
+extension CheckReport.Collection.Reading {
+    /// A sentence for each fact about how the documents of a collection were read, such as which were not read and which
+    /// guarantee is missing.
+    var sentences: [String] {
         var lines: [String] = []
-        switch reading.selection {
+        switch selection {
         case .everything: break
         case .matching(let filter):
             lines.append("Only documents that match \(ShellLiteral.text(.object(filter))) were read.")
@@ -14,15 +14,15 @@ extension CheckReportText {
         case .part(let part):
             lines.append("Only part \(part) of the documents was read. To join all parts: shipshape merge.")
         }
-        if let passed = reading.passedOverCount {
+        if let passed = passedOverCount {
             let (were, fit) = passed == 1 ? ("was", "it fits") : ("were", "they fit")
             lines.append("About \(passed.documents) \(were) not read: the prefilter proves that \(fit).")
         }
-        if let time = reading.clusterTime {
-            let again = reading.changedCount > 0 ? "; \(reading.changedCount.documents) changed during the scan" : ""
+        if let time = clusterTime {
+            let again = changedCount > 0 ? "; \(changedCount.documents) changed during the scan" : ""
             lines.append("Consistent as of \(time)\(again).")
         }
-        return lines + reading.missing.map { "\($0.guarantee.words): \($0.reason)." }
+        return lines + missing.map { "\($0.guarantee.words): \($0.reason)." }
     }
 }
 
@@ -42,35 +42,27 @@ extension CheckReportJSON {
     func reading(_ collection: CheckReport.Collection) -> ReportValue {
         let reading = collection.reading
         let source = reading.namespace ?? collection.namespace
-        return .object([
-            ("database", .string(source.database)),
-            ("collection", .string(source.collection)),
-            ("cluster_time", reading.clusterTime.map(time) ?? .null),
-            ("documents_changed", .integer(reading.changedCount)),
-            ("selection", selection(reading.selection)),
-            ("documents_passed_over", reading.passedOverCount.map { .integer($0) } ?? .null),
-            ("documents_counted", reading.exactCount.map { .integer($0) } ?? .null),
-            (
-                "missing_guarantees",
-                .array(
-                    reading.missing.map {
-                        .object([("guarantee", .string($0.guarantee.rawValue)), ("reason", .string($0.reason))])
-                    })
-            ),
-        ])
+        return [
+            "database": source.database, "collection": source.collection, "cluster_time": reading.clusterTime.map(time),
+            "documents_changed": reading.changedCount, "selection": selection(reading.selection),
+            "documents_passed_over": reading.passedOverCount, "documents_counted": reading.exactCount,
+            "missing_guarantees": reading.missing.map {
+                ["guarantee": $0.guarantee.rawValue, "reason": $0.reason] as ReportValue
+            },
+        ]
     }
 
     private func time(_ time: ClusterTime) -> ReportValue {
-        .object([("t", .integer(time.seconds)), ("i", .integer(time.ordinal))])
+        ["t": time.seconds, "i": time.ordinal]
     }
 
     private func selection(_ selection: CheckReport.Collection.Selection) -> ReportValue {
         switch selection {
-        case .everything: .object([("kind", .string("everything"))])
+        case .everything: ["kind": "everything"]
         case .matching(let filter):
-            .object([("kind", .string("matching")), ("filter", .extended(.object(filter)))])
-        case .sample(let count): .object([("kind", .string("sample")), ("size", .integer(count))])
-        case .part: .object([("kind", .string("part"))])
+            ["kind": "matching", "filter": filter]
+        case .sample(let count): ["kind": "sample", "size": count]
+        case .part: ["kind": "part"]
         }
     }
 }

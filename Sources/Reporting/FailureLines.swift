@@ -17,23 +17,17 @@ public struct FailureLines: Sendable {
 
     /// The first line.
     public var header: String {
-        ReportValue.object(
-            [("record", .string("header"))] + JSONReport.head("check", version: Self.schemaVersion)
-        ).line
+        (ReportValue.record("header") + JSONReport.head("check", version: Self.schemaVersion)).line
     }
 
     /// Returns the line for a document with all its violations.
     public func line(_ document: FailingDocument) -> String {
-        ReportValue.object([
-            ("record", .string("failure")),
-            ("database", .string(document.namespace.database)),
-            ("collection", .string(document.namespace.collection)),
-            ("_id", ids.json(document.id)),
-            ("verdict", .string("\(document.verdict)")),
-            ("active_verdict", document.active.map { .string("\($0)") } ?? .null),
-            ("in_ledger", .bool(document.isInLedger)), ("excepted", .bool(document.isExcepted)),
-            ("violations", .array(document.violations.map(violation))),
-        ]).line
+        ([
+            "record": "failure", "database": document.namespace.database, "collection": document.namespace.collection,
+            "_id": ids.json(document.id), "verdict": "\(document.verdict)",
+            "active_verdict": document.active.map { "\($0)" }, "in_ledger": document.isInLedger,
+            "excepted": document.isExcepted, "violations": document.violations.map(violation),
+        ] as ReportValue).line
     }
 
     /// Returns the line that makes all earlier lines about a document invalid, because the document changed during the
@@ -42,58 +36,51 @@ public struct FailureLines: Sendable {
     /// Returns `nil` if `_id`s are hidden.
     public func retraction(_ namespace: Namespace, _ id: BSONValue) -> String? {
         if case .hidden = ids { return nil }
-        return ReportValue.object([
-            ("record", .string("retracted")), ("database", .string(namespace.database)),
-            ("collection", .string(namespace.collection)), ("_id", ids.json(id)),
-        ]).line
+        return
+            ([
+                "record": "retracted", "database": namespace.database, "collection": namespace.collection,
+                "_id": ids.json(id),
+            ] as ReportValue).line
     }
 
     /// Returns the line that makes all earlier lines about a collection invalid, because the check of the collection
     /// starts again.
     public func retraction(_ namespace: Namespace) -> String {
-        ReportValue.object([
-            ("record", .string("retracted")), ("database", .string(namespace.database)),
-            ("collection", .string(namespace.collection)),
-        ]).line
+        (["record": "retracted", "database": namespace.database, "collection": namespace.collection] as ReportValue)
+            .line
     }
 
     /// Returns the last line; a file without it is incomplete.
     public func result(_ report: CheckReport) -> String {
         let total = report.total
-        return ReportValue.object([
-            ("record", .string("result")), ("dialect", .string(report.dialect.rawValue)),
-            ("source", .string(report.source)),
-            ("active", report.active.map { .string($0) } ?? .null), ("documents_read", .integer(total.read)),
-            ("certain", .integer(total.certain)), ("possible", .integer(total.possible)),
-            ("changes", total.changes?.json ?? .null), ("band", .string(report.bandName)),
-            ("safe", .bool(report.isSafe)),
-            (
-                "filters",
-                .array(report.collections.flatMap { collection in collection.groups.map { filter($0, collection) } })
-            ),
-        ]).line
+        return
+            ([
+                "record": "result", "dialect": report.dialect.rawValue, "source": report.source,
+                "active": report.active, "documents_read": total.read, "certain": total.certain,
+                "possible": total.possible, "changes": total.changes?.json, "band": report.bandName,
+                "safe": report.isSafe,
+                "filters": report.collections.flatMap { collection in collection.groups.map { filter($0, collection) }
+                },
+            ] as ReportValue).line
     }
 
     /// Returns the mongosh filter that finds the documents of a violation group, as JSON.
     private func filter(_ group: ViolationGroup, _ collection: CheckReport.Collection) -> ReportValue {
         let namespace = collection.reading.namespace ?? collection.namespace
-        return .object([
-            ("database", .string(namespace.database)), ("collection", .string(namespace.collection)),
-            ("path", .string("\(group.violation.path)")), ("rule", .string(group.violation.rule.rawValue)),
-            ("documents", .integer(group.count)), ("filter", .extended(.object(group.filter))),
-            ("filter_is_exact", .bool(group.filterIsExact)),
-        ])
+        return [
+            "database": namespace.database, "collection": namespace.collection, "path": "\(group.violation.path)",
+            "rule": group.violation.rule.rawValue, "documents": group.count, "filter": group.filter,
+            "filter_is_exact": group.filterIsExact,
+        ]
     }
 
     private func violation(_ violation: Violation) -> ReportValue {
-        var members: [(String, ReportValue)] = [
-            ("path", .string("\(violation.path)")), ("rule", .string(violation.rule.rawValue)),
-            ("vendor_code", violation.rule.vendorCode(in: dialect).map { .string($0) } ?? .null),
-            ("level", .string("\(violation.level)")),
-            ("expected", .string(violation.expected)), ("found", .string(violation.found)),
+        let members: ReportValue = [
+            "path": "\(violation.path)", "rule": violation.rule.rawValue,
+            "vendor_code": violation.rule.vendorCode(in: dialect),
+            "level": "\(violation.level)", "expected": violation.expected, "found": violation.found,
         ]
         let value = SampleValue(violation.value, at: violation.path, ids: ids)
-        if let text = value.text { members.append(("value", .string(text))) }
-        return .object(members)
+        return value.text.map { members + ["value": $0] } ?? members
     }
 }

@@ -38,22 +38,16 @@ package struct HookEvent: Sendable {
 
     /// The JSON object that a hook reads from standard input.
     package var json: String {
-        ReportValue.object(
-            JSONReport.head(command, version: Self.schemaVersion) + [
-                ("event", .string(kind.rawValue)), ("name", .string(name)), ("at", .string(time.iso8601)),
-                ("message", message.map { .string($0) } ?? .null), ("exit_code", code.map { .integer($0) } ?? .null),
-                (
-                    "waiting_for",
-                    .array(
-                        waitReasons.map { waitReason in
-                            .object([
-                                ("reason", .string(waitReason.reason.rawValue)), ("metric", .string(waitReason.metric)),
-                                ("value", .string(waitReason.value)), ("limit", .string(waitReason.limit)),
-                            ])
-                        })
-                ),
-            ]
-        ).line + "\n"
+        let event: ReportValue = [
+            "event": kind.rawValue, "name": name, "at": time.iso8601, "message": message, "exit_code": code,
+            "waiting_for": waitReasons.map { reason in
+                [
+                    "reason": reason.reason.rawValue, "metric": reason.metric, "value": reason.value,
+                    "limit": reason.limit,
+                ] as ReportValue
+            },
+        ]
+        return (JSONReport.head(command, version: Self.schemaVersion) + event).line + "\n"
     }
 
     /// The values of the event as environment variables, without the time and the reasons for waiting.

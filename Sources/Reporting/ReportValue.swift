@@ -52,3 +52,40 @@ enum ReportValue: Sendable {
         }
     }
 }
+
+/// A value that a report shows as JSON.
+protocol ReportValueConvertible {
+    var reportValue: ReportValue { get }
+}
+
+/// A literal such as `["job": job.name, "chunks": 3]` is an object. A value that is `nil` is JSON `null`.
+extension ReportValue: ExpressibleByDictionaryLiteral, ReportValueConvertible {
+    init(dictionaryLiteral members: (String, any ReportValueConvertible)...) {
+        self = .object(members.map { ($0, $1.reportValue) })
+    }
+
+    var reportValue: ReportValue { self }
+
+    /// Returns the beginning of a JSON line.
+    static func record(_ name: String) -> ReportValue { ["record": name] }
+
+    /// The members of an object; empty for other values.
+    var members: [(String, ReportValue)] { if case .object(let members) = self { members } else { [] } }
+
+    /// Returns an object with the members of both objects.
+    static func + (left: ReportValue, right: ReportValue) -> ReportValue { .object(left.members + right.members) }
+}
+
+extension String: ReportValueConvertible { var reportValue: ReportValue { .string(self) } }
+extension Int: ReportValueConvertible { var reportValue: ReportValue { .integer(self) } }
+extension Bool: ReportValueConvertible { var reportValue: ReportValue { .bool(self) } }
+extension BSONValue: ReportValueConvertible { var reportValue: ReportValue { .extended(self) } }
+extension BSONDocument: ReportValueConvertible { var reportValue: ReportValue { .extended(.object(self)) } }
+
+extension Array: ReportValueConvertible where Element: ReportValueConvertible {
+    var reportValue: ReportValue { .array(map(\.reportValue)) }
+}
+
+extension Optional: ReportValueConvertible where Wrapped: ReportValueConvertible {
+    var reportValue: ReportValue { self?.reportValue ?? .null }
+}

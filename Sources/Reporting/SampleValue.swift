@@ -24,6 +24,4 @@ struct SampleValue {
         text = whole.count > Self.maximumLength ? whole.prefix(Self.maximumLength) + "…" : whole
     }
 
-    /// The text as JSON; JSON `null` if there is none.
-    var json: ReportValue { text.map { .string($0) } ?? .null }
 }

@@ -13,26 +13,22 @@ package struct SkippedLines: Sendable {
 
     /// The first line.
     package var header: String {
-        ReportValue.object(
-            [("record", .string("header"))] + JSONReport.head("backfill", version: FailureLines.schemaVersion)
-        ).line
+        (ReportValue.record("header") + JSONReport.head("backfill", version: FailureLines.schemaVersion)).line
     }
 
     /// Returns the line for a document that the run skipped.
     package func line(_ failure: Failure) -> String {
-        ReportValue.object([
-            ("record", .string("failure")), ("database", .string(namespace.database)),
-            ("collection", .string(namespace.collection)), ("_id", .extended(failure.id)),
-            ("code", failure.code == 0 ? .null : .integer(failure.code)), ("reason", .string(failure.name)),
-            ("phase", .integer(failure.phase)),
-        ]).line
+        ([
+            "record": "failure", "database": namespace.database, "collection": namespace.collection, "_id": failure.id,
+            "code": failure.code == 0 ? nil : failure.code, "reason": failure.name, "phase": failure.phase,
+        ] as ReportValue).line
     }
 
     /// Returns the last line; a file without it is incomplete.
     package func result(_ report: BackfillReport) -> String {
-        ReportValue.object([
-            ("record", .string("result")), ("changed", .integer(report.work.modified)),
-            ("set_aside", .integer(report.failures.reduce(0) { $0 + $1.count })),
-        ]).line
+        ([
+            "record": "result", "changed": report.work.modified,
+            "set_aside": report.failures.reduce(0) { $0 + $1.count },
+        ] as ReportValue).line
     }
 }

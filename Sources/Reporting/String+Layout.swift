@@ -1,12 +1,3 @@
-extension [String] {
-    /// Returns the blocks as one text, separated by empty lines; a text that is too long to be seen at once repeats the
-    /// verdict at its end.
-    func asReport(verdict: String) -> String {
-        let text = joined(separator: "\n\n")
-        return text + (text.count { $0 == "\n" } > 12 ? "\n\n\(verdict)\n" : "\n")
-    }
-}
-
 extension String {
     /// Returns the text for a terminal: a line that is too wide is broken between words and continues below, indented.
     ///
@@ -16,8 +7,7 @@ extension String {
     package func fitted(to width: Int?) -> String {
         guard let width else { return self }
         return split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            Paint.visibleCount(of: line) <= width || line.contains(/db\.get(Collection|SiblingDB)\(/)
-                ? String(line) : Self.broken(line, width)
+            Paint.visibleCount(of: line) <= width ? String(line) : Self.broken(line, width)
         }.joined(separator: "\n")
     }
 
@@ -40,12 +30,17 @@ extension String {
         return text
     }
 
-    /// Returns the words of a line; a command that the line proposes at its end counts as one word.
+    /// Returns the words of a line; a command that the line proposes at its end counts as one word, and so does a line
+    /// with a command for mongosh.
     private static func words(of line: Substring) -> [Substring] {
+        if line.contains(/db\.get(Collection|SiblingDB)\(/) { return [line.drop { $0 == " " }] }
         let lead = /(?:^ *[Nn]ext\b[^:]*| with| again| more| working| first|undo the job): (?=shipshape )/
         guard let lead = line.firstMatch(of: lead) else { return line.split(separator: " ") }
         return line[..<lead.range.upperBound].split(separator: " ") + [line[lead.range.upperBound...]]
     }
+
+    /// The length of the longest word, which no line break shortens.
+    var longestWord: Int { Self.words(of: self[...]).map(\.count).max() ?? 0 }
 
     /// Returns the text padded with blanks to a width.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }

@@ -3,13 +3,13 @@ import JobState
 import Mongo
 
 extension RetryPolicy {
-    /// Creates the policy for operations on the deployment.
+    /// Creates the retry policy for operations on the deployment.
     ///
     /// It retries after an election, a lost connection, a slow majority or a time limit, and reports each retry.
     ///
-    /// While the server refuses commands because of its load, operations are retried without a limit. A caller that can
-    /// make an operation smaller after a time limit uses ``refusing(_:)``, so that it is not repeated with the same
-    /// size.
+    /// While the server refuses commands because of its load, operations are retried without a time limit. If a caller
+    /// can make an operation smaller after a time limit, it uses ``refusing(_:)``, so that the operation is not
+    /// repeated unchanged.
     package init(
         limit: Duration, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void, lost: LostTime = LostTime()
     ) {
@@ -32,6 +32,6 @@ extension RetryPolicy {
             })
     }
 
-    /// The policy for work before a run: it fails at once if no server can be selected.
+    /// The retry policy for the work before a run; it does not retry if no server can be selected.
     package var early: RetryPolicy { refusing { ($0 as? MongoError)?.isServerSelection == true } }
 }

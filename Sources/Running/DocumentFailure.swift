@@ -1,6 +1,6 @@
 package import Mongo
 
-/// The failure of a read that one of the documents caused, for example because the server cannot evaluate it.
+/// The failure of a read that was caused by one of the documents, for example because the server cannot evaluate it.
 ///
 /// A failure in the state database or in the ledger is never a `DocumentFailure`, because no document causes it.
 package struct DocumentFailure: Error {
@@ -15,9 +15,9 @@ package func blaming<R>(_ body: () throws -> R) throws -> R {
     }
 }
 
-/// Runs a read, and throws a ``DocumentFailure`` as the error that it contains.
+/// Runs a read, and replaces a thrown ``DocumentFailure`` by the error that it contains.
 ///
-/// This is for callers that do not search for the document which caused it.
+/// For callers that do not search for the document which caused the failure.
 package func unblaming<R>(_ body: () throws -> R) throws -> R {
     do { return try body() } catch let failure as DocumentFailure { throw failure.error }
 }

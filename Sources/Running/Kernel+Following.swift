@@ -7,9 +7,9 @@ package import Mongo
 extension Kernel {
     /// Takes the lease `name`, and returns a kernel for work that follows changes, such as a watch or a mirror.
     /// - Parameters:
-    ///   - limits: the limits for the throttle; `nil` to never wait.
-    ///   - freeing: called before each attempt to take the lease. If an ended lease's document is still locked by a
-    ///     transaction of a killed mirror, it has to end that transaction.
+    ///   - limits: the limits for the throttle; with `nil`, the kernel has no throttle.
+    ///   - freeing: called before each attempt to take the lease. A transaction of a killed mirror may still lock the
+    ///     document of an ended lease; this function then has to end the transaction.
     /// - Throws: ``RunError`` of kind `leaseHeld` when another runner holds the lease; ``MongoError``.
     package static func following(
         _ name: String, _ options: RunOptions, limits: Job.Limits? = nil, on pool: ClientPool, stop: StopSignal,
@@ -41,16 +41,15 @@ extension Kernel {
             deadline: options.maxRuntime.map { started + $0 }, heldLease: heldLease)
     }
 
-    /// A filter that matches the document with this runner's lease only while the lease holds by the server's clock.
+    /// A filter that matches the document of this runner's lease, but only until the lease ends by the server's clock.
     ///
-    /// A pipeline that begins with this filter has no input after the lease has ended, so its `$merge` then writes
-    /// nothing.
+    /// A pipeline that begins with this filter has no input after the lease has ended, so its `$merge` writes nothing.
     package var fencedRecord: BSONDocument {
         store.ranges.owned(lease).appending("$expr", lease.fence.bson)
     }
 }
 
-/// Work under a lease that follows changes, and usually has no end: a watch or a mirror.
+/// Work under a lease that follows changes, and usually continues until it is stopped: a watch or a mirror.
 package protocol FollowingRun: ~Copyable {
     associatedtype Outcome
 

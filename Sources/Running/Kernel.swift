@@ -5,25 +5,26 @@ package import Mongo
 
 /// The services that runs, undos, watches and mirrors share: the lease, the throttle, retries, pauses and the deadline.
 ///
-/// A dry run has a kernel without a lease: it writes nothing, to the collections or to the state database.
+/// The kernel of a dry run has no lease, because a dry run writes nothing, neither to collections nor to the state
+/// database.
 package struct Kernel: ~Copyable {
-    /// The policy for retrying operations after temporary failures.
+    /// The policy by which operations are retried after temporary failures.
     package let retry: RetryPolicy
     /// Called with each event that the runner reports, such as a finished chunk.
     package let events: @Sendable (RunEvent) -> Void
-    /// The pool that provides further clients, for long reads and for concurrent commands.
+    /// The pool from which further clients are taken, for long reads and for concurrent commands.
     package let pool: ClientPool
-    /// The client for the commands that the runner sends one after the other.
+    /// The client for commands that are sent one after another.
     package let client: Client
     /// The job's documents in the state database.
     package let store: StateStore
-    /// The throttle; `nil` if the run never waits for one.
+    /// The throttle; `nil` if the run is not throttled.
     package let throttler: Throttler?
     /// The time at which the run has to stop; `nil` without a time limit.
     package let deadline: ContinuousClock.Instant?
-    /// The lease and the times of waits.
+    /// The lease, and the measurements of waits.
     ///
-    /// A class holds them, so that functions that are not `mutating` can change them.
+    /// They are in a class, so that functions that are not `mutating` can change them.
     private let state: State
     private var lostBefore = Duration.zero
     private var started = ContinuousClock.now
@@ -31,11 +32,12 @@ package struct Kernel: ~Copyable {
     private final class State {
         /// The lease that this runner holds; `nil` in a dry run.
         var heldLease: HeldLease?
-        /// The time spent waiting for a majority since the last ``restart()``; it does not count as time of the work.
+        /// How long the run has waited for a majority since the last ``restart()``; ``worked`` does not include this
+        /// time.
         var waited = Duration.zero
-        /// Whether the state database now shows operators that the run waits for an overloaded server.
+        /// Whether the state database shows operators that the run is waiting for an overloaded server.
         var isWaitRecorded = false
-        /// When this runner last tried to renew the lease during such a wait; `nil` before the first attempt.
+        /// When the runner last tried to renew the lease during such a wait; `nil` before the first attempt.
         var triedAt: ContinuousClock.Instant?
 
         init(_ heldLease: HeldLease?) { self.heldLease = heldLease }
@@ -58,26 +60,25 @@ package struct Kernel: ~Copyable {
     /// The signal that asks the run to stop.
     package var stop: StopSignal { retry.stop }
 
-    /// Runs an operation until it succeeds, fails for good, or the time for retries is over.
+    /// Runs an operation until it succeeds, fails for good, or has been retried for too long.
     ///
     /// The operation must be repeatable. While the server refuses commands because of its load, this function keeps the
     /// lease and records the wait in the state database.
-    /// - Parameter those: returns whether a failure is not to be retried here; `nil` for the kernel's own policy.
+    /// - Parameter those: returns whether a failure must not be retried here; `nil` for the kernel's own policy.
     package func retrying<R>(
         refusing those: (@Sendable (any Error) -> Bool)? = nil, _ operation: () throws -> R
     ) throws -> R {
         let retry = those.map { self.retry.refusing($0) } ?? self.retry
         let result = try retry.run(operation) { try wait($0) }
-        // Records that the wait is over. If the server refuses this update, the next operation that succeeds tries it
-        // again.
+        // The state database no longer shows a wait after this update. If the server refuses it, the next operation
+        // that succeeds tries it again.
         if state.isWaitRecorded, (try? renewOnce(setting: RangeChange.continuing)) != nil {
             state.isWaitRecorded = false
         }
         return result
     }
 
-    /// How long a wait for an overloaded server lasts before it is recorded; also the time between two attempts to
-    /// record it.
+    /// How long a wait for an overloaded server lasts before it is recorded, and how often that is tried.
     private static var silence: Duration { .seconds(1) }
 
     private func wait(_ wait: RetryPolicy.Wait) throws {
@@ -96,7 +97,7 @@ package struct Kernel: ~Copyable {
         } catch let error as MongoError where error.isTransient || error.isTimeLimit {}  // the next call tries again
     }
 
-    /// Extends the lease with a single command, which is not retried here; does nothing in a dry run.
+    /// Extends the lease by a single command, without retries; does nothing in a dry run.
     private func renewOnce(setting changes: BSONDocument) throws {
         guard let lease = state.heldLease?.lease else { return }
         let askedAt = ContinuousClock.now
@@ -106,32 +107,34 @@ package struct Kernel: ~Copyable {
 
     // MARK: The lease
 
-    /// Whether this is a dry run: there is no lease, so nothing may be written.
+    /// Whether this is a dry run, which has no lease and must not write.
     package var isDry: Bool { state.heldLease == nil }
 
     /// The lease; `nil` in a dry run.
     package var leaseIfAny: Lease? { state.heldLease?.lease }
 
-    /// The lease; a dry run, which has none, must not ask for it.
+    /// The lease.
+    /// - Precondition: this is not a dry run.
     package var lease: Lease {
         guard let heldLease = state.heldLease else { preconditionFailure("nothing is written without a lease") }
         return heldLease.lease
     }
 
-    /// Whether all writes up to now certainly reached the server before their fences ended.
+    /// Whether all writes so far certainly reached the server before their fences ended.
     ///
-    /// A write that arrives later changes nothing, and its reply looks like that of a write that had nothing to change.
+    /// A write that arrives later changes nothing. Its reply looks like the reply to a write that had nothing to
+    /// change.
     package var isFenceCertain: Bool { state.heldLease?.isCertain ?? true }
 
-    /// Returns the lease whose fence the next attempt at a write has to carry.
+    /// Returns the lease whose fence the next attempt at a write must contain.
     ///
-    /// It is the newest one, because the lease may have been renewed since the last attempt.
+    /// It is the newest lease, because the lease may have been renewed since the last attempt.
     package func leaseForAttempt() -> Lease {
         state.heldLease?.refence()
         return lease
     }
 
-    /// Extends the lease, and makes `changes` to the document of the state database that holds it.
+    /// Extends the lease, and makes `changes` to the lease's document in the state database.
     ///
     /// Does nothing in a dry run.
     /// - Throws: ``RunError`` of kind `leaseLost`; ``MongoError``.
@@ -144,22 +147,22 @@ package struct Kernel: ~Copyable {
             return (try store.ranges.renew(lease, setting: changes), askedAt)
         }
         state.heldLease?.renew(renewed, askedAt: askedAt)
-        // The renewal waited for a majority, which does not count as time of the work.
+        // The renewal waited for a majority, and such waits are not part of the time worked.
         state.waited += askedAt.duration(to: .now)
     }
 
-    /// Extends the lease if more than half of it is over; must not be called while a write is under way.
+    /// Extends the lease if more than half of its time has passed; must not be called during a write.
     package func keepLease() throws {
         state.heldLease?.refence()
         if state.heldLease?.isHalfOver ?? false { try extendLease() }
     }
 
-    /// Records that the server may still execute a write that failed with this error, unless the error rules that out.
+    /// Records that the server may still execute a write that failed with this error, unless the error excludes that.
     package func doubt(_ error: MongoError) { state.heldLease?.doubt(error) }
 
-    /// Calls `write` until its fence certainly held.
+    /// Calls `write` again until its fence certainly had not ended when the write arrived.
     ///
-    /// A write that reached the server after its fence had ended changed nothing. It is repeated under an extended
+    /// A write that reaches the server after its fence has ended changes nothing. It is repeated under an extended
     /// lease, so `write` must be repeatable.
     package func fenced<R>(_ write: (borrowing Kernel) throws -> R) throws -> R {
         while true {
@@ -182,7 +185,7 @@ package struct Kernel: ~Copyable {
 
     // MARK: Waiting
 
-    /// Waits until no throttle reason is left, and keeps the lease in the meantime.
+    /// Waits until there is no throttle reason, and keeps the lease in the meantime.
     /// - Parameter whileWaiting: called repeatedly during the wait.
     /// - Returns: why the run has to stop; `nil` if it can continue.
     package mutating func waitForThrottle(whileWaiting: () -> Void = {}) throws -> RunStop? {
@@ -200,7 +203,7 @@ package struct Kernel: ~Copyable {
         }
     }
 
-    /// Sleeps for a time and keeps the lease; returns early at a stop signal and at the deadline.
+    /// Sleeps for a time, and keeps the lease; returns early after a stop signal or at the deadline.
     package mutating func sleep(_ time: Duration) throws {
         let end = min(ContinuousClock.now + time, deadline ?? .now + time)
         while .now < end, !stop.isRaised {
@@ -210,7 +213,7 @@ package struct Kernel: ~Copyable {
     }
 
     /// Runs a read as a background task with another client, and keeps the lease until the read ends.
-    /// - Throws: ``StopAsked`` at a signal; what `body` throws.
+    /// - Throws: ``StopAsked`` after a stop signal; the errors of `body`.
     package mutating func reading<R: Sendable>(
         _ namespace: Namespace, _ body: @Sendable @escaping (MongoCollection) throws -> R
     ) throws -> R {
@@ -224,15 +227,16 @@ package struct Kernel: ~Copyable {
 
     // MARK: Time
 
-    /// Starts the measurement of ``worked``, for example for the next chunk.
+    /// Starts to measure ``worked`` from 0, for example for the next chunk.
     package mutating func restart() { (started, state.waited, lostBefore) = (.now, .zero, retry.lost.total) }
 
-    /// The time since ``restart()``, without waits for a majority and without failed attempts that were retried.
+    /// The time since ``restart()``, without waits for a majority and without failed attempts and the pauses after
+    /// them.
     package var worked: Duration {
         max(.zero, started.duration(to: .now) - state.waited - (retry.lost.total - lostBefore))
     }
 
-    /// Runs an operation that waits for a majority, without counting its time in ``worked``.
+    /// Runs an operation that waits for a majority; ``worked`` does not include its time.
     package mutating func waiting<R>(_ body: (borrowing Kernel) throws -> R) rethrows -> R {
         let before = ContinuousClock.now
         defer { state.waited += before.duration(to: .now) }
@@ -243,7 +247,7 @@ package struct Kernel: ~Copyable {
 extension Error {
     /// Whether the server may still execute a write of the run that this error ended.
     ///
-    /// Not so if the user lacked a privilege, because the server then refused the write.
+    /// `false` if the user lacks a privilege, because the server then refuses the write.
     package var leavesDoubt: Bool {
         if let error = self as? MongoError { return !error.isAuthorization }
         return (self as? RunError)?.kind == .stopped

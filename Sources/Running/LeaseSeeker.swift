@@ -3,9 +3,9 @@ package import Concurrency
 package import JobState
 import Mongo
 
-/// Takes the lease of a job, a watch or a mirror, and waits for it while another runner holds it.
+/// Takes the lease of a job, a watch or a mirror; if another runner holds it, waits for its end.
 package struct LeaseSeeker {
-    /// The most dead runners whose leases are waited for.
+    /// The most dead runners, one after another, for whose leases the seeker waits.
     private static let maximumDead = 3
 
     private let options: RunOptions
@@ -13,7 +13,7 @@ package struct LeaseSeeker {
     private let retry: RetryPolicy
     private let events: @Sendable (RunEvent) -> Void
 
-    /// Creates a seeker for one runner, which `identity` names.
+    /// Creates a seeker for the runner with this identity.
     package init(
         options: RunOptions, identity: RunnerIdentity, retry: RetryPolicy,
         events: @Sendable @escaping (RunEvent) -> Void
@@ -23,18 +23,18 @@ package struct LeaseSeeker {
 
     /// Takes the lease.
     ///
-    /// If a runner that is known to be dead holds it, waits until that lease ends; for any other runner, waits as long
-    /// as `--lease-wait` says.
+    /// If another runner holds the lease, the function waits as long as `--lease-wait` says. If that runner is known to
+    /// be dead, the function waits until the lease ends.
     /// - Parameter freeing: called before each attempt to take the lease.
-    /// - Returns: the lease, and the document of the state database that holds it.
+    /// - Returns: the lease, and the lease's document in the state database.
     package func take(
         _ store: borrowing StateStore, for use: RangeStore.Use, freeing: () throws -> Void = {}
     ) throws -> (HeldLease, BSONDocument) {
         let started = ContinuousClock.now
         var announced = false
         let longest = max(options.leaseWait, .zero)
-        // A runner that is known to be dead, and when its lease ends: it never renews it. Another runner may then take
-        // the lease, and die, too.
+        // A runner that is known to be dead, and the time at which its lease ends, because a dead runner does not renew
+        // it. After that, another runner may take the lease, and die, too.
         var dead: (runner: RunnerIdentity, end: ContinuousClock.Instant)?
         var deadRunners = 0
         while true {
@@ -46,7 +46,7 @@ package struct LeaseSeeker {
             case .held(let holder, let remaining):
                 let needed = max(remaining, .zero) + store.ranges.terms.skew
                 let isDead = holder.map { identity.knowsDead($0) } ?? false
-                // Runners that die one after the other are not waited for without end.
+                // The number of dead runners is limited, because the wait could otherwise be endless.
                 if isDead, let holder, dead?.runner != holder, deadRunners < Self.maximumDead {
                     dead = (holder, .now + needed + .seconds(2))
                     deadRunners += 1
@@ -69,9 +69,9 @@ package struct LeaseSeeker {
         }
     }
 
-    /// Throws if another runner, not known to be dead, holds the lease and `--lease-wait` is not set.
+    /// Throws if another runner holds the lease, unless that runner is known to be dead or `--lease-wait` is set.
     ///
-    /// It is called before a plan reads the collection, so that the user need not wait for this error.
+    /// It is called before a plan reads the collection, so that the user sees this error without a wait.
     package func checkFree(_ store: borrowing StateStore) throws {
         guard options.leaseWait <= .zero, let (holder, remaining) = try store.ranges.otherHolder(),
             holder.map({ !identity.knowsDead($0) }) ?? true

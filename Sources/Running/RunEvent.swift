@@ -2,20 +2,21 @@ package import JobState
 
 /// An event that a runner reports while it works; the command line shows it.
 package enum RunEvent: Sendable {
-    /// The job resumes an unfinished pass: earlier runs wrote `chunks` chunks, and this pass processed about
-    /// `documents` documents.
+    /// The job resumes an unfinished pass, in which earlier runs processed about `documents` documents.
+    ///
+    /// `chunks` is the number of chunks that earlier runs wrote.
     case resumed(chunks: Int, documents: Int)
     /// The runner waits for the end of another runner's lease.
     case waitingForLease(holder: String, seconds: Double)
     /// A chunk was written, or read in a dry run.
     case chunk(documents: Int, modified: Int)
-    /// A temporary failure; the operation is tried again.
+    /// An operation failed temporarily and is tried again.
     case retrying(reason: String, attempt: Int)
-    /// A chunk took too long, so the next one is only half as large: it has `documents` documents.
+    /// A chunk took too long, so the next one has half as many documents, namely `documents`.
     case halved(documents: Int)
-    /// A chunk of a single document takes more time or bytes than a chunk should; reported once.
+    /// Even a chunk of a single document takes more time or bytes than a chunk should; reported once.
     case stuckAtOneDocument
-    /// The throttle makes the run wait; it keeps its lease.
+    /// The throttle makes the run wait for these reasons; the run keeps its lease.
     case waiting([WaitReason])
     /// The wait for the throttle is over; it lasted `seconds`.
     case continuing(seconds: Double)
@@ -27,6 +28,6 @@ package enum RunEvent: Sendable {
     case waitingForLocks(documents: Int, seconds: Double)
     /// An undo waits because repaired documents keep their reservations while the ledger may still show them.
     case waitingForLedger(documents: Int, seconds: Double)
-    /// A new pass begins, over documents that arrived or changed during the last one.
+    /// A new pass begins, for documents that arrived or changed during the last pass.
     case pass(number: Int, documents: Int)
 }

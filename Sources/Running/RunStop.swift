@@ -8,10 +8,10 @@ package enum RunStop: Sendable, Hashable {
     case arrivals(Int)
     /// The time that `--max-runtime` allows is used up.
     case timeBudget
-    /// More documents had to be skipped than `--max-errors` allows; the numbers are those that failed and those
-    /// allowed.
+    /// More documents failed than `--max-errors` allows to be skipped; the numbers say how many failed and how many
+    /// may.
     case failures(Int, allowed: Int)
-    /// With the next chunk, the number of unsynced documents would reach the limit less the reserve.
+    /// The next chunk would raise the number of unsynced documents to the limit less the reserve.
     case threshold(Headroom)
 
     /// The reason in words, as the state database records it.

@@ -11,8 +11,8 @@ package struct BacklinkCensus: Sendable {
     /// Prepares to count the links to the documents of one collection.
     /// - Parameters:
     ///   - target: The collection of the linked documents.
-    ///   - links: All paths of the app that hold keys of the linked documents, each with its collection.
-    ///   - place: Maps a collection of the schema to the collection of the deployment that holds its documents.
+    ///   - links: The paths at which the app's documents have keys of the linked documents, each with its collection.
+    ///   - place: Returns the collection of the deployment that contains the documents of a collection of the schema.
     package init(
         of target: Namespace, from links: [(namespace: Namespace, path: SchemaPath)],
         place: @escaping @Sendable (Namespace) -> Namespace = { $0 }
@@ -49,10 +49,10 @@ package struct BacklinkCensus: Sendable {
         return result
     }
 
-    /// Returns `_id`s of documents to which several links lead.
+    /// Returns the `_id`s of documents to which several links lead.
     /// - Parameters:
     ///   - collection: The collection of the linked documents.
-    ///   - maximum: The number of `_id`s wanted; if there are more, one more than that is returned.
+    ///   - maximum: The number of `_id`s that the caller needs. If there are more, the result has one more than that.
     /// - Throws: ``MongoError``.
     package func several(in collection: MongoCollection, maximum: Int) throws(MongoError) -> [BSONValue] {
         let stages: [BSONDocument] = [
@@ -70,10 +70,10 @@ package struct BacklinkCensus: Sendable {
             options: ["allowDiskUse": true, "comment": "shipshape backlinks", "readConcern": ["level": "majority"]])
     }
 
-    /// The stages that return one row for each linked document, and one row for all embedded objects.
+    /// The stages that return one row for each linked document, and one row for all embedded objects together.
     ///
-    /// In the row of a document, the field `v` of the `_id` holds the document's `_id`, `c` is 1, and `n` is the number
-    /// of links to it. In the row of the embedded objects, the `_id` is an empty object, and `n` is their number.
+    /// In the row of a document, `_id.v` is the document's `_id`, `n` is the number of links to the document, and `c`
+    /// is 1. In the row of the embedded objects, the `_id` is an empty object, and `n` is the number of these objects.
     private var counted: [BSONDocument] {
         let unions = links.places.map { link -> BSONDocument in
             let values: [BSONDocument] = [
@@ -97,9 +97,10 @@ package struct BacklinkCensus: Sendable {
 
     private static let isEmbedded: BSONValue = ["$eq": ["$_id", ["$literal": [:]]]]
 
-    /// The stages after ``counted`` that return one row for each number of links, and one row for all embedded objects.
+    /// The stages after ``counted``, which return one row for each number of links, and one row for the embedded
+    /// objects.
     ///
-    /// In the rows, `_id` is the number of links (2 means 2 or more), or null for the embedded objects.
+    /// The `_id` of a row is the number of links, where 2 means 2 or more. It is null for the embedded objects.
     private var summed: [BSONDocument] {
         [
             [
@@ -111,7 +112,7 @@ package struct BacklinkCensus: Sendable {
         ]
     }
 
-    /// Returns an expression: the list of all values at the end of the steps from `value`.
+    /// Returns an expression for the list of all values to which the steps lead from `value`.
     private static func values(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
         let name = "v\(depth)"
         let here: BSONValue = .string("$$\(name)")

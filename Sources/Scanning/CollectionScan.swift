@@ -11,7 +11,7 @@ package struct CollectionScan: Sendable {
     let options: ScanOptions
 
     /// Prepares a scan.
-    /// - Parameter namespace: The collection to read; by default the one that the schema names.
+    /// - Parameter namespace: The collection to read; `nil` for the one that the schema names.
     package init(
         _ schema: CompiledSchema, of namespace: Namespace? = nil, on pool: ClientPool, options: ScanOptions
     ) {
@@ -21,7 +21,7 @@ package struct CollectionScan: Sendable {
         self.options = options
     }
 
-    /// Reads the documents on several threads, and then reads the documents again that changed in the meantime.
+    /// Reads the documents on several threads, and then judges the documents again that changed in the meantime.
     /// - Throws: ``MongoError``, or ``ScanStopped``.
     package func run() async throws -> ScanResult {
         let (tracker, missing) = try await track()
@@ -42,7 +42,7 @@ package struct CollectionScan: Sendable {
         let part = ScanPart(schema, options: options, tracksChanges: tracker != nil)
         do {
             let client = try pool.client()
-            // A lagging member could otherwise return versions from before the start of the change stream.
+            // Without this time, a member that lags could return versions from before the start of the change stream.
             let session = try ScanSession(queue, client, from: tracker?.start)
             try read(queue, into: part, client, session)
             part.readTime = session.operationTime
@@ -81,7 +81,7 @@ package struct CollectionScan: Sendable {
 
 extension CollectionScan {
     /// Starts to follow the collection's changes.
-    /// - Returns: The tracker, or `nil` and the guarantees that are missing without it, each with the reason.
+    /// - Returns: The tracker; or `nil` and the guarantees that are missing without a tracker, each with the reason.
     private func track() async throws -> (ChangeTracker?, [MissingGuarantee]) {
         func without(_ reason: String) -> (ChangeTracker?, [MissingGuarantee]) {
             (nil, [MissingGuarantee(.oneMoment, reason)])
@@ -108,13 +108,13 @@ extension CollectionScan {
         }
     }
 
-    /// Subtracts the contributions of documents that changed during the scan, and adds those of their current versions.
+    /// Subtracts the contributions of documents that changed during the scan, and adds those of their new versions.
     private func amend(_ result: inout ScanResult, _ parts: [ScanPart], _ tracker: ChangeTracker) throws {
         let recheck = ChangeRecheck(
             schema: schema, namespace: namespace, pool: pool, options: options, tracker: tracker)
         do {
             let outcome = try recheck.run(after: parts.map(\.readTime).max() ?? 0)
-            // Find all contributions before subtracting any, because a failure in between would leave counts wrong.
+            // All contributions are found before any is subtracted: a failure in between would leave wrong counts.
             let additions = try parts.map { part throws(ChangesUnknown) in try part.additions(of: outcome.changed) }
             for (part, additions) in zip(parts, additions) { part.subtract(additions) }
             result.tally.merge(outcome.tally)

@@ -3,7 +3,7 @@ import Mongo
 
 /// Retries after a lost cursor.
 extension Retries {
-    /// Waits after a failure until the next attempt is due.
+    /// Waits after a failure until the time of the next attempt.
     /// - Parameter isProgress: Whether a document was read since the previous failure.
     /// - Throws: The error of the failure, if the time for retries is over or the scan was stopped.
     mutating func wait(after error: MongoError, isProgress: Bool, isStopped: () -> Bool) throws(MongoError) {

@@ -10,15 +10,17 @@ struct DumpFiles {
         var stem: String
     }
 
-    /// The files that hold documents.
+    /// The files that contain documents.
     private(set) var documents: [File] = []
-    /// The files that hold mongodump's metadata of a collection.
+    /// The files that contain mongodump's metadata of a collection.
     private(set) var metadata: [File] = []
 
     private static let documentSuffixes = [".bson", ".json", ".jsonl", ".ndjson"].flatMap { [$0, $0 + ".gz"] }
     private static let metadataSuffixes = [".metadata.json", ".metadata.json.gz"]
 
-    /// Lists the regular files of a folder, and no pipes for example; lists nothing if the folder cannot be listed.
+    /// Lists the regular files of a folder, without pipes and the like.
+    ///
+    /// The list is empty if the folder cannot be read.
     init(in folder: FilePath) {
         for name in Self.names(in: folder) {
             let path = folder.appending(name)
@@ -31,15 +33,16 @@ struct DumpFiles {
         }
     }
 
-    /// Returns the sorted names in a folder; none if it cannot be listed.
+    /// Returns the names in a folder, sorted; empty if the folder cannot be read.
     static func names(in folder: FilePath) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []).sorted()
     }
 
     /// Returns the stems of a collection's files; empty if the folder has no files of the collection.
     ///
-    /// mongodump percent-encodes the characters that a file name must not hold. It shortens a longer name to 238 bytes,
-    /// which end with a digest; the metadata hold the full name (mongo-tools, `mongodump/prepare.go`, `outputPath`).
+    /// mongodump percent-encodes the characters that a file name must not contain. It shortens a name that is then too
+    /// long to 238 bytes, which end with a digest; the metadata contain the full name (mongo-tools,
+    /// `mongodump/prepare.go`, `outputPath`).
     /// - Throws: ``DumpError`` if a metadata file is too large.
     func stems(of collection: String) throws(DumpError) -> Set<String> {
         var result = Set((documents + metadata).map(\.stem).filter { Self.decoded($0) == collection })
@@ -51,7 +54,7 @@ struct DumpFiles {
 
     /// Returns the name of the collection whose files have this stem.
     ///
-    /// The stem is percent-decoded if possible; old versions of mongodump did not encode names.
+    /// The stem is percent-decoded if possible. Old versions of mongodump did not encode names.
     static func decoded(_ stem: String) -> String {
         var bytes: [UInt8] = []
         var rest = Array(stem.utf8)[...]
@@ -68,8 +71,8 @@ struct DumpFiles {
         return String(validating: bytes, as: UTF8.self) ?? stem
     }
 
-    /// Reads a metadata file; `nil` if it cannot be read, which is not an error because no document depends on it.
-    /// - Throws: ``DumpError`` if the file is too large for metadata.
+    /// Reads a metadata file; `nil` if it cannot be read, because the documents can be read without it.
+    /// - Throws: ``DumpError`` if the file is larger than metadata can be.
     static func read(_ file: File) throws(DumpError) -> DumpMetadata? {
         do throws(DumpError) {
             var input = try DumpInput(file.path)

@@ -4,8 +4,8 @@ import SystemPackage
 
 /// Finds the files of collections in a folder with a dump.
 ///
-/// The folder is the dump itself, the folder of one database in it, or a folder that contains the dump under the name
-/// `dump`. Instead of a `.bson` file there may be a mongoexport file.
+/// The folder is the dump itself, the folder of one database in the dump, or a folder that contains the dump as `dump`.
+/// In place of a `.bson` file, there may be a file of mongoexport.
 struct DumpFolder {
     let root: FilePath
 
@@ -15,9 +15,10 @@ struct DumpFolder {
     struct CollectionFiles {
         /// The file with the collection's documents; `nil` if there is none.
         var documents: FilePath?
-        /// The kind of the collection, from its metadata if possible; `nil` if it has neither metadata nor documents.
+        /// The kind of the collection, from its metadata if there are any; `nil` if there are neither metadata nor
+        /// documents.
         var kind: DumpMetadata.Kind?
-        /// The folder of the collection's database; the searched folder if no file was found.
+        /// The folder of the collection's database; the folder of the search if no file was found.
         var folder: FilePath
     }
 
@@ -41,7 +42,7 @@ struct DumpFolder {
         return CollectionFiles(folder: root)
     }
 
-    /// Returns the collections whose documents are where mongodump puts them, except the server's own collections.
+    /// Returns the collections whose documents are where mongodump stores them, without the server's own collections.
     func namespaces() -> [Namespace] {
         var result: [Namespace] = []
         for parent in [root, root.appending("dump")] {
@@ -56,7 +57,7 @@ struct DumpFolder {
 }
 
 extension DumpFolder {
-    /// Returns remarks for the reader: the database that the folder was taken for, and oplog files that were not read.
+    /// Returns notes for the user: for which database the folder was taken, and which oplog files were not read.
     func notes(on files: [CollectionFiles], for namespaces: [Namespace]) -> [String] {
         var notes: [String] = []
         let renamed = zip(files, namespaces).first { files, namespace in
@@ -77,6 +78,6 @@ extension DumpFolder {
 }
 
 extension Namespace {
-    /// Whether the collection is not one of the server's own.
+    /// Whether the collection belongs to users, and not to the server.
     var isOfUsers: Bool { !["", "admin", "config", "local"].contains(database) && !collection.hasPrefix("system.") }
 }

@@ -2,10 +2,10 @@ import BSON
 import Synchronization
 import SystemPackage
 
-/// Hands out the documents of a file to several threads, in blocks of whole documents, in the order of the file.
+/// Hands out the documents of a file to several threads, in blocks of whole documents.
 ///
-/// The thread that takes a block validates it. Blocks are taken in the order of the file, so once all threads have
-/// ended, ``failure`` is the first damage in the file.
+/// The thread that takes a block validates it. Blocks are handed out in the order of the file. After all threads have
+/// ended, ``failure`` is therefore the first damage in the file.
 final class FileBlocks: Sendable {
     /// The position of a document in the file.
     struct Place {
@@ -27,7 +27,9 @@ final class FileBlocks: Sendable {
         }
     }
 
-    /// The number of bytes in a block of small documents; a core's cache has room for them and the checker's own data.
+    /// The number of bytes in a block: a core's cache has room for them and for the data of the checker.
+    ///
+    /// A block with a larger document has more.
     private static let size = 256 << 10
 
     private let state: Mutex<State>
@@ -39,13 +41,16 @@ final class FileBlocks: Sendable {
         state = Mutex(State(reader: try BSONFileReader(path, bufferSize: Self.size)))
     }
 
-    /// The reason why the reading ended early, or `nil`; final once all threads have ended.
+    /// The reason why reading ended early; `nil` if it did not.
+    ///
+    /// It is final after all threads have ended.
     var failure: DumpError? { state.withLock { $0.failure } }
 
-    /// Returns the range of `block` that holds the next documents, and the position of the first one in the file.
+    /// Reads the next documents of the file into `block`, and returns their range there and the position of the first
+    /// one.
     ///
-    /// The documents follow each other in the range.
-    /// - Returns: `nil` if the file has no more documents, or after the reading was ended.
+    /// The documents are one after the other in the range.
+    /// - Returns: `nil` if the file has no more documents, or if reading was ended.
     func next(in block: inout [UInt8]) -> (range: Range<Int>, place: Place)? {
         // Release the memory of a very large document in the previous block.
         if block.count > 2 * Self.size { block = [] }
@@ -66,6 +71,6 @@ final class FileBlocks: Sendable {
         state.withLock { $0.end(by: error) }
     }
 
-    /// Ends the reading because no more documents are wanted.
+    /// Ends the reading because the caller needs no more documents.
     func close() { state.withLock { $0.isOver = true } }
 }

@@ -7,10 +7,10 @@ import SystemPackage
 
 /// Checks the documents of a file on several threads.
 ///
-/// Each thread takes the next block, and validates and checks its documents in one traversal, so that the block stays
-/// in the cache of one core.
+/// Each thread takes a block, and validates and checks its documents in one pass, during which the block stays in the
+/// cache of one core.
 struct FileThreads: Sendable {
-    /// The results of all threads except the calling one.
+    /// The results of the additional threads.
     private final class Others: Sendable {
         let results = Mutex<[Result<Tally, any Error>]>([])
         let ended = Semaphore()
@@ -19,10 +19,10 @@ struct FileThreads: Sendable {
     let part: SourceScan.Part
     let path: FilePath
 
-    /// The number of threads: one if a listener gets the failing documents, which must be in the file's order.
+    /// The number of threads; one if a listener receives the failing documents, which must be in the order of the file.
     private var count: Int { part.options.listeners.onFailure == nil ? part.options.threads : 1 }
 
-    /// Adds all documents of the file to `tally`, with the same samples that a single thread would have kept.
+    /// Adds all documents of the file to `tally`, with the same samples as a single thread would keep.
     /// - Throws: ``DumpError``, or ``ScanStopped``.
     func add(to tally: inout Tally) throws {
         let blocks = try FileBlocks(of: path)

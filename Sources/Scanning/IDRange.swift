@@ -2,11 +2,11 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// A range of `_id`s of a collection, over all BSON types in their order: from `lower` up to, but without, `upper`.
+/// A range of a collection's `_id`s in MongoDB's order, over all BSON types.
 package struct IDRange: Hashable, Sendable {
     /// The first `_id` of the range; `nil` for the start of the collection.
     package let lower: BSONValue?
-    /// The `_id` at which the range ends, and which is not part of it; `nil` for the end of the collection.
+    /// The first `_id` after the range; `nil` for the end of the collection.
     package let upper: BSONValue?
 
     /// Creates the range between two bounds.
@@ -15,16 +15,16 @@ package struct IDRange: Hashable, Sendable {
     /// The whole collection.
     package static let everything = IDRange(lower: nil, upper: nil)
 
-    /// Splits a collection into about `count` ranges that together hold every `_id`.
+    /// Splits a collection into about `count` ranges that together contain every `_id`.
     ///
-    /// The bounds come from a random sample on the server. The ranges therefore hold about equally many documents,
-    /// whatever the types of the `_id`s and the order of insertion. Callers use more ranges than threads, so that the
-    /// remaining differences even out.
+    /// The bounds come from a random sample on the server. The ranges therefore have about the same number of
+    /// documents, whatever the types of the `_id`s and the order of insertion. A caller asks for more ranges than it
+    /// has threads, so that the threads end at about the same time.
     /// - Throws: ``MongoError``.
     /// - Parameters:
     ///   - whole: The range to split; by default the whole collection.
-    ///   - share: The number of ranges like `whole` in the collection. The sample is larger by this factor, because it
-    ///     is drawn from the whole collection.
+    ///   - share: The number of ranges of the size of `whole` in the collection. The sample is larger by this factor,
+    ///     because it is drawn from the whole collection.
     package static func splitting(
         _ collection: MongoCollection, into count: Int, within whole: IDRange = .everything, share: Int = 1
     ) throws(MongoError) -> [IDRange] {
@@ -34,8 +34,8 @@ package struct IDRange: Hashable, Sendable {
         var bounds: [BSONValue] = []
         for part in 1..<count {
             let index = ids.count * part / count
-            // A bound of MinKey or MaxKey has no effect, and equal bounds would make an empty range.
-            // The driver's cursors accept no bound in which a field has an empty name.
+            // A bound of MinKey or MaxKey has no effect, and two equal bounds would make an empty range.
+            // The driver's cursors do not accept a bound that contains a field with an empty name.
             guard index < ids.count, ids[index] != .minKey, ids[index] != .maxKey, !ids[index].hasNamelessField
             else { continue }
             if let last = bounds.last, last.compared(to: ids[index]) == .equal { continue }
@@ -47,18 +47,19 @@ package struct IDRange: Hashable, Sendable {
     }
 
     /// Returns the range of one of the parts into which a collection is divided.
-    /// - Parameter bounds: The `_id`s between the parts: one fewer than parts, or fewer if there are too few documents.
-    /// - Returns: A range that matches nothing if there were too few documents for this part.
+    /// - Parameter bounds: The `_id`s between the parts: one fewer than parts, or even fewer if there are few
+    ///   documents.
+    /// - Returns: A range without any `_id` if there were too few documents for this part.
     package static func part(_ part: CheckPart, between bounds: [BSONValue]) -> IDRange {
         let ends = [Optional<BSONValue>.none] + bounds.map(Optional.some) + [Optional<BSONValue>.none]
         guard part.number < ends.count else { return IDRange(lower: .maxKey, upper: .minKey) }
         return IDRange(lower: ends[part.number - 1], upper: ends[part.number])
     }
 
-    /// Whether the range matches nothing, because there were too few documents for its part.
+    /// Whether the range contains no `_id`, because there were too few documents for its part.
     var isEmpty: Bool { lower == .maxKey && upper == .minKey }
 
-    /// A filter that matches the documents of the range, whatever the types of their `_id`s; empty without bounds.
+    /// A filter that matches the documents of the range, whatever the types of their `_id`s; empty for all documents.
     package var filter: BSONDocument {
         let bounds = [lower.map { ("$gte", $0) }, upper.map { ("$lt", $0) }].compactMap(\.self)
         guard !bounds.isEmpty else { return [:] }
@@ -69,19 +70,19 @@ package struct IDRange: Hashable, Sendable {
         return ["$expr": ["$and": .array(of: conditions)]]
     }
 
-    /// The largest number of documents that are sampled for a split.
+    /// The largest number of `_id`s in a sample.
     private static let maximumSamples = 5_000
 
-    /// The number of sampled documents for each range, which makes the sizes of the ranges even enough.
+    /// The number of sampled `_id`s for each range, with which the sizes of the ranges are even enough.
     static let samplesPerRange = 20
 
     /// Draws `_id`s from the whole collection at random, and returns those in the range in ascending order.
     static func sample(
         _ collection: MongoCollection, size: Int, in range: IDRange = .everything
     ) throws(MongoError) -> [BSONValue] {
-        // The server sorts, by the collection's collation. A `$match` before the `$sample` would read the whole range.
+        // The server sorts by the collection's collation. With a `$match` first, it would read the whole range.
         let match: [BSONDocument] = range.filter.isEmpty ? [] : [["$match": .object(range.filter)]]
-        // One batch, because the driver retries a command but not a `getMore`.
+        // The sample is one batch, because the driver retries a command but not a `getMore`.
         let sample = collection.aggregate(
             [["$sample": ["size": .integer(size)]]] + match + [["$project": ["_id": 1]], ["$sort": ["_id": 1]]],
             options: ["batchSize": .integer(size + 1), "comment": "shipshape check"])

@@ -4,7 +4,7 @@ package import Mongo
 /// Reads documents by their `_id`s.
 package struct IDReader {
     let collection: MongoCollection
-    /// A filter that a document must match in addition; empty if there is none.
+    /// A filter that documents must match as well; empty if there is none.
     let filter: BSONDocument
     /// The options of every command, such as a session or a read concern.
     let options: BSONDocument
@@ -14,21 +14,21 @@ package struct IDReader {
         (self.collection, self.filter, self.options) = (collection, filter, options)
     }
 
-    /// Calls `body` with every document that exists, in no particular order.
+    /// Calls `body` with every document that exists and has one of the `_id`s, in no particular order.
     /// - Throws: ``MongoError``, or an error of `body`.
     package func read(_ ids: [BSONValue], _ body: (borrowing BSONView) throws -> Void) throws {
         for slice in ids.filter({ !$0.hasNamelessField }).commandSlices(count: 1_000) {
             var cursor = collection.find(matching(["$in": .array(of: slice)]), options: options)
             while let document = try cursor.next() { try body(document) }
         }
-        // The driver's cursors refuse a value in which a field has an empty name; its commands do not.
+        // The driver's cursors refuse a value that contains a field with an empty name; its commands accept it.
         for id in ids where id.hasNamelessField {
             let found = try collection.findBatch(["filter": .object(matching(["$eq": id]))], options: options)
             for document in found { try body(document.view) }
         }
     }
 
-    /// Returns the documents that exist, each under the key of its `_id`.
+    /// Returns the documents that exist and have one of the `_id`s, each under the key of its `_id`.
     /// - Throws: ``MongoError``.
     package func documents(_ ids: [BSONValue]) throws -> [IDKey: BSONDocument] {
         var found: [IDKey: BSONDocument] = [:]
@@ -45,7 +45,7 @@ package struct IDReader {
 }
 
 extension BSONValue {
-    /// Whether a field in the value, at any level, has an empty name.
+    /// Whether the value contains a field with an empty name, at any depth.
     var hasNamelessField: Bool {
         switch self {
         case .object(let document):

@@ -1,11 +1,11 @@
 import BSON
 
-/// The `_id` of the last document that was read, kept without an allocation for each document.
+/// The `_id` of the last document that was read; a new one is stored without an allocation.
 struct LastID {
     private var bytes: [UInt8] = []
     private var marked: [UInt8] = []
 
-    /// Copies the `_id` of the document that was read.
+    /// Stores the `_id` of a document that was read.
     mutating func remember(_ view: borrowing BSONView) throws(BSONError) {
         guard let element = try Self.id(of: view) else { return }
         bytes.removeAll(keepingCapacity: true)
@@ -13,13 +13,15 @@ struct LastID {
         unsafe Self.content(element, of: view).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
     }
 
-    /// Whether a document is the last one that was read; compares the bytes of the `_id`, because NaN equals nothing.
+    /// Whether a document is the last one that was read.
+    ///
+    /// The bytes of the `_id`s are compared, because the number NaN does not equal itself.
     func isID(of view: borrowing BSONView) throws(BSONError) -> Bool {
         guard let element = try Self.id(of: view), bytes.first == element.type.rawValue else { return false }
         return unsafe Self.content(element, of: view).withUnsafeBytes { unsafe bytes.dropFirst().elementsEqual($0) }
     }
 
-    /// Returns the bytes of the element's name and value.
+    /// Returns the bytes of the element: its name and its value.
     @_lifetime(copy view)
     private static func content(_ element: BSONElement, of view: BSONView) -> RawSpan {
         view.bytes.extracting(element.nameOffset..<element.valueOffset + element.valueLength)

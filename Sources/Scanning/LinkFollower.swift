@@ -3,16 +3,16 @@ import Checking
 import Concurrency
 import Mongo
 
-/// Looks up the documents that links lead to, many at a time.
+/// Looks up the documents to which links lead, many at a time.
 ///
-/// The memory is bounded: it holds about a thousand keys, or all keys of one document that has more.
+/// It keeps at most about a thousand keys in memory, or all keys of one document that has more.
 struct LinkFollower {
     private let schema: CompiledSchema
-    /// The target of each of the schema's links: the collection of the linked documents, as the schema names it.
+    /// The collection of the linked documents for each of the schema's links, by its name in the schema.
     private let namespaces: [Namespace]
-    /// The collection of the deployment that holds the documents of each link's target.
+    /// The collection of the linked documents for each of the schema's links, in the deployment.
     private let collections: [MongoCollection]
-    /// The schemas of the links' targets, as far as they are known, which judge the linked documents.
+    /// The known schemas of linked collections, by which the linked documents are judged.
     private let targets: [Namespace: CompiledSchema]
     private let retryLimit = Duration.seconds(60)
     private var pending: [Source] = []
@@ -24,7 +24,8 @@ struct LinkFollower {
     }
 
     /// Prepares to follow the links of a schema.
-    /// - Parameter place: Maps a collection of the schema to the collection of the deployment that holds its documents.
+    /// - Parameter place: Returns the collection of the deployment that contains the documents of a collection of the
+    ///   schema.
     init(
         _ schema: CompiledSchema, targets: [Namespace: CompiledSchema], on client: borrowing Client,
         place: (Namespace) -> Namespace
@@ -37,7 +38,7 @@ struct LinkFollower {
         self.collections = collections
     }
 
-    /// Adds a document's links to the pending ones, and looks up all pending links once there are enough.
+    /// Adds the links of a document to the pending links, and looks up all of them after there are enough.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     mutating func add(_ document: borrowing BSONView, to tally: inout Tally) throws {
         let keys = try schema.linkedKeys(of: document)
@@ -108,7 +109,7 @@ extension LinkFollower {
         _ keys: [BSONValue], of collection: MongoCollection, schema: CompiledSchema?, into found: inout Found
     ) throws {
         var options: BSONDocument = ["readConcern": ["level": "majority"], "comment": "shipshape check links"]
-        // Without a schema to judge the documents, the server sends only their `_id`s.
+        // If there is no schema by which to judge the documents, the server sends only their `_id`s.
         if schema == nil { options = options.appending("projection", ["_id": 1]) }
         var cursor = collection.find(["_id": ["$in": .array(of: keys)]], options: options)
         while let document = try cursor.next() {

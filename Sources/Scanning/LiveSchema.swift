@@ -2,9 +2,9 @@ package import BSON
 package import Mongo
 package import ServerSchema
 
-/// Reads the live schemas: the validators that the collections of the deployment have now.
+/// Reads the live schemas: the validators that the collections of the deployment have at present.
 package enum LiveSchema {
-    /// The word that operators write instead of a schema's path.
+    /// The word that operators write in place of a schema's path.
     package static let name = "live"
 
     /// Reads the validators of one collection, or of all collections in all databases.
@@ -43,7 +43,7 @@ package enum LiveSchema {
         let namespace = Namespace(database: database, collection: info.name)
         let place = SourceLocation(whole: "validator of \(namespace)")
         schema.collections.append(try CollectionSchema(jsonSchema: root, namespace: namespace, place: place))
-        // A job is bound to the text of its schemas, so the text of the validator is kept as that of a schema file.
+        // A job is bound to the texts of its schemas, so the validator is stored like the text of a schema file.
         let text = (try? validator.extendedJSON()) ?? ""
         schema.sources.append(SchemaSource(path: "\(namespace)", text: text))
         for condition in (try? validator.elements()) ?? [] where condition.name != "$jsonSchema" {

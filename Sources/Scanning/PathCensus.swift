@@ -2,10 +2,10 @@ package import BSON
 package import Mongo
 package import ServerSchema
 
-/// Counts with one aggregation how many documents of a collection hold values at given paths, and of which types.
+/// Counts, with one aggregation, the documents of a collection that have values at given paths, and their types.
 ///
-/// The counts are exact: arrays and dictionaries on a path are traversed, and a document counts once for each path,
-/// however many values it holds there.
+/// The counts are exact: the aggregation looks into arrays and dictionaries on a path. A document counts once for each
+/// path, even if it has many values there.
 package struct PathCensus {
     /// The counts for one path.
     package struct Count: Sendable {
@@ -13,7 +13,8 @@ package struct PathCensus {
         package var documents = 0
         /// The number of documents with a value at the path, including null.
         package var withField = 0
-        /// The number of documents in which an object lacks the path's last field, or holds null in it.
+        /// The number of documents in which a parent object of the path's last field lacks the field, or has null in
+        /// it.
         package var withoutField = 0
         /// The number of documents with a value of each type at the path, by the type's BSON name.
         package var types: [String: Int] = [:]
@@ -21,8 +22,8 @@ package struct PathCensus {
 
     private let paths: [SchemaPath]
 
-    /// Prepares to count the values at some paths.
-    /// - Parameter paths: The paths; for the root, all documents are counted.
+    /// Prepares to count the values at these paths.
+    /// - Parameter paths: The paths; the root path counts all documents.
     package init(of paths: [SchemaPath]) { self.paths = paths }
 
     /// Returns the counts for each path; a collection that does not exist counts as empty.
@@ -46,7 +47,7 @@ package struct PathCensus {
     /// The type that `$type` returns for a missing field.
     private static let missing = "missing"
 
-    /// The stages that return the number of documents for each path and each set of types that they hold at the path.
+    /// The stages that return the number of documents for each combination of a path and the types of its values.
     private var pipeline: [BSONDocument] {
         let places = paths.enumerated().map { number, path -> BSONValue in
             ["p": .long(Int64(number)), "t": Self.types(of: "$$ROOT", path.steps[...], depth: 0)]
@@ -57,7 +58,7 @@ package struct PathCensus {
         ]
     }
 
-    /// Returns an expression: the set of the types of all values at the end of the steps from `value`.
+    /// Returns an expression for the set of the types of all values to which the steps lead from `value`.
     private static func types(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
         let name = "v\(depth)"
         let here: BSONValue = .string("$$\(name)")
@@ -87,14 +88,14 @@ package struct PathCensus {
 }
 
 extension BSONValue {
-    /// Returns an expression: `found` if the value of this expression is of the type, otherwise an empty list.
+    /// Returns an expression: `found` if the value of this expression has the type, and otherwise an empty list.
     func ifType(_ wanted: String, then found: BSONValue) -> BSONValue {
         ["$cond": .array(of: [["$eq": .array(of: [["$type": self], .string(wanted)])], found, .array(of: [])])]
     }
 
     /// Returns an expression for the value of an object's field.
     ///
-    /// If an expression would read the name as a path, the field is searched for by its name.
+    /// If a field's name would be read as a path, the expression looks for the name among the object's fields.
     static func field(_ name: String, of value: BSONValue) -> BSONValue {
         if case .string(let variable) = value, !name.isEmpty, !name.contains("."), !name.hasPrefix("$") {
             return .string("\(variable).\(name)")

@@ -1,7 +1,7 @@
 package import BSON
 package import Mongo
 
-/// A filter with which the server recognizes documents that certainly fit, so that it need not send them.
+/// A filter by which the server recognizes documents that certainly fit, so that it need not send them.
 package struct Prefilter: Sendable {
     /// A filter that matches only documents in which the checker finds nothing; it need not match all of them.
     package let proof: BSONDocument
@@ -10,10 +10,10 @@ package struct Prefilter: Sendable {
     package init(proof: BSONDocument) { self.proof = proof }
 }
 
-/// Counts on the server the documents that each of many filters matches, with several filters in one aggregation.
+/// Counts, on the server, how many documents match each of many filters, with several filters in one aggregation.
 package struct FilterProof {
     let namespace: Namespace
-    /// The filter of the documents that the check was to read; empty for all documents.
+    /// The filter of the documents that the check reads; empty for all documents.
     let selection: BSONDocument
 
     /// The largest number of filters in one aggregation.

@@ -2,21 +2,21 @@ package import BSON
 import Concurrency
 package import Mongo
 
-/// Reads a range of a collection in the order of `_id`, and after a lost cursor resumes at the last `_id` that it read.
+/// Reads a range of a collection in the order of `_id`; after a lost cursor, resumes at the last `_id` that it read.
 package struct RangeReader {
     let collection: MongoCollection
     let range: IDRange
-    /// Whether the namespace is a view: a view has no index with which to resume, so a lost cursor is an error.
+    /// Whether the namespace is a view; a lost cursor of a view is an error, because without an index it cannot resume.
     let isView: Bool
-    /// The time for which the reader retries after a failure, counted from the first failure since a document was read.
+    /// The limit on the time of retries, which begins with the first failure after a document was read.
     let retryLimit: Duration
-    /// A filter that a document must match in addition; empty if there is none.
+    /// A filter that documents must match as well; empty if there is none.
     var filter: BSONDocument = [:]
     /// The options that make the reads part of a session; empty if there is none.
     var session: BSONDocument = [:]
     /// The largest number of documents in a batch.
     var batchSize = 10_000
-    /// Returns whether to give up; called before a lost cursor is opened again.
+    /// Returns whether to give up; called before the reader replaces a lost cursor.
     var isStopped: () -> Bool = { false }
 
     /// Prepares to read `range` of `collection`.
@@ -29,7 +29,7 @@ package struct RangeReader {
         self.retryLimit = retryLimit
     }
 
-    /// Calls `body` with every document of the range, once each.
+    /// Calls `body` with every document of the range, each only once.
     /// - Parameter body: Returns `false` to end the reading.
     /// - Throws: ``MongoError`` if the deployment stays unreachable, ``BSONError`` for a damaged document, or an error
     ///   of `body`.
@@ -48,7 +48,7 @@ package struct RangeReader {
 
     private func read(after last: inout LastID, _ body: (borrowing BSONView) throws -> Bool) throws {
         var resumed = try last.value()
-        // The driver's cursors refuse a bound in which a field has an empty name; its commands do not.
+        // The driver's cursors refuse a bound that contains a field with an empty name; its commands accept it.
         while let lower = resumed, lower.hasNamelessField {
             guard try readBatch(from: lower, after: &last, body) else { return }
             resumed = try last.value()
@@ -67,9 +67,9 @@ package struct RangeReader {
         }
     }
 
-    /// Reads the document whose `_id` is MaxKey, if the range has no upper bound and the document was not read yet.
+    /// Reads the document with the `_id` MaxKey, if the range has no upper bound and the document was not read yet.
     ///
-    /// A read with the index bound `min` but without `max` leaves this document out.
+    /// A read with the index bound `min` and without `max` does not return this document.
     private func readMaxKey(after last: LastID, _ body: (borrowing BSONView) throws -> Bool) throws {
         guard range.upper == nil, !isView, try last.value() != .maxKey else { return }
         let isLast: BSONValue = ["_id": ["$eq": .maxKey]]

@@ -3,13 +3,13 @@ import Concurrency
 package import Mongo
 import Synchronization
 
-/// Reads a live collection on several threads, each of which takes one part of the collection after the other.
+/// Reads a live collection on several threads, each of which takes one part of the collection after another.
 package struct RangeThreads: Sendable {
     let pool: ClientPool
     let namespace: Namespace
     let options: ScanOptions
 
-    /// Prepares to read; a view or a sample is read by one thread.
+    /// Prepares to read; one thread alone reads a view or a sample.
     package init(_ namespace: Namespace, on pool: ClientPool, options: ScanOptions) {
         self.namespace = namespace
         self.pool = pool
@@ -18,8 +18,8 @@ package struct RangeThreads: Sendable {
 
     /// Reads every document, and adds it to the result of the thread that reads it.
     ///
-    /// Changes during the scan are not followed. A document is added as it was when its range was read, and added again
-    /// if it was removed and inserted again in the meantime.
+    /// Changes during the scan are not followed. A document is added as it was when its range was read. It may be added
+    /// twice if it is removed and inserted again in the meantime.
     /// - Parameters:
     ///   - makePart: Makes the empty result of a thread.
     ///   - add: Adds a document to the result of a thread.
@@ -56,7 +56,7 @@ package struct RangeThreads: Sendable {
     /// Runs `work` on every thread with the same queue of parts, and returns the results of the threads.
     ///
     /// If possible, one member reads the collection in the order in which it stores the documents. If that member is
-    /// lost for good, the collection is read again from the start by `_id`, because any member can resume by `_id`.
+    /// lost, the reading starts over in the order of `_id`, in which any member can resume.
     func run<Part: Sendable>(_ work: @escaping @Sendable (RangeQueue) throws -> Part) async throws -> [Part] {
         let queue = try await queue(byID: false)
         do {
@@ -70,14 +70,15 @@ package struct RangeThreads: Sendable {
     }
 
     /// Makes the queue of parts.
-    /// - Parameter byID: Whether to read by `_id` only; making the queue is then retried until a member answers again.
+    /// - Parameter byID: Whether to read only in the order of `_id`; this is retried until a member answers again.
     private func queue(byID: Bool) async throws -> RangeQueue {
         try await pool.withClient { [namespace, options] client throws(MongoError) in
             let part = options.part?.range ?? .everything
             if part.isEmpty { return RangeQueue([]) }
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
             let count = options.readers * 4
-            // A single thread reads everything as one part, but the plan still has known records for resuming.
+            // A single thread reads everything as one part, but needs the plan for the records after which it can
+            // resume.
             let parts = options.threads > 1 ? count : 1
             if !byID, options.readFilter.isEmpty, options.part == nil,
                 let plan = try RecordPlan.make(for: namespace, on: client, parts: parts)
@@ -110,7 +111,7 @@ package struct RangeThreads: Sendable {
         }
     }
 
-    /// Calls `body` with the documents of a part or, if the options ask for a sample, with a sample of the collection.
+    /// Calls `body` with the documents of a part; if the options ask for a sample, with a sample of the collection.
     func lend(
         _ part: RangeQueue.Part, of collection: MongoCollection, _ session: borrowing ScanSession,
         _ body: (borrowing BSONView) throws -> Bool
@@ -139,7 +140,7 @@ package struct RangeThreads: Sendable {
     }
 }
 
-/// A queue of the parts of a collection that no thread reads yet.
+/// A queue of the parts of a collection that no thread has taken yet.
 final class RangeQueue: Sendable {
     /// A part of a collection: a range of `_id`s, or a range of one member's records.
     enum Part: Sendable {
@@ -147,7 +148,7 @@ final class RangeQueue: Sendable {
         case records(RecordRange, RecordPlan)
     }
 
-    /// The number of parts that the queue had at the start.
+    /// The number of parts at the start.
     let count: Int
     /// The member that reads all parts; `nil` if any member may read them.
     let member: Member?

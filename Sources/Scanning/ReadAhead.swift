@@ -4,23 +4,23 @@ import Mongo
 import Synchronization
 import SystemPackage
 
-/// Reads and validates the documents of a file on a thread of its own, a few blocks ahead of the thread that uses them.
+/// Reads and validates the documents of a file on its own thread, a few blocks before another thread uses them.
 ///
 /// The documents come in the order of the file. Damage is reported after the documents before it were used, as if one
-/// thread both read and used the documents.
+/// thread did everything.
 final class ReadAhead: Sendable {
     private struct State {
-        /// Blocks of whole documents that were read but not used yet; an empty block marks the end of the file.
+        /// The blocks of whole documents that were read but not used yet; an empty block marks the end of the file.
         var full: [[UInt8]] = []
-        /// Blocks that were used, and whose memory can be used again.
+        /// The blocks that were used, whose memory is free for other documents.
         var empty: [[UInt8]] = []
-        /// The reason why the reading ended early; `nil` if it did not.
+        /// The reason why reading ended early; `nil` if it did not.
         var failure: DumpError?
-        /// Whether no more documents are wanted.
+        /// Whether the other thread needs no more documents.
         var isAbandoned = false
     }
 
-    /// The number of blocks, and the bytes of each; only the last document of a block may go beyond them.
+    /// The number of blocks, and the size of each in bytes; the last document of a block may exceed the size.
     private static let (blocks, size) = (2, 1 << 20)
 
     private let state = Mutex(State())
@@ -45,7 +45,7 @@ final class ReadAhead: Sendable {
             let block = state.withLock { $0.full.removeFirst() }
             guard !block.isEmpty else { break }
             try Self.lend(block, to: body)
-            // The memory of a block with a very large document is not kept.
+            // A block that had a very large document is released, and not used for other documents.
             if block.capacity <= 2 * Self.size { state.withLock { $0.empty.append(block) } }
             freed.signal()
         }

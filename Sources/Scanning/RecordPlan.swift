@@ -1,17 +1,19 @@
 import BSON
 import Mongo
 
-/// The position at which one member stores a document, and the document's `_id`.
+/// The record in which one member stores a document, with the document's `_id`.
 struct Record: Hashable, Sendable {
-    /// The number of the record, which is its `$recordId` on the member; numbers grow in the order of insertion.
+    /// The number of the record: its `$recordId` on the member.
+    ///
+    /// Later inserted documents have larger numbers.
     let place: Int64
     /// The `_id` of the document in the record.
     let id: BSONValue
 }
 
-/// A part of a collection in the order of one member's records: those after `after`, up to and including `through`.
+/// A part of a collection, in the order of one member's records: from the record after `after` to `through`.
 struct RecordRange: Hashable, Sendable {
-    /// The last record of the previous part; `nil` if this part starts with the collection.
+    /// The last record of the previous part; `nil` if this part begins with the collection.
     let after: Record?
     /// The last record of this part; `nil` if this part ends with the collection.
     let through: Record?
@@ -19,20 +21,21 @@ struct RecordRange: Hashable, Sendable {
 
 /// A plan to read a collection in the order in which one member stores the documents.
 struct RecordPlan: Sendable {
-    /// The member that reads; the same documents have other record numbers on other members.
+    /// The member that reads; on other members, the same documents have other record numbers.
     let member: Member
-    /// The process of the member when the plan was made; after a restart the records may have other numbers.
+    /// The member's process when the plan was made; another process may number the records differently.
     let process: MemberProcess
-    /// Records sampled from the whole collection, in ascending order, as points from which to resume.
+    /// Records from a sample of the whole collection, in ascending order; reading can resume after each of them.
     let known: [Record]
-    /// The parts, which together hold all records, including records that are inserted later.
+    /// The parts, which together contain all records, even those that are inserted later.
     let ranges: [RecordRange]
 }
 
 extension RecordPlan {
     /// Makes the plan for a collection that is read in about `count` parts.
-    /// - Returns: `nil` if the collection cannot be read in the order of its records: through a router, from a server
-    ///   before 4.4, from a view or a capped or clustered collection, or if the user lacks a privilege.
+    /// - Returns: `nil` if the collection cannot be read in the order of its records: the connection leads to a router
+    ///   or to a server before 4.4, the namespace is a view, the collection is capped or clustered, or the user lacks a
+    ///   privilege.
     /// - Throws: ``MongoError`` if the error is transient, or the login is refused.
     static func make(
         for namespace: Namespace, on client: borrowing Client, parts count: Int
@@ -49,7 +52,7 @@ extension RecordPlan {
             guard hello.topology != .sharded, let process = hello.process else { return nil }
             let ids = try IDRange.sample(collection, size: max(1, count) * IDRange.samplesPerRange)
             let known = try records(of: ids, in: collection, reads)
-            // Test now whether the server can resume after a record, and not only when a cursor is lost.
+            // If the server cannot resume after a record, that must show now, and not when a cursor is lost.
             var cursor = collection.records(
                 reads, after: known.first?.place, batchSize: 1, comment: "shipshape check")
             guard try cursor.advance(), known.count < 2 || cursor.position != nil else { return nil }
@@ -61,7 +64,7 @@ extension RecordPlan {
         }
     }
 
-    /// Returns a record for each given document that still exists, in the order in which the member stores them.
+    /// Returns the records of those documents that still exist, in the order in which the member stores them.
     static func records(
         of ids: [BSONValue], in collection: MongoCollection, _ reads: MemberReads
     ) throws(MongoError) -> [Record] {

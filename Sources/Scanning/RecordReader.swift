@@ -2,10 +2,10 @@ import BSON
 import Concurrency
 import Mongo
 
-/// Reads a part of a collection in the order of one member's records, and resumes after a lost cursor.
+/// Reads a part of a collection in the order of one member's records.
 ///
-/// It resumes after the last record that it read, with the same member. It reads without a filter: with one, the server
-/// would report the end of a part only with the next matching document.
+/// After a lost cursor, it resumes with the same member, after the last record that it read. It uses no filter, because
+/// with a filter, the server would report the end of a part only with the next matching document.
 struct RecordReader {
     let collection: MongoCollection
     let plan: RecordPlan
@@ -13,12 +13,12 @@ struct RecordReader {
     let reads: MemberReads
     /// The largest number of documents in a batch.
     var batchSize = 4_000
-    /// The time for which the reader retries after a failure, counted from the first failure since a document was read.
+    /// The limit on the time of retries, which begins with the first failure after a document was read.
     var retryLimit = Duration.seconds(60)
-    /// Returns whether to give up; called before a lost cursor is opened again.
+    /// Returns whether to give up; called before the reader replaces a lost cursor.
     var isStopped: () -> Bool = { false }
 
-    /// Calls `body` with every document of the part, once each.
+    /// Calls `body` with every document of the part, each only once.
     /// - Parameter body: Returns `false` to end the reading.
     /// - Throws: ``MemberLost`` if the member stays unreachable, or may have renumbered its records; ``MongoError``,
     ///   ``BSONError`` for a damaged document, or an error of `body`.
@@ -32,7 +32,7 @@ struct RecordReader {
         }
     }
 
-    /// An error of `body`, wrapped so that the reading does not resume and call `body` twice with a document.
+    /// An error of `body`, which must not be taken for a lost cursor: `body` would be called with a document twice.
     private struct BodyError: Error {
         let cause: any Error
     }
@@ -51,11 +51,11 @@ struct RecordReader {
                 }
                 if !isRead { try readBatches(after: &place, body) }
                 isRead = true
-                // The member may have restarted between two cursors, which causes no error here.
+                // The member may have restarted between two cursors without an error here.
                 try expectSameProcess()
                 return
             } catch let error as MongoError where error.code == .keyNotFound && place != nil && !isRecordGone {
-                // Another client removed the document of the record after which to resume.
+                // Another client removed the document whose record is the one after which to resume.
                 isRecordGone = true
             } catch let error as MongoError where error.isCursorLost {
                 try wait(after: error, &retries, isProgress: place != start)
@@ -79,7 +79,7 @@ struct RecordReader {
         }
     }
 
-    /// Reads the batches after `place`; of the last batch, only the documents that belong to the part are used.
+    /// Reads the batches after `place`; uses only those documents of the last batch that belong to the part.
     private func readBatches(after place: inout Int64?, _ body: (borrowing BSONView) throws -> Bool) throws {
         var cursor = cursor(after: place)
         while try cursor.advance() {
@@ -95,16 +95,17 @@ struct RecordReader {
         }
     }
 
-    /// Reads a batch that goes beyond the part's last record, up to the document of that record.
+    /// Reads the batch with the part's last record up to the document of that record.
     ///
-    /// If the batch does not hold that document in that record, reads the rest of the part with each record's number.
+    /// If the document is not in the batch or has moved to another record, reads the rest of the part together with the
+    /// number of each record.
     private func readLast(
         _ cursor: borrowing RecordCursor, after place: inout Int64?, through: Record,
         _ body: (borrowing BSONView) throws -> Bool
     ) throws {
         var bound = LastID()
         try bound.remember(BSONDocument([("_id", through.id)]).view)
-        // A removed document is not in the batch; a document that was inserted again has another record number.
+        // A removed document is not in the batch. A document that was inserted again has another record number.
         guard try !cursor.forEach({ try !bound.isID(of: $0) }),
             try RecordPlan.records(of: [through.id], in: collection, reads) == [through]
         else {
@@ -116,8 +117,8 @@ struct RecordReader {
 
     /// Reads the documents after `place` together with their record numbers.
     ///
-    /// Reading starts after a record of the plan that still exists, or at the start of the collection.
-    /// - Parameter isForStart: Whether to stop after the first batch after whose last record reading can resume.
+    /// The server reads from a record of the plan that still exists, or from the start of the collection.
+    /// - Parameter isForStart: Whether to stop at the end of the first batch after which reading can resume.
     /// - Returns: Whether there may be more documents to read.
     private func readExactly(
         after place: inout Int64?, through: Record?, isForStart: Bool, _ body: (borrowing BSONView) throws -> Bool
@@ -157,26 +158,28 @@ struct RecordReader {
     private func cursor(after place: Int64?, showsRecords: Bool = false) -> RecordCursor {
         collection.records(
             reads, after: place, showsRecords: showsRecords,
-            // Skipped documents do not wait for the rate limit, so it does not require a small batch.
+            // The rate limit does not apply to documents that are only skipped, so this batch need not be small.
             batchSize: showsRecords ? max(batchSize, 1_000) : batchSize, comment: "shipshape check")
     }
 }
 
-/// The error that the chosen member cannot read the collection to its end; others number records differently.
+/// The error that the chosen member cannot read the collection to its end.
+///
+/// No other member can continue, because it numbers the records differently.
 struct MemberLost: Error {
     /// The reason, as a clause.
     let reason: String
 }
 
 extension BSONView {
-    /// Returns the record number that the server appended to a document's own fields, and the document without it.
+    /// Returns the record number that the server added at the end of a document, and the document without it.
     fileprivate borrowing func withoutRecord() throws -> (Int64, BSONDocument) {
         let (name, place) = ("$recordId", end - 9)
         let nameStart = place - 1 - name.utf8.count
         guard nameStart > start + 4, BSONType(rawValue: byte(nameStart - 1)) == .long,
             bytes.extracting(nameStart..<place - 1).isEqual(to: name)
         else {
-            // The server replaces a field of the document that is named `$recordId` by the record number.
+            // If a document itself has a field `$recordId`, the server replaces that field by the record number.
             throw MemberLost(reason: "a document contains a field \"\(name)\"")
         }
         let content = bytes.extracting(start + 4..<nameStart - 1)

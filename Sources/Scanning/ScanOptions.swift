@@ -5,29 +5,29 @@ package import Checking
 package struct ScanOptions: Sendable {
     /// The number of threads of a scan, each of which reads with a client of its own.
     package var threads = 2
-    /// Whether the namespace is a view: it has no index, so one cursor reads it, and a lost cursor cannot resume.
+    /// Whether the namespace is a view: without an index, one cursor has to read it, and cannot resume if it is lost.
     package var isView = false
-    /// The rules and the data by which the documents are judged.
+    /// The settings and the data by which documents are judged.
     package var judging = Judging()
-    /// The listeners that are called with findings during the scan.
+    /// The functions that the scan calls with its findings.
     package var listeners = Listeners()
 
-    /// The filter that a document must match to be read; empty for all.
+    /// The filter that a document must match to be read; empty for all documents.
     package var filter: BSONDocument = [:]
-    /// The range of `_id`s to read in a check of one part, and the number of parts; `nil` to read the whole collection.
+    /// The range of `_id`s of the one part to check, and the number of parts; `nil` to check the whole collection.
     package var part: (range: IDRange, count: Int)?
-    /// The filter because of which the server need not send documents that certainly fit; `nil` to read all.
+    /// The filter by which the server holds back documents that certainly fit; `nil` to read all documents.
     package var prefilter: Prefilter?
     /// The size of a random sample to read instead of all documents; `nil` to read all.
     package var sampleSize: Int?
     /// The number of documents per second that all threads together may read; `nil` for no limit.
     package var rate: RateLimit?
-    /// The number of documents whose contributions are kept in memory; the others go to a temporary file.
+    /// The number of documents whose contributions stay in memory; further ones are written to a temporary file.
     package var seenInMemory = 1 << 20
-    /// The folder of the temporary file for contributions; `nil` for the folder that `TMPDIR` names, or `/tmp`.
+    /// The folder of the temporary file; `nil` for the folder that `TMPDIR` names, or `/tmp`.
     package var temporaryFolder: String?
 
-    /// The time for which a member that does not answer is retried.
+    /// The limit on the time of retries while a member does not answer.
     package var retryLimit = Duration.seconds(60)
     /// Returns whether to stop, which ends the scan with ``ScanStopped``; called regularly by every thread.
     package var isStopped: @Sendable () -> Bool = { false }
@@ -35,17 +35,17 @@ package struct ScanOptions: Sendable {
     /// Creates the default options.
     package init() {}
 
-    /// The rules and the data by which the documents of a scan are judged.
+    /// The settings and the data by which the documents of a scan are judged.
     package struct Judging: Sendable {
-        /// The settings that decide what the tallies keep.
+        /// The settings that decide what each tally keeps.
         package var tally = Tally.Options()
-        /// The documents that the ledger already records as unsynced; `nil` if no ledger was read.
+        /// The documents that the ledger already has; `nil` if no ledger was read.
         package var ledger: LedgerIndex?
-        /// The active schema, with whose verdicts the new verdicts are compared.
+        /// The active schema, with whose verdicts those of the new schema are compared.
         package var active = ActiveSchema.notAsked
-        /// The schemas of the links' targets, as far as they are known; `nil` if links are not followed.
+        /// The known schemas of linked collections; `nil` to follow no links.
         package var linkTargets: [Namespace: CompiledSchema]?
-        /// Maps a collection of the schema to the collection of the source that holds its documents.
+        /// Returns the collection of the source that contains the documents of a collection of the schema.
         package var place: @Sendable (Namespace) -> Namespace = { $0 }
         /// The exceptions; findings that they cover do not fail the check.
         package var exceptions: [FindingException] = []
@@ -55,15 +55,15 @@ package struct ScanOptions: Sendable {
     package struct Listeners: Sendable {
         /// Called with every document that fails or might fail.
         package var onFailure: (@Sendable (FailingDocument) -> Void)?
-        /// Called with the `_id` of every document that is certain to fail under both the new and the active schema.
+        /// Called with the `_id` of every document that certainly fails under both the new and the active schema.
         package var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
         /// Called with every document that changed during the scan, before it is judged again.
         ///
-        /// Earlier findings about this document are then void.
+        /// Earlier findings about this document are void.
         package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
-        /// Called with the reason, as a clause, if the reading starts over; all findings so far are then void.
+        /// Called if the reading starts over, with the reason as a clause; all earlier findings are void.
         package var onRestart: (@Sendable (_ reason: String) -> Void)?
-        /// Called regularly with the number of documents read since the last call; negative if reading starts over.
+        /// Called regularly with the number of documents read since the last call; negative if the reading starts over.
         package var progress: @Sendable (Int) -> Void = { _ in }
     }
 
@@ -79,8 +79,9 @@ package struct ScanOptions: Sendable {
 
     /// The number of cursors that read at the same time.
     ///
-    /// With a prefilter there are twice as many as threads: the server judges documents for one half, while the other
-    /// half waits for the network. With one thread or a rate limit, there is one for each thread.
+    /// It is the number of threads, or twice that with a prefilter: the server then judges documents for one half of
+    /// the cursors while the other half waits for the network. With only one thread or with a rate limit, it is not
+    /// doubled.
     var readers: Int { prefilter == nil || threads == 1 || rate != nil ? threads : 2 * threads }
 
     /// The filter that selects the documents to read: those of one part, or those that the operator's filter matches.
@@ -88,21 +89,21 @@ package struct ScanOptions: Sendable {
 
     /// The filter that a document must match for the server to send it.
     var readFilter: BSONDocument {
-        // A view has no index whose bounds could select the part, so the filter does.
+        // In a view, the bounds of an index cannot select the part, so the filter has to.
         let filter = isView ? selection : filter
-        // Links of documents that fit are followed too, so the server must send every document.
+        // If links are followed, the server must send every document, because documents that fit have links, too.
         guard let prefilter, judging.linkTargets == nil else { return filter }
         let held: BSONValue = ["$nor": [.object(prefilter.proof)]]
         return filter.isEmpty ? held.document ?? [:] : ["$and": [.object(filter), held]]
     }
 
-    /// The number of documents in a batch; large batches take memory and are no faster on a near server.
+    /// The number of documents in a batch; larger batches would take memory, and are not faster on a near server.
     ///
-    /// With a rate limit it is the number that a thread may read in a second, so that no cursor is idle for long.
+    /// With a rate limit, it is the number that a thread may read in a second, so that no cursor is idle for long.
     var batchSize: Int { min(4_000, rate.map { max(1, $0.perSecond / threads) } ?? .max) }
 }
 
-/// The error that the scan was stopped before it had read everything.
+/// The error that the scan was stopped before it had read all documents.
 package struct ScanStopped: Error {
     /// Creates the error.
     package init() {}

@@ -1,7 +1,7 @@
 import Concurrency
 import Synchronization
 
-/// The regular duties of one thread of a scan: reporting progress, keeping the rate limit, and noticing a stop.
+/// The regular duties of one thread of a scan: it reports progress, keeps the rate limit, and notices a stop.
 struct ScanPacer {
     private let options: ScanOptions
     private let queue: RangeQueue?
@@ -15,7 +15,7 @@ struct ScanPacer {
     }
 
     /// Counts a document, and waits if the rate limit requires it.
-    /// - Returns: Whether the thread is to continue.
+    /// - Returns: Whether the thread should continue.
     mutating func mayContinue() -> Bool {
         count += 1
         guard count == step else { return true }
@@ -24,7 +24,7 @@ struct ScanPacer {
         return !options.isStopped()
     }
 
-    /// Reports the progress that was not reported yet.
+    /// Reports the documents that were not reported yet.
     mutating func finish() {
         if count > 0 { options.listeners.progress(count) }
         queue?.read.add(count, ordering: .relaxed)
@@ -36,7 +36,7 @@ struct ScanPacer {
 package final class RateLimit: Sendable {
     /// The number of documents per second.
     package let perSecond: Int
-    /// The time until which the documents taken so far use up the rate; `nil` before the first ones.
+    /// The time at which the next document may be read; `nil` before the first one.
     private let paidUntil = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Creates a limit.
@@ -46,11 +46,11 @@ package final class RateLimit: Sendable {
         self.perSecond = perSecond
     }
 
-    /// Waits for the time that `count` documents use up at this rate; a stop ends the wait within a tenth of a second.
+    /// Waits until `count` documents more are allowed; a stop ends the wait within a tenth of a second.
     func take(_ count: Int, isStopped: () -> Bool) {
         let cost = Duration.seconds(1) * count / perSecond
         let until = paidUntil.withLock { paid in
-            // Time in which no documents were taken is not saved up.
+            // A pause does not allow a higher rate afterwards.
             let next = max(paid ?? .now, .now).advanced(by: cost)
             paid = next
             return next

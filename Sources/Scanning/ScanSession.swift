@@ -5,15 +5,15 @@ import Mongo
 /// The session in which one thread of a scan reads.
 struct ScanSession: ~Copyable {
     private let session: Session
-    /// The queue from which the thread takes the parts to read.
+    /// The queue from which the thread takes its parts.
     let queue: RangeQueue
     /// The options that make a read part of the session.
     let options: BSONDocument
-    /// The settings of reads that stay with the queue's member; `nil` if any member may read.
+    /// The settings of reads from the queue's member; `nil` if any member may read.
     let reads: MemberReads?
 
     /// Starts a session.
-    /// - Parameter start: The cluster time before which no version of a document may be read.
+    /// - Parameter start: The cluster time before which no version of a document may be read; `nil` for no such time.
     init(_ queue: RangeQueue, _ client: borrowing Client, from start: ClusterTime? = nil) throws(MongoError) {
         let session = try client.startSession()
         if let start { session.advance(to: start.rawValue) }

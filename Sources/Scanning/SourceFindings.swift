@@ -3,17 +3,17 @@ package import Checking
 
 /// The results of checking a source of documents, such as a dump.
 package struct SourceFindings: Sendable {
-    /// The tallies of the schemas, in the order of the schemas.
+    /// The tallies, one for each schema, in the order of the schemas.
     package let tallies: [Tally]
-    /// Facts about the source, other than its documents.
+    /// Facts about the source itself.
     package let facts: SourceFacts
 }
 
-/// The facts about a source of documents, such as a dump, other than its documents.
+/// The facts about a source of documents, such as a dump, apart from the documents.
 package struct SourceFacts: Sendable {
-    /// Remarks for the reader about the source, each a clause.
+    /// Notes about the source for the user, each a clause.
     package internal(set) var notes: [String] = []
-    /// The collections that the source does not hold, of those whose absence the caller asked about.
+    /// The collections that the source does not contain, among those that the caller asked about.
     ///
     /// Empty for a file of one collection.
     package internal(set) var absent: [Namespace] = []
@@ -25,7 +25,7 @@ package struct SourceFacts: Sendable {
         var kind: DumpMetadata.Kind?
     }
 
-    /// Adds a remark on each collection of which the source has no documents, with the reason.
+    /// Adds a note on each collection of which the source has no documents, with the reason.
     /// - Throws: ``SourceError`` if the source has no documents of any collection.
     mutating func explain(
         _ collections: [(namespace: Namespace, presence: Presence)], of name: String,
@@ -64,14 +64,14 @@ package struct SourceFacts: Sendable {
     }
 }
 
-/// The error that a source of documents cannot be used; for a damaged source the error is a `DumpError`.
+/// The error that a source of documents cannot be used; a damaged source causes a `DumpError` instead.
 package struct SourceError: Error, CustomStringConvertible {
     /// The problem, where it is, and how to solve it.
     package let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// Returns the error for a source of unknown kind, whose text names the known kinds.
+    /// Returns the error for a source of an unknown kind, which names the known kinds.
     static func unknownKind(_ name: String) -> SourceError {
         SourceError(
             "\(name) is neither BSON nor extended JSON: give a mongodump folder, a .bson file, a mongodump "

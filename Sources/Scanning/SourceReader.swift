@@ -3,11 +3,11 @@ import SystemPackage
 
 /// Reads the documents of a source other than a deployment: a dump, an export, or standard input.
 package struct SourceReader: Sendable {
-    /// The purpose of reading, on which the texts of errors depend.
+    /// The purpose of reading, which the texts of errors depend on.
     package enum Purpose: Sendable {
-        /// To check the documents against a schema, which names the collections.
+        /// The documents are checked against a schema, which names the collections.
         case check
-        /// To infer a schema from the documents.
+        /// A schema is inferred from the documents.
         case inference
     }
 
@@ -19,9 +19,9 @@ package struct SourceReader: Sendable {
 
     /// Prepares to read.
     /// - Parameters:
-    ///   - namespaces: The collections whose documents are wanted.
+    ///   - namespaces: The collections whose documents are read.
     ///   - source: A folder, a file, or `-` for standard input.
-    ///   - others: Collections that are not read, but whose absence from the source is reported.
+    ///   - others: Collections that are not read, but are reported if the source lacks them.
     package init(
         _ namespaces: [Namespace], source: String, others: [Namespace] = [], options: ScanOptions,
         purpose: Purpose = .check
@@ -36,10 +36,10 @@ package struct SourceReader: Sendable {
     /// The name of the source in reports.
     package var name: String { path == DumpInput.standardInput ? "standard input" : path.string }
 
-    /// Reads the source once from its start to its end; blocks.
+    /// Reads the source once from its start to its end; blocks the thread.
     /// - Parameter body: Called with every document, and with the index of its collection in `namespaces`.
-    /// - Throws: ``SourceError``, ``DumpError`` if a file is truncated or damaged, ``ScanStopped``, or what `body`
-    ///   throws.
+    /// - Throws: ``SourceError``, ``DumpError`` if a file is truncated or damaged, ``ScanStopped``, or an error of
+    ///   `body`.
     package func read(_ body: (Int, borrowing BSONView) throws -> Void) throws -> SourceFacts {
         try read(body) { index, path in
             var pacer = ScanPacer(options)
@@ -57,10 +57,10 @@ package struct SourceReader: Sendable {
         }
     }
 
-    /// Reads the source once, but calls `file` for a collection whose documents are in a `.bson` file.
+    /// Reads the source once, but only calls `file` for a collection whose documents are in a `.bson` file.
     ///
-    /// `file` gets the index of the collection in `namespaces`, and the path of the file. `body` is called with the
-    /// documents of any other source.
+    /// `file` gets the index of the collection in `namespaces`, and the path of the file. `body` gets the documents of
+    /// any other source.
     func read(
         _ body: (Int, borrowing BSONView) throws -> Void, file: (Int, FilePath) throws -> Void
     ) throws -> SourceFacts {
@@ -104,7 +104,7 @@ package struct SourceReader: Sendable {
         return facts
     }
 
-    /// Reads one file, or standard input: an archive for all collections, any other file for one collection.
+    /// Reads one file or standard input: an archive for all collections, or any other file for one collection.
     private func readFile(
         _ body: (Int, borrowing BSONView) throws -> Void, _ file: (Int, FilePath) throws -> Void
     ) throws -> SourceFacts {
@@ -114,7 +114,7 @@ package struct SourceReader: Sendable {
             let asked = purpose == .check ? "the schema covers \(namespaces.count) collections" : "it names none"
             throw SourceError("\(name) is one file, and \(asked): name its collection with --collection")
         }
-        // A file may belong to an empty collection, but a pipe without a byte usually means that the dump failed.
+        // An empty file may be that of an empty collection, but an empty pipe usually means that the dump failed.
         if path == DumpInput.standardInput, input.isEmpty {
             throw SourceError(
                 "standard input is empty: there is nothing to check (did the command that writes to it fail?)")
@@ -126,7 +126,7 @@ package struct SourceReader: Sendable {
 }
 
 extension SourceReader {
-    /// Returns the collections of which the source holds documents; none for a single file that is not an archive.
+    /// Returns the collections whose documents the source contains; empty for a single file that is not an archive.
     /// - Throws: ``SourceError``, or ``DumpError``.
     package func held() throws -> [Namespace] {
         if try isFolder() { return Array(Set(DumpFolder(path).namespaces())).sorted() }
@@ -143,8 +143,8 @@ extension SourceReader {
         return type != .regular && type != .directory
     }
 
-    /// Reads all documents of an input that holds the documents of one collection.
-    /// - Returns: Whether the input was read; a `.bson` file with a known size is left to the caller.
+    /// Reads all documents of an input that contains the documents of one collection.
+    /// - Returns: Whether the input was read; `false` for a `.bson` file of known size, which the caller reads.
     private func read(
         _ input: consuming DumpInput, named name: String, into facts: inout SourceFacts,
         _ body: (borrowing BSONView) throws -> Void
@@ -162,11 +162,11 @@ extension SourceReader {
                     "\(name) does not distinguish int from long: whole numbers of 32 bits were read as int "
                         + "(export with --jsonFormat=canonical)")
             }
-        // For a file named .bson, the error names the byte at which it is not BSON.
+        // For a file named .bson, the error shows the byte at which the content is not BSON.
         case .unknown where !name.hasSuffix(".bson") && !name.hasSuffix(".bson.gz"):
             throw SourceError.unknownKind(name)
         case .archive, .bson, .unknown:
-            // The caller reads a file by its path. A pipe cannot be opened a second time, so it is read here.
+            // The caller reads a file by its path. A pipe cannot be opened again, so its documents are read here.
             if input.fileSize != nil { return false }
             var reader = BSONFileReader(input, validating: true)
             while let document = try reader.next() {

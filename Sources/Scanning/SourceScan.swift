@@ -3,12 +3,12 @@ package import Checking
 
 /// Checks every document of a source other than a deployment: a dump, an export, or standard input.
 package struct SourceScan: Sendable {
-    /// A collection to check, by a schema and with options.
+    /// A collection to check, with its schema and its options.
     package struct Part: Sendable {
         let schema: CompiledSchema
         let options: ScanOptions
 
-        /// The collection in the source that holds the documents.
+        /// The collection in the source that contains the documents.
         var namespace: Namespace { options.judging.place(schema.namespace) }
 
         /// Creates a part.
@@ -25,7 +25,7 @@ package struct SourceScan: Sendable {
     /// Prepares a scan.
     /// - Parameters:
     ///   - source: A folder, a file, or `-` for standard input.
-    ///   - others: Collections that are not read, but whose absence from the source is reported.
+    ///   - others: Collections that are not read, but are reported if the source lacks them.
     package init(_ parts: [Part], source: String, others: [Namespace] = []) {
         self.parts = parts
         self.others = others
@@ -40,7 +40,7 @@ package struct SourceScan: Sendable {
     /// The name of the source in reports.
     package var name: String { reader.name }
 
-    /// Reads the source once from its start to its end; blocks.
+    /// Reads the source once from its start to its end; blocks the thread.
     /// - Throws: ``SourceError``, ``DumpError`` for a truncated or damaged file, or ``ScanStopped``.
     package func run() throws -> SourceFindings {
         var tallies = parts.map { $0.options.makeTally($0.schema) }

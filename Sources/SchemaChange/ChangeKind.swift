@@ -1,15 +1,15 @@
 /// A kind of change with its verdicts, as listed in `semantics.md`, section 6, of the project's reference.
 ///
-/// Several kinds may share a code where only circumstances differ: a removal has one code, whether the property was
-/// required or not.
+/// Kinds that differ only in their circumstances have the same code. For example, removing a property has one code,
+/// whether the property was required or not.
 public struct ChangeKind: Hashable, Sendable {
     /// The stable name of the kind.
     ///
-    /// Kinds that share it differ only in circumstances.
+    /// Kinds that differ only in their circumstances have the same code.
     public let code: SchemaChange.Code
-    /// The verdict for the server: whether it can apply the change in place.
+    /// The verdict for the server: whether the server can apply the change in place.
     public let server: SchemaChange.Verdict
-    /// The verdict for clients: whether clients in the field continue to work.
+    /// The verdict for clients: whether clients that are already installed continue to work.
     public let client: SchemaChange.Verdict
     /// The consequences, with the most severe first.
     public let consequences: [Consequence]
@@ -37,31 +37,31 @@ public struct ChangeKind: Hashable, Sendable {
     public enum Consequence: String, Hashable, Sendable, CaseIterable {
         /// Sync must be terminated and enabled again.
         case terminate
-        /// Every client starts over, and loses the changes that it had not uploaded.
+        /// Every client starts from scratch, and loses the changes that it has not uploaded.
         case clientReset = "client-reset"
-        /// Clients that use the changed part of the schema start over.
+        /// Clients that use the changed part of the schema start from scratch.
         case someClientsReset = "some-clients-reset"
-        /// The server reads the collection again; changes do not sync until the server has finished.
+        /// The server reads the whole collection again; until then, changes do not sync.
         case resync
-        /// The server may read the collection again.
+        /// The server may read the whole collection again.
         case mayResync = "may-resync"
-        /// Documents that do not conform stop syncing.
+        /// Documents that do not fit stop syncing.
         case unsyncedDocuments = "unsynced-documents"
-        /// The server refuses writes of documents that do not conform.
+        /// The server refuses writes of documents that do not fit.
         case refusedWrites = "refused-writes"
-        /// Clients that have a local file need a higher schema version, or a migration.
+        /// Clients with a local file need a higher schema version or a migration.
         case clientMigration = "client-migration"
-        /// Devices first catch up with the history of the collection up to the change.
+        /// Devices first process the history of the collection up to the change.
         case catchUp = "catch-up"
         /// A Prisma client of the newer schema fails to read documents that a client of the older one wrote.
         case failedQueries = "failed-queries"
         /// A Prisma client of the older schema fails to read documents that a client of the newer one writes.
         case failedOldClients = "failed-old-clients"
-        /// A Prisma client reads another value than the one that another client wrote.
+        /// A Prisma client reads a value that differs from the one that another client wrote.
         case changedValues = "changed-values"
-        /// A Prisma client looks for values in another place than the one where another client wrote them.
+        /// A Prisma client looks for values in another place than where another client wrote them.
         case hiddenValues = "hidden-values"
-        /// Functions, rules and the Data API validate documents by the changed part of the schema; sync does not.
+        /// Functions, rules and the Data API validate documents by the changed part of the schema, but sync does not.
         case dataAccess = "data-access"
     }
 
@@ -73,13 +73,14 @@ public struct ChangeKind: Hashable, Sendable {
             case documented
             /// The documentation states only a part of the verdicts; the rest follows from it.
             case partly = "partly-documented"
-            /// The verdicts follow from documentation of another subject. In doubt, the more severe verdict was chosen.
+            /// The verdicts follow from documentation about another subject; if in doubt, the more severe verdict
+            /// applies.
             case inferred
         }
 
         /// How certain the verdicts are.
         public let basis: Basis
-        /// The page, or the rule that the verdicts follow from.
+        /// The page of the documentation, or the rule from which the verdicts follow.
         public let text: String
         /// The row of the quick reference on the page "Update Your Schema"; `nil` if there is none.
         public let quickReference: String?
@@ -104,7 +105,7 @@ extension SchemaChange.Verdict: Comparable {
         }
     }
 
-    /// Orders verdicts by severity.
+    /// Orders verdicts from the least severe to the most severe.
     public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
 }
 
@@ -160,10 +161,10 @@ extension ChangeKind {
         .propertyTypeChanged, row,
         do: "No exception is known for wider number types: terminate sync, convert the documents, and re-enable sync. "
             + remedy)
-    /// A change between `int` and `long`, which clients hold as the same 64-bit integer.
+    /// A change between `int` and `long`, which are the same 64-bit integer for clients.
     ///
-    /// This kind is only for properties. No documentation says the same about elements or the primary key, so the more
-    /// severe verdict applies to those.
+    /// This kind is only for properties. The documentation does not say the same about elements or the primary key, so
+    /// a more severe kind applies to these.
     static let integerWidthChanged = type(
         .propertyTypeChanged, client: .nonBreaking,
         Source(
@@ -240,7 +241,7 @@ extension ChangeKind {
 }
 
 extension ChangeKind {
-    /// Every kind, in the order of the reference's section 6.
+    /// All kinds, in the order of section 6 of `semantics.md`.
     package static let all: [ChangeKind] = [
         typeAdded, defaultAdded, defaultChanged, defaultRemoved, requiredAdded, optionalAdded, typeRemoved,
         requiredRemoved, optionalRemoved, typeRenamed, collectionMoved, propertyRenamed, propertyTypeChanged,
@@ -305,7 +306,7 @@ extension ChangeKind {
         do: "First write the old default into the documents that lack the field: without it they stop syncing.")
 }
 
-/// Changes of a schema's demands apart from types and fields.
+/// Changes of a schema's rules other than those for types and fields.
 extension ChangeKind {
     static let constraintTightened = Self(
         .constraintTightened, server: .nonBreaking, client: .nonBreaking, then: [.unsyncedDocuments, .dataAccess],

@@ -12,12 +12,12 @@ struct Comparison {
         (self.old, self.new, self.map) = (old, new, map)
     }
 
-    /// Whether both versions are validators, in which titles mean nothing.
+    /// Whether both versions are validators, in which titles have no meaning.
     var isOfValidators: Bool { [old, new].allSatisfy { $0?.dialect ?? .jsonSchema == .jsonSchema } }
 
-    /// The path of the same value in both versions.
+    /// The paths of the same value in both versions.
     ///
-    /// The two paths differ if a field on the way was renamed.
+    /// They differ if a field on the path was renamed.
     struct Spot {
         var old = SchemaPath()
         var new = SchemaPath()
@@ -70,7 +70,8 @@ struct Comparison {
     }
 
     private mutating func compareElements(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
-        // If neither side has `items`, the schemas of the elements are made up, and comparing them would never end.
+        // If neither version has `items`, the schemas of the elements are generated, and comparing them would never
+        // end.
         guard old.items != nil || new.items != nil else { return }
         guard old.isTuple == new.isTuple, old.elements.count == new.elements.count else {
             let words = "\(spot.new): \(old.elementWords) → \(new.elementWords)"
@@ -93,19 +94,19 @@ struct Comparison {
         return change
     }
 
-    /// Whether a Prisma client sees another type, although it writes the same BSON type, as for `Int` and `BigInt`.
+    /// Whether a Prisma client sees another type although it writes the same BSON type, such as `BigInt` for `Int`.
     private func isRetyped(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
         guard let before = old.scalar, let after = new.scalar else { return false }
         return before != after || old.isPrismaEnum != new.isPrismaEnum
     }
 
-    /// Returns the types of both versions in words.
+    /// Returns a text with the types of both versions.
     func words(_ old: SchemaNode, _ new: SchemaNode) -> String { "\(old.expectation()) → \(new.expectation())" }
 }
 
 /// Compares the fields of objects.
 extension Comparison {
-    /// Compares the fields of two objects: first the removed ones, then the others in their new order.
+    /// Compares the fields of two objects: first the removed fields, then all others in the order of the newer version.
     private mutating func compareFields(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         let (before, after) = (old.fields, new.fields)
         let names = Set(after.map(\.name))
@@ -182,7 +183,8 @@ extension Comparison {
         case (nil, _?): note(.defaultAdded, at: spot, from: old, to: new, "\(spot.new) gets a default")
         case (_?, nil): note(.defaultRemoved, at: spot, from: old, to: new, "\(spot.new) loses its default")
         case (let before?, let after?):
-            // A number takes the property's type. If only that type changes, an equal number is the same default.
+            // A number has the type of its property. If only that type changes, the default is the same if the number
+            // is equal.
             let isSame = before.compared(to: after) == .equal && (!isSameType || before.type == after.type)
             if !isSame {
                 note(.defaultChanged, at: spot, from: old, to: new, "\(spot.new) gets another default")
@@ -202,7 +204,7 @@ extension Comparison {
     /// Compares two versions of the schema of a collection's documents.
     mutating func compareRoots(_ old: SchemaNode, _ new: SchemaNode) {
         switch isOfValidators ? (nil, nil) : (old.typeName, new.typeName) {
-        // Without a title, the collection has no type that clients know.
+        // A collection without a title has no type for clients.
         case (nil, _?): add(type: new, insteadOf: old)
         case (_?, nil): remove(type: old, leaving: new)
         case (let before?, let after?) where before != after:
@@ -214,21 +216,21 @@ extension Comparison {
         compareConstraints(old, new, at: Spot())
     }
 
-    /// Notes that a type is added for clients.
+    /// Records that a type is added for clients.
     /// - Parameter old: the older schema of the collection, which had no title; `nil` if the collection is new.
     mutating func add(type new: SchemaNode, insteadOf old: SchemaNode? = nil) {
         note(.typeAdded, from: old, to: new, "\(name(of: new)) is added")
     }
 
-    /// Notes that a type is removed for clients.
-    /// - Parameter new: the newer schema of the collection, which has no title; `nil` if the collection is gone.
+    /// Records that a type is removed for clients.
+    /// - Parameter new: the newer schema of the collection, which has no title; `nil` if the collection is removed.
     mutating func remove(type old: SchemaNode, leaving new: SchemaNode? = nil) {
         note(.typeRemoved, from: old, to: new, "\(name(of: old)) is removed")
     }
 
     /// Compares the titles of an embedded object.
     ///
-    /// Without a title, its type has a generated name.
+    /// The type of an embedded object without a title has a generated name.
     private mutating func compareTitles(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         guard old.typeName != new.typeName else { return }
         let summary =
@@ -245,9 +247,9 @@ extension Comparison {
     }
 }
 
-/// Compares the demands of schemas apart from types and fields.
+/// Compares the rules of schemas other than those for types and fields.
 extension Comparison {
-    /// Notes which constraints of a value restrict more than before, and which restrict less.
+    /// Records which constraints of a value restrict more than before, and which restrict less.
     private mutating func compareConstraints(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         let change = ConstraintChange(from: old, to: new)
         let subject = spot.new.isRoot ? "the document" : "\(spot.new)"
@@ -263,7 +265,7 @@ extension Comparison {
         }
     }
 
-    /// Compares which undeclared fields two objects may have.
+    /// Compares the undeclared fields that two objects may have.
     private mutating func compareAdditionalProperties(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         let (before, after) = (old.furtherFields, new.furtherFields)
         guard before != after else { return }
@@ -300,7 +302,7 @@ extension SchemaNode {
 
 /// Compares the links between collections.
 extension Comparison {
-    /// Whether an embedded object becomes a link, or a link an embedded object.
+    /// Whether an embedded object becomes a link, or a link becomes an embedded object.
     private func isEmbedding(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) -> Bool {
         let (before, after) = (self.old?.link(at: spot.old), self.new?.link(at: spot.new))
         return old.isEmbedded && before == nil && after != nil && !new.isEmbedded
@@ -314,8 +316,8 @@ extension Comparison {
     }
 
     /// Compares the links of two versions of a field.
-    /// - Parameter inside: whether a link of the field's elements or values counts as a link of the field. It does if
-    ///   one value has become many, or many have become one.
+    /// - Parameter inside: whether a link of the field's elements or values counts as a link of the field. It counts if
+    ///   the field changes from one value to many, or from many to one.
     private mutating func compareLinks(_ old: Field, _ new: Field, at spot: Spot, inside: Bool = false) {
         let before = inside ? self.old?.linkWithin(spot.old) : self.old?.link(at: spot.old)
         let after = inside ? self.new?.linkWithin(spot.new) : self.new?.link(at: spot.new)
@@ -332,7 +334,7 @@ extension Comparison {
         }
     }
 
-    /// Whether two links lead to the same collection by the same key, apart from stated moves and renames.
+    /// Whether two links lead to the same collection by the same key, if stated moves and renames are ignored.
     private func isSame(_ old: Relationship, _ new: Relationship) -> Bool {
         map.newName(of: old.target) == new.target
             && (old.foreignKey == new.foreignKey
@@ -345,22 +347,23 @@ extension Comparison {
 }
 
 extension CollectionSchema {
-    /// Returns the link whose keys are at `path`: in a field, or in the elements or values of a field; `nil` if there
-    /// is none.
+    /// Returns the link whose keys are at exactly this path; `nil` if there is none.
+    ///
+    /// The path leads to a field, or to the elements or values of a field.
     func link(at path: SchemaPath) -> Relationship? {
         if let link = link(from: path), keyPath(of: link) == path { return link }
         guard let last = path.steps.last, last == .elements || last == .values else { return nil }
         return link(from: SchemaPath(path.steps.dropLast())).flatMap { keyPath(of: $0) == path ? $0 : nil }
     }
 
-    /// Returns the link whose keys are at `path`, or in the elements or values there; `nil` if there is none.
+    /// Returns the link whose keys are at the path, or in the elements or values of its field; `nil` if there is none.
     func linkWithin(_ path: SchemaPath) -> Relationship? {
         link(at: path) ?? link(at: path.appending(.elements)) ?? link(at: path.appending(.values))
     }
 
     /// Returns the path of a link's keys.
     ///
-    /// For a collection of keys, most exports name only the field that holds it.
+    /// If a field has many keys, most exports name only the field, and not its elements or values.
     func keyPath(of link: Relationship) -> SchemaPath {
         guard link.isList, let node = root.node(at: link.source) else { return link.source }
         if node.isList || node.isSet { return link.source.appending(.elements) }

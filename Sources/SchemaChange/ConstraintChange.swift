@@ -21,7 +21,9 @@ struct ConstraintChange {
         if letsInLess { tightened.append(keyword) } else { loosened.append(keyword) }
     }
 
-    /// Notes whether a minimum or a maximum restricts more, because it is new or has moved inwards, or restricts less.
+    /// Records whether a minimum or a maximum restricts more or less than before.
+    ///
+    /// A bound restricts more if it is new, or if it excludes more values.
     private mutating func bound(
         _ keyword: String, _ old: Constraints.Bound, _ new: Constraints.Bound, least: Bool
     ) {
@@ -38,7 +40,7 @@ struct ConstraintChange {
         }
     }
 
-    /// Notes how the two keywords change whose names are `min` and `max` with the suffix.
+    /// Records the changes of the two keywords whose names are `min` and `max`, each followed by the suffix.
     private mutating func counts(_ suffix: String, _ old: Constraints.CountRange, _ new: Constraints.CountRange) {
         let bound = { (count: Int64?) in Constraints.Bound(number: count.map { .long($0) }) }
         self.bound("min" + suffix, bound(old.minimum), bound(new.minimum), least: true)
@@ -56,9 +58,9 @@ struct ConstraintChange {
         }
     }
 
-    /// Notes changes of keywords whose values have no order.
+    /// Records the changes of keywords whose values have no order.
     ///
-    /// A changed value counts as restricting more, because it may do so.
+    /// A changed value counts as restricting more, because it might.
     private mutating func others(_ old: Constraints, _ new: Constraints, at place: SourceLocation) {
         let (before, after) = (old.otherKeywords(at: place), new.otherKeywords(at: place))
         for (name, value) in before where after[name] == nil || after[name] != value {

@@ -2,36 +2,36 @@ public import ServerSchema
 
 /// The changes between two versions of a schema, as reports show them.
 public struct DiffReport: Sendable {
-    /// The older version, as the operator named it.
+    /// The name of the older version, as the operator wrote it.
     public var old: String
-    /// The newer version, as the operator named it.
+    /// The name of the newer version, as the operator wrote it.
     public var new: String
-    /// The dialect by which both versions are read.
+    /// The dialect of both versions.
     public var dialect: Dialect
     /// The changes, in the order in which the schemas list the changed parts.
     public var changes: [SchemaChange]
-    /// The removals and additions that look like renames.
+    /// The pairs of a removal and an addition that look like renames.
     public var hints: [RenameHint]
-    /// The counts of the documents that each change affects, in the order of the changes; `nil` when none were counted.
+    /// The counts of the documents that each change affects, in the order of the changes; `nil` if none were counted.
     public var weights: [ChangeWeight?]?
-    /// The deployment in which the documents were counted, without secrets.
+    /// The name of the deployment in which the documents were counted, without secrets.
     public var source: String?
-    /// The changes that fail the run.
+    /// The changes that make the run fail.
     public var failOn = FailOn.breaking
-    /// Further remarks for the reader.
+    /// Further notes for the user.
     public var notes: [String] = []
 
-    /// The changes that fail a run.
+    /// The choice of the changes that make a run fail.
     public enum FailOn: String, Hashable, Sendable, CaseIterable {
-        /// Changes that are breaking for the server or for clients.
+        /// A change that is breaking for the server or for clients makes the run fail.
         case breaking
-        /// All changes.
+        /// Every change makes the run fail.
         case any
-        /// No changes.
+        /// No change makes the run fail.
         case none
     }
 
-    /// Creates a report with the hints that follow from the changes.
+    /// Creates a report on the changes, with the hints about renames that follow from them.
     public init(old: String, new: String, dialect: Dialect, changes: [SchemaChange]) {
         self.old = old
         self.new = new
@@ -40,13 +40,13 @@ public struct DiffReport: Sendable {
         hints = SchemaDiff.hints(in: changes)
     }
 
-    /// The verdict of the worst single change; `nil` when nothing changed.
+    /// The verdict of the most severe change; `nil` if nothing changed.
     public var verdict: SchemaChange.Verdict? { changes.map(\.kind.verdict).max() }
 
-    /// The verdict for clients of the worst single change; `nil` when nothing changed.
+    /// The verdict for clients of the most severe change for them; `nil` if nothing changed.
     public var clientVerdict: SchemaChange.Verdict? { changes.map(\.client).max() }
 
-    /// Whether a change fails the run.
+    /// Whether a change makes the run fail.
     public func fails(_ change: SchemaChange) -> Bool {
         switch failOn {
         case .breaking: change.kind.verdict == .breaking
@@ -58,10 +58,10 @@ public struct DiffReport: Sendable {
     /// Whether the run fails.
     public var hasFailed: Bool { changes.contains(where: fails) }
 
-    /// Returns the number of changes with a verdict.
+    /// Returns the number of changes with this verdict.
     public func count(of verdict: SchemaChange.Verdict) -> Int { changes.count { $0.kind.verdict == verdict } }
 
-    /// Returns the hint that a removal or an addition is half of a rename; `nil` if there is none.
+    /// Returns the hint that a change is one half of a rename; `nil` if there is none.
     public func hint(for change: SchemaChange) -> RenameHint? {
         hints.first { $0.removed == change || $0.added == change }
     }
@@ -77,18 +77,18 @@ public struct DiffReport: Sendable {
 public struct ChangeWeight: Hashable, Sendable {
     /// The number of documents in the collection.
     public var documents: Int
-    /// The number of documents that hold a value at the path of the change, including null.
+    /// The number of documents that have a value at the path of the change, including null.
     public var withField: Int
-    /// The number of documents with an object that lacks the changed field, or holds null there.
+    /// The number of documents in which an object lacks the changed field, or has null there.
     public var withoutField: Int
-    /// The number of documents that hold each type at the path of the change, with the most frequent type first.
+    /// The number of documents with values of each type at the path of the change, from the most to the least frequent.
     public var types: [TypeCount]
 
-    /// The number of documents that hold values of one type.
+    /// The number of documents with values of one type.
     public struct TypeCount: Hashable, Sendable {
         /// The type's BSON name.
         public var type: String
-        /// The number of documents.
+        /// The number of documents with values of the type.
         public var documents: Int
 
         /// Creates a count from its parts.

@@ -1,7 +1,7 @@
 public import BSON
 internal import ServerSchema
 
-/// A second collection that holds the documents of an original in the shape of the next schema, and its state.
+/// A second collection with the documents of an original in the shape of the next schema, and its state.
 public struct PartnerCollection: Hashable, Sendable {
     /// The name of the partner job.
     public var name: String
@@ -9,19 +9,21 @@ public struct PartnerCollection: Hashable, Sendable {
     public var source: Namespace
     /// The partner, which holds the same documents in the new shape.
     public var target: Namespace
-    /// The paths at which the partner's documents may differ from the original's, as job files spell them.
+    /// The paths, as job files write them, at which the partner's documents may differ from the original's.
     public var places: Set<String>
     /// The state of the partner.
     public var state: State
 
-    /// The state of a partner, which decides whether a change can rely on it.
+    /// The state of a partner, which decides whether a change may rely on the partner.
     public enum State: Hashable, Sendable {
-        /// A comparison at that time, recent enough for a cutover, found no difference between the two sides, and a
-        /// mirror is running.
+        /// The partner is equal to the original: a comparison at that time found no difference, and a mirror is
+        /// running.
+        ///
+        /// The comparison is recent enough for a cutover.
         case verified(ServerTime)
-        /// The partner was cut over at that time, so the original has no clients any more.
+        /// The partner was cut over at that time, so the original has no more clients.
         case cutOver(ServerTime)
-        /// No change can rely on the partner; a clause says why, and how to fix that.
+        /// No change may rely on the partner; a clause says why, and how to fix that.
         case unverified(String)
     }
 
@@ -33,13 +35,13 @@ public struct PartnerCollection: Hashable, Sendable {
 }
 
 extension PartnerCollection {
-    /// Whether a change is a breaking or versioned change of the original, but not the removal of its type.
+    /// Whether a change of the original is breaking or versioned, and does not just remove its type.
     func isAffected(by change: SchemaChange) -> Bool {
         (change.oldNamespace ?? change.namespace) == source && change.kind.verdict >= .versioned
             && change.code != .typeRemoved
     }
 
-    /// Whether the partner's steps carry out a change, so that its documents have it and the original's do not.
+    /// Whether the partner's steps make a change, so that the partner's documents have it and the original's do not.
     func carries(_ change: SchemaChange) -> Bool {
         if change.path.isRoot { return [.typeRenamed, .collectionMoved].contains(change.code) }
         return [change.oldPath, change.path].map(\.jobNames).contains { names in
@@ -70,8 +72,9 @@ extension SchemaPath {
 extension [SchemaChange] {
     /// Judges how partners affect a deploy.
     ///
-    /// An added collection that is a partner is served, or is breaking while nothing keeps it equal to its original. A
-    /// change of the original itself keeps its verdict, because a partner helps only if the original keeps its schema.
+    /// A change that adds a partner as a collection is served, or breaking while nothing keeps the partner equal to its
+    /// original. A change of the original keeps its verdict, because a partner helps only if the original keeps its
+    /// schema.
     /// - Returns: clauses that name the changes that no partner serves, with the reason.
     package mutating func serve(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
@@ -88,9 +91,9 @@ extension [SchemaChange] {
         }
     }
 
-    /// Marks the changes of originals that verified or cut-over partners carry over as served.
+    /// Marks changes of an original as served if its partner is verified or cut over and carries the changes over.
     ///
-    /// No document has to change for them as long as the original keeps its schema.
+    /// Such a change requires no change of any document as long as the original keeps its schema.
     /// - Returns: clauses that name the changes that no partner carries over, with the reason.
     package mutating func carry(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
@@ -104,7 +107,7 @@ extension [SchemaChange] {
     }
 
     /// Returns clauses about the breaking or versioned changes of a partner's original.
-    /// - Parameter carried: makes the clause about the changes that the partner's steps carry over, from their paths.
+    /// - Parameter carried: returns the clause about the changes that the partner's steps make, given their paths.
     private func notes(on partner: PartnerCollection, _ carried: (_ places: String) -> String?) -> [String] {
         let affected = filter { partner.isAffected(by: $0) }
         guard !affected.isEmpty else { return [] }
@@ -121,7 +124,7 @@ extension [SchemaChange] {
         ].compactMap(\.self)
     }
 
-    /// Returns the partner that lets a collection keep its schema, so that none of its documents has to change.
+    /// Returns the partner because of which a collection can keep its schema, so that no document has to change.
     /// - Returns: `nil` if the collection has no such partner, or if another of its changes is breaking or may keep
     ///   documents from syncing.
     package func partner(keeping namespace: Namespace) -> PartnerCollection? {
@@ -135,6 +138,6 @@ extension [SchemaChange] {
 }
 
 extension DiffReport {
-    /// Judges how partners affect the deploy, and notes the changes that they do not serve.
+    /// Judges how partners affect the deploy, and adds notes about the changes that they do not serve.
     public mutating func serve(by partners: [PartnerCollection]) { notes += changes.serve(by: partners) }
 }

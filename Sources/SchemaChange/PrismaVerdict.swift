@@ -1,14 +1,14 @@
 import ServerSchema
 
-/// Decides for a change of a Prisma schema whether the newer client reads what the older one wrote, and the reverse.
+/// Decides for a change of a Prisma schema whether newer and older clients can read what the other ones wrote.
 ///
-/// The verdict for the server is about the stored documents, which the newer client reads. The verdict for clients is
-/// about older clients, which read what newer ones write. Both assume that the documents are as the clients write them;
-/// a check reads the documents themselves.
+/// The verdict for the server is about the newer client, which reads the stored documents of older clients. The verdict
+/// for clients is about older clients, which read what newer clients write. Both verdicts assume that all documents are
+/// as clients write them; only a check reads the documents themselves.
 struct PrismaVerdict {
     private let change: SchemaChange
 
-    /// Returns the kind of the change with its verdicts in this dialect.
+    /// Returns the kind of the change, with its verdicts for Prisma.
     static func kind(of change: SchemaChange) -> ChangeKind { Self(change: change).kind }
 
     private var kind: ChangeKind {
@@ -37,7 +37,7 @@ struct PrismaVerdict {
 
     // MARK: fields that are missing
 
-    /// A field that the newer client needs, and that stored documents lack.
+    /// The kind of a change that adds a field which the newer client needs and stored documents lack.
     private var filled: ChangeKind {
         if change.new?.node?.defaultValue != nil {
             return safe("Nothing: the client reads the default where the field is missing or null.")
@@ -48,7 +48,7 @@ struct PrismaVerdict {
                 + "such as now() is only for writing.")
     }
 
-    /// A field that newer clients no longer write, or not always.
+    /// The kind of a change after which newer clients do not write a field, or do not always write it.
     private var missing: ChangeKind {
         guard isRequired(change.old), change.old?.node?.defaultValue == nil else { return safe("Nothing.") }
         return kind(
@@ -83,7 +83,7 @@ struct PrismaVerdict {
             fails: fails, failsOld: failsOld, losing: Self.loses(old, new) || Self.loses(new, old), advice)
     }
 
-    /// Whether a client with the schema `reader` reads the values that a client with the schema `writer` writes.
+    /// Whether a client with the schema `reader` can read the values that a client with the schema `writer` writes.
     private static func reads(_ reader: SchemaNode, what writer: SchemaNode) -> Bool {
         if reader.scalar == .json { return true }
         guard writer.scalar != .json, reader.isList == writer.isList else { return false }
@@ -96,13 +96,13 @@ struct PrismaVerdict {
         return writer.types.allSatisfy(reader.reads)
     }
 
-    /// Whether a reader changes values of the writer: an `Int` cuts the fraction of a `Float`.
+    /// Whether the reading client changes values of the writing client: an `Int` drops the fraction of a `Float`.
     private static func loses(_ reader: SchemaNode, _ writer: SchemaNode) -> Bool {
         if let element = reader.inner, let written = writer.inner { return loses(element, written) }
         return reader.scalar == .int && writer.scalar == .float
     }
 
-    /// Whether values of both types never equal each other in a filter.
+    /// Whether values of the two types never equal each other in a filter.
     private static func isCompared(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
         if let element = old.inner, let next = new.inner { return isCompared(element, next) }
         let numbers: Set<SchemaType> = [.int, .long, .double]
@@ -113,7 +113,7 @@ struct PrismaVerdict {
 
     private func safe(_ advice: String) -> ChangeKind { kind(fails: false, failsOld: false, advice) }
 
-    /// A change after which each client looks for the values in another place.
+    /// Returns the kind of a change after which older and newer clients look for the values in different places.
     private func moved(_ advice: String) -> ChangeKind {
         ChangeKind(change.code, server: .breaking, client: .breaking, then: [.hiddenValues], Self.source, do: advice)
     }
@@ -135,6 +135,6 @@ extension SchemaNode {
     /// The schema of each element of a list; `nil` for other values.
     fileprivate var inner: SchemaNode? { if case .each(let element) = items { element } else { nil } }
 
-    /// Whether a client fails on doubles here, or in the elements, although it reads other numbers.
+    /// Whether a client cannot read doubles here, or in the elements, although it can read other numbers.
     fileprivate var refusesDoubles: Bool { (inner ?? self).scalar == .bigInt }
 }

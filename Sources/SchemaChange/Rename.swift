@@ -1,6 +1,6 @@
 public import ServerSchema
 
-/// A rename that the operator states, because in two schemas alone it looks like a removal and an addition.
+/// A rename that the operator states; without that, the two schemas only show a removal and an addition.
 ///
 /// The rename is written `OLD=NEW`, where OLD names a part of the older schema:
 /// - a property by its type's title or its collection, `Person.age=yearsSinceBirth`, `app.Person.address.zip=postcode`;
@@ -9,15 +9,15 @@ public import ServerSchema
 public struct Rename: Hashable, Sendable {
     /// The name in the older schema.
     public let old: String
-    /// The name in the newer schema; for a property only its own name, without its type.
+    /// The name in the newer schema; for a property, its name without the type.
     public let new: String
-    /// The position in the file that states the rename; `nil` for the command line.
+    /// The position in the file that states the rename; `nil` if the command line states it.
     ///
-    /// A rename may stay in its file after it is done, so a rename with a location may already be done in both schemas.
+    /// A file may still state a rename that both schemas already have.
     public let location: SourceLocation?
 
     /// Reads `OLD=NEW`.
-    /// - Throws: ``RenameError`` when there are not exactly two names, or one of them is empty.
+    /// - Throws: ``RenameError`` if the text does not have exactly two names, or if a name is empty.
     public init(_ text: String, at location: SourceLocation? = nil) throws(RenameError) {
         let sides = text.split(separator: "=", omittingEmptySubsequences: false)
         guard sides.count == 2, !sides[0].isEmpty, !sides[1].isEmpty else {
@@ -37,13 +37,13 @@ extension Rename: CustomStringConvertible {
     public var description: String { "\(old)=\(new)" }
 }
 
-/// An error for a stated rename that is malformed or does not agree with the two schemas.
+/// An error in a stated rename, which is malformed or does not fit the two schemas.
 public struct RenameError: Error, Hashable, Sendable {
     /// The rename as the operator wrote it.
     public let rename: String
-    /// The position in the file that states the rename; `nil` for the command line.
+    /// The position in the file that states the rename; `nil` if the command line states it.
     public let location: SourceLocation?
-    /// A message that says what is wrong with the rename, and what would be right.
+    /// A message that says what is wrong with the rename, and how to correct it.
     public let message: String
 
     init(_ rename: String, at location: SourceLocation?, _ message: String) {
@@ -52,6 +52,6 @@ public struct RenameError: Error, Hashable, Sendable {
 }
 
 extension RenameError: CustomStringConvertible {
-    /// `file:line:column: rename "a=b": message`.
+    /// The error as text: `file:line:column: rename "a=b": message`.
     public var description: String { (location.map { "\($0): " } ?? "") + "rename \"\(rename)\": \(message)" }
 }

@@ -3,9 +3,9 @@ internal import ServerSchema
 
 /// A removal and an addition that look like a rename; the operator decides whether they are one.
 public struct RenameHint: Hashable, Sendable {
-    /// The removal.
+    /// The change that removes the property or collection.
     public let removed: SchemaChange
-    /// The addition.
+    /// The change that adds the property or collection, under its possible new name.
     public let added: SchemaChange
     /// The rename that the operator can state, as `OLD=NEW`.
     public let rename: String
@@ -14,10 +14,11 @@ public struct RenameHint: Hashable, Sendable {
 }
 
 extension SchemaDiff {
-    /// Returns the removals and additions that look like renames.
+    /// Returns the pairs of a removal and an addition that look like renames.
     ///
-    /// Two properties of one object look like one if no other property with their type was removed or added there. Two
-    /// collections do if their titles or all their fields are the same, and no other collection fits.
+    /// A removed and an added property of one object are such a pair if no other property with their type was removed
+    /// or added there. A removed and an added collection are one if they have the same title or the same fields, and no
+    /// other collection fits.
     public static func hints(in changes: [SchemaChange]) -> [RenameHint] {
         properties(in: changes) + collections(in: changes)
     }

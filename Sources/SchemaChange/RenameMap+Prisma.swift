@@ -1,12 +1,14 @@
 import BSON
 import ServerSchema
 
-/// The renames that two Prisma schemas state themselves.
+/// The renames that two Prisma schemas themselves show.
 ///
-/// A program knows a field by its name in the schema, and `@map` gives its name in the documents. If only the latter
-/// changes, the field has another place in the documents.
+/// A program uses a field's name in the schema, and `@map` states its name in the documents. If only the name in the
+/// documents changes, the field has moved within the documents.
 extension RenameMap {
-    /// Adds the collections and fields that `@@map` and `@map` name differently in two schemas; stated renames stay.
+    /// Adds the collections and fields to which `@@map` and `@map` give other names than before.
+    ///
+    /// Renames that the operator states are kept.
     mutating func addMappings(from old: ServerSchema, to new: ServerSchema) {
         for before in old.collections {
             guard let after = new.collections.first(where: { $0.root.title == before.root.title }) else { continue }
@@ -22,7 +24,9 @@ extension RenameMap {
         }
     }
 
-    /// Adds the fields that `@map` names differently in two schemas of a collection; stated renames stay.
+    /// Adds the fields of a collection to which `@map` gives other names than before.
+    ///
+    /// Renames that the operator states are kept.
     mutating func addMappings(from old: CollectionSchema, to new: CollectionSchema) {
         addFields(of: old.root, in: new.root, at: SchemaPath(), of: old.namespace)
     }
@@ -51,7 +55,7 @@ extension RenameMap {
 }
 
 extension SchemaNode.Property {
-    /// The name by which programs know the field.
+    /// The name of the field in programs.
     fileprivate var programName: String { clientName ?? name }
 }
 

@@ -1,36 +1,36 @@
 import BSON
 import ServerSchema
 
-/// An object type that the left side of a property's rename may begin with.
+/// An object type with which the left side of a property's rename may begin.
 struct RenameOwner {
-    /// The name of the type as the operator wrote it: a title or a collection.
+    /// The name that the operator wrote for the type: a title or a collection.
     let name: String
-    /// The collection whose documents are of the type, or contain it.
+    /// The collection whose documents have the type, or contain objects of the type.
     let namespace: Namespace
-    /// The path at which the type is embedded; the root for the type of the documents themselves.
+    /// The path of the embedded objects with the type; the root if the documents themselves have the type.
     let path: SchemaPath
     /// The schema of the type.
     let node: SchemaNode
     /// The field names that lead from the type to the property.
     let names: [String]
 
-    /// Whether both are the same type.
+    /// Whether both have the same type.
     ///
-    /// A type that is embedded at several paths is renamed at all of them.
+    /// If objects of a type are embedded at several paths, the rename applies to all of them.
     func isSame(as other: Self) -> Bool {
         name == other.name && path.isRoot == other.path.isRoot
     }
 }
 
 extension CollectionSchema {
-    /// An object type: the type of a collection's documents, or a type that is embedded in them.
+    /// An object type: that of a collection's documents, or that of embedded objects in them.
     struct ObjectType {
         let namespace: Namespace
         let path: SchemaPath
         let node: SchemaNode
     }
 
-    /// The type of the collection's documents, and all types that are embedded in them.
+    /// The type of the collection's documents, and the types of all objects that are embedded in them.
     var types: [ObjectType] { types(root, at: SchemaPath()) }
 
     private func types(_ node: SchemaNode, at path: SchemaPath) -> [ObjectType] {
@@ -45,9 +45,9 @@ extension CollectionSchema {
 }
 
 extension ServerSchema {
-    /// The titles of all types, including embedded ones.
+    /// The titles of all types, including those of embedded objects.
     var typeNames: Set<String> { Set(collections.flatMap(\.types).compactMap(\.node.typeName)) }
 
-    /// Whether a type has the title.
+    /// Whether a type has this title.
     func hasType(_ name: String) -> Bool { typeNames.contains(name) }
 }

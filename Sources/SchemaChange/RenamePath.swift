@@ -1,10 +1,10 @@
 import ServerSchema
 
-/// Reads paths as operators write them: names separated by dots, and in quotation marks if they contain dots.
+/// Reads paths as operators write them: names separated by dots; a name that contains dots is in quotation marks.
 ///
-/// `[]` and `{}` may be left out, because the schema shows which of the two is meant.
+/// Operators may leave out `[]` and `{}`, because the schema shows which of the two is meant.
 enum RenamePath {
-    /// Returns the names in a path; `nil` when the text is not a path.
+    /// Returns the names in a path; `nil` if the text is not a path.
     static func names(_ text: String) -> [String]? {
         var names: [String] = []
         var rest = Substring(text)
@@ -28,7 +28,7 @@ enum RenamePath {
         }
     }
 
-    /// Returns the path from `root` that the names lead to, or the first missing name and the path where it is missing.
+    /// Returns the path to which the names lead from `root`; or the first name that is missing, and where.
     static func resolve(_ names: [String], below root: SchemaNode) -> Result {
         var (path, node) = (SchemaPath(), root)
         for name in names {
@@ -46,7 +46,7 @@ enum RenamePath {
         case missing(String, in: SchemaPath, known: [String])
     }
 
-    /// Follows a path into the elements or values of its node, through all levels of nested arrays and dictionaries.
+    /// Extends a path into the elements or values of its node, through all nested arrays and dictionaries.
     private static func entering(_ path: SchemaPath, _ node: SchemaNode) -> (SchemaPath, SchemaNode) {
         if case .each(let element) = node.items { return entering(path.appending(.elements), element) }
         guard let value = node.dictionaryValue else { return (path, node) }

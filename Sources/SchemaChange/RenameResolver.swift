@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// Finds the types, collections and properties that the stated renames name in two schemas.
+/// Finds the types, collections and properties of two schemas that the stated renames name.
 struct RenameResolver {
     private let old: ServerSchema
     private let new: ServerSchema
@@ -9,9 +9,9 @@ struct RenameResolver {
 
     private init(old: ServerSchema, new: ServerSchema) { (self.old, self.new) = (old, new) }
 
-    /// Resolves renames against two schemas.
-    /// - Throws: ``RenameError`` for a rename that names no part of the older schema, several, or one that was not
-    ///   renamed.
+    /// Finds the renamed parts in two schemas.
+    /// - Throws: ``RenameError`` for a rename that names no part of the older schema, or several parts, or that the two
+    ///   schemas do not show.
     static func resolve(
         _ renames: [Rename], from old: ServerSchema, to new: ServerSchema
     ) throws(RenameError) -> RenameMap {
@@ -92,14 +92,14 @@ extension RenameResolver {
         }
     }
 
-    /// Whether a rename is stated in a file and is already done in both schemas.
+    /// Whether a file states a rename that both schemas already have.
     private func isPast(_ rename: Rename, _ isDone: Bool) -> Bool { rename.location != nil && isDone }
 }
 
 // MARK: Properties
 
 extension RenameResolver {
-    /// Returns the fields of the older schema that a rename names; empty when it is already done in both schemas.
+    /// Returns the fields of the older schema that a rename names; empty if both schemas already have the rename.
     private func places(of rename: Rename) throws(RenameError) -> [Place] {
         let owners = owners(of: rename.old)
         guard let first = owners.first else {
@@ -158,7 +158,7 @@ extension RenameResolver {
         }
     }
 
-    /// Returns the types that the start of a property's name can mean: named collections first, embedded types last.
+    /// Returns the types that the beginning of a property's name may mean: collections first, embedded types last.
     private func owners(of text: String) -> [RenameOwner] {
         guard let names = RenamePath.names(text), names.count > 1 else { return [] }
         var owners: [RenameOwner] = []

@@ -1,33 +1,38 @@
 public import BSON
 public import ServerSchema
 
-/// One difference between two versions of a server schema, and its effect on sync.
+/// One difference between two versions of a server schema, with its effect on sync.
 ///
-/// The verdicts apply to a collection that syncs. If it does not sync, no change of its schema is breaking.
+/// The verdicts apply to a collection that syncs. A change in any other collection is not breaking.
 public struct SchemaChange: Hashable, Sendable {
     /// The kind of change, with its verdicts.
     public var kind: ChangeKind
-    /// The collection as the newer schema names it, or the older one if the newer has none; `nil` for a change of the
-    /// app as a whole.
+    /// The collection, by its name in the newer schema; by its name in the older schema if the newer does not have it.
+    ///
+    /// `nil` for a change of the whole app.
     public var namespace: Namespace?
-    /// The path in the documents as the newer schema names it, or the older one if the newer has none; the root for a
-    /// change of the type itself.
+    /// The path in the documents, with the names of the newer schema; with those of the older schema if the newer does
+    /// not have the path.
+    ///
+    /// The root for a change of the type itself.
     public var path: SchemaPath
-    /// The collection that holds the documents before the deploy; for a moved collection its older name.
+    /// The collection of the documents before the deploy; the older name if the collection moved.
     public var oldNamespace: Namespace?
     /// The path in the documents before the deploy, with the older names of renamed fields.
     public var oldPath: SchemaPath
-    /// The older schema at `oldPath`; `nil` when it has nothing there.
+    /// The older schema at `oldPath`; `nil` if it has no schema there.
     public var old: Side?
-    /// The newer schema at `path`; `nil` when it has nothing there.
+    /// The newer schema at `path`; `nil` if it has no schema there.
     public var new: Side?
-    /// The position in the newer schema's file of the changed part or of the object that lost it; `nil` for neither.
+    /// The position, in the newer schema's file, of the changed part or of the object that lost the part.
+    ///
+    /// `nil` if the newer schema has neither.
     public var place: SourceLocation?
     /// The object of the newer schema that lost a field; `nil` for any other change.
     var newHolder: SchemaNode?
     /// The partner that serves the change, or the unverified partner that the change adds; `nil` if there is none.
     public internal(set) var partner: PartnerCollection?
-    /// A clause that names what changes by its fields and types, never by a value: `email becomes required`.
+    /// A clause that says what changed, such as `email becomes required`; it names fields and types, but never a value.
     public var description: String
 
     /// The effect of a change on sync.
@@ -58,15 +63,15 @@ public struct SchemaChange: Hashable, Sendable {
         self.description = description
     }
 
-    /// The kind's stable name.
+    /// The stable name of the kind.
     public var code: Code { kind.code }
-    /// The verdict for the server: whether it can apply the change in place.
+    /// The verdict for the server: whether the server can apply the change in place.
     public var server: Verdict { kind.server }
-    /// The verdict for clients: whether clients in the field continue to work.
+    /// The verdict for clients: whether clients that are already installed continue to work.
     public var client: Verdict { kind.client }
 }
 
-/// Changes are compared without `newHolder`, because `place` identifies it.
+/// Changes are compared without `newHolder`, which is the object at `place`.
 extension SchemaChange {
     /// Whether both are the same change at the same paths.
     public static func == (left: Self, right: Self) -> Bool {
@@ -109,21 +114,21 @@ extension SchemaChange {
         /// Creates a code from the name of a kind.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// An object type is new.
+        /// An object type was added.
         public static let typeAdded = Self(rawValue: "type-added")
-        /// An object type is gone.
+        /// An object type was removed.
         public static let typeRemoved = Self(rawValue: "type-removed")
         /// The type of a collection or of an embedded object has another title.
         public static let typeRenamed = Self(rawValue: "type-renamed")
         /// The documents of a type have moved to another collection.
         public static let collectionMoved = Self(rawValue: "collection-moved")
-        /// A property is new, and documents must have it.
+        /// A required property was added.
         public static let requiredAdded = Self(rawValue: "required-added")
-        /// A property is new, and documents may have it.
+        /// An optional property was added.
         public static let optionalAdded = Self(rawValue: "optional-added")
-        /// A property is gone, or was renamed and the operator does not state the rename.
+        /// A property was removed, or was renamed without a statement of the operator.
         public static let propertyRemoved = Self(rawValue: "property-removed")
-        /// A property has another name, as the operator states.
+        /// A property was renamed, as the operator states.
         public static let propertyRenamed = Self(rawValue: "property-renamed")
         /// A property has another type.
         public static let propertyTypeChanged = Self(rawValue: "property-type-changed")
@@ -131,15 +136,15 @@ extension SchemaChange {
         public static let optionalToRequired = Self(rawValue: "optional-to-required")
         /// A required property has become optional.
         public static let requiredToOptional = Self(rawValue: "required-to-optional")
-        /// A property holds many values instead of one, or one instead of many.
+        /// A property has many values instead of one, or one instead of many.
         public static let cardinalityChanged = Self(rawValue: "cardinality-changed")
         /// A list has become a set, or a set a list.
         public static let listSetChanged = Self(rawValue: "list-set-changed")
         /// The elements of a list or a set, or the values of a dictionary, have another type.
         public static let elementTypeChanged = Self(rawValue: "element-type-changed")
-        /// The elements of a list or a set, or the values of a dictionary, can now be null, or no longer can.
+        /// The elements of a list or a set, or the values of a dictionary, can now be null, or can no longer be null.
         public static let elementNullabilityChanged = Self(rawValue: "element-nullability-changed")
-        /// An embedded object has become a link to an object, or a link an embedded object.
+        /// An embedded object has become a link to an object, or a link has become an embedded object.
         public static let embeddingChanged = Self(rawValue: "embedding-changed")
         /// A property has become a link.
         public static let linkAdded = Self(rawValue: "link-added")
@@ -147,7 +152,7 @@ extension SchemaChange {
         public static let linkRemoved = Self(rawValue: "link-removed")
         /// A link leads to another type.
         public static let linkRetargeted = Self(rawValue: "link-retargeted")
-        /// The primary key is gone, or has another name.
+        /// The primary key was removed or renamed.
         public static let idRemoved = Self(rawValue: "id-removed")
         /// The primary key has another type.
         public static let idTypeChanged = Self(rawValue: "id-type-changed")
@@ -157,25 +162,25 @@ extension SchemaChange {
         public static let constraintLoosened = Self(rawValue: "constraint-loosened")
         /// The rule for undeclared fields of an object has changed.
         public static let additionalPropertiesChanged = Self(rawValue: "additional-properties-changed")
-        /// Documents are divided among partitions by another field, or by a field of another type.
+        /// The documents are divided into partitions by another field, or by a field of another type.
         public static let partitionKeyChanged = Self(rawValue: "partition-key-changed")
         /// Clients can now query by a field.
         public static let queryableAdded = Self(rawValue: "queryable-added")
         /// Clients can no longer query by a field.
         public static let queryableRemoved = Self(rawValue: "queryable-removed")
-        /// Another queryable field is indexed than before, or none is, or there was none.
+        /// The indexed queryable field was added, removed, or replaced by another field.
         public static let indexedQueryableChanged = Self(rawValue: "indexed-queryable-changed")
         /// Clients choose their documents by queries instead of partitions, or the reverse.
         public static let syncModeChanged = Self(rawValue: "sync-mode-changed")
-        /// A collection, or sync as a whole, belongs to another data source.
+        /// A collection, or the whole sync configuration, belongs to another data source.
         public static let dataSourceChanged = Self(rawValue: "data-source-changed")
-        /// Clients now only write to a collection, or now read it too.
+        /// Clients now only write to a collection, or can now read it, too.
         public static let asymmetricChanged = Self(rawValue: "asymmetric-changed")
         /// A property without a default now has one.
         public static let defaultAdded = Self(rawValue: "default-added")
         /// A property has another default.
         public static let defaultChanged = Self(rawValue: "default-changed")
-        /// A property has lost its default.
+        /// The default of a property was removed.
         public static let defaultRemoved = Self(rawValue: "default-removed")
     }
 }
@@ -186,17 +191,17 @@ extension SchemaChange.Code: CustomStringConvertible {
 }
 
 extension SchemaChange {
-    /// The part of one version of the schema that a change affects.
+    /// One version of the part of the schema that a change affects.
     public struct Side: Sendable {
-        /// The collection, as this version names it; `nil` for a change of the app as a whole.
+        /// The collection, by its name in this version; `nil` for a change of the whole app.
         public var namespace: Namespace?
-        /// The path of the part, as this version names it.
+        /// The path of the part, with the names of this version.
         public var path: SchemaPath
         /// The schema of the part; `nil` for a change of the sync configuration.
         public var node: SchemaNode?
-        /// Whether the surrounding object must have the field.
+        /// Whether the field is required in the surrounding object.
         public var isRequired: Bool
-        /// The link of the field, or of its elements or values; `nil` when there is none.
+        /// The link of the field, or of its elements or values; `nil` if there is none.
         public var link: Relationship?
         /// The position of the part in its file.
         public var location: SourceLocation
@@ -216,7 +221,7 @@ extension SchemaChange {
     }
 }
 
-/// Two sides are equal when they are at the same position in a file, because that identifies a schema.
+/// Sides are compared by their positions in a file, because a position identifies a schema.
 extension SchemaChange.Side: Hashable {
     /// Whether both are at the same position in the file, and are used in the same way.
     public static func == (left: Self, right: Self) -> Bool {

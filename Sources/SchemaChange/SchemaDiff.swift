@@ -3,8 +3,8 @@ public import ServerSchema
 
 /// Finds the changes between two versions of a server schema.
 ///
-/// A rename of a property, a type or a collection looks like a removal and an addition. It is never guessed: the
-/// operator states it.
+/// A rename of a property, a type or a collection looks like a removal and an addition. Only the operator can state
+/// that it is a rename.
 public enum SchemaDiff {
     /// Returns the changes of one collection's schema, in the order of the schemas.
     ///
@@ -15,15 +15,15 @@ public enum SchemaDiff {
         return changes(from: old, to: new, map)
     }
 
-    /// Returns the changes of the app as a whole, then those of all collections, by namespace.
+    /// Returns the changes of the whole app, followed by those of all collections, by namespace.
     public static func changes(from old: ServerSchema, to new: ServerSchema) -> [SchemaChange] {
         changes(from: old, to: new, RenameMap())
     }
 
     /// Returns the changes of the app and of all collections, with the renames that the operator states.
     /// - Parameter isVersioned: whether the app has versioned schemas, so that old clients survive some changes.
-    /// - Throws: ``RenameError`` for a rename that names no part of the older schema, several, or one that was not
-    ///   renamed.
+    /// - Throws: ``RenameError`` for a rename that names no part of the older schema, or several parts, or that the two
+    ///   schemas do not show.
     public static func changes(
         from old: ServerSchema, to new: ServerSchema, renames: [Rename], isVersioned: Bool = false
     ) throws(RenameError) -> [SchemaChange] {
@@ -81,9 +81,9 @@ extension SchemaChange {
 }
 
 extension ServerSchema {
-    /// Whether a collection's changes keep their verdicts for sync, because it has clients that a change can break.
+    /// Whether the changes of a collection keep their verdicts, because sync has clients that a change can break.
     ///
-    /// The changes of other dialects keep their verdicts too, which have been decided already.
+    /// Changes in other dialects keep their verdicts, too, because these already take the dialect into account.
     fileprivate func mayJudge(_ collection: CollectionSchema) -> Bool {
         if !collection.dialect.isOfSync { return true }
         return scope(of: collection) != .outside && collection.root.typeName != nil

@@ -7,28 +7,29 @@ struct Field {
     let node: SchemaNode
     let isRequired: Bool
 
-    /// The default that clients see; null counts as no default.
+    /// The default that clients see; `nil` for a default of null.
     var defaultValue: BSONValue? { node.defaultValue == .null ? nil : node.defaultValue }
 }
 
 /// The parts of a schema that are compared one by one.
 extension SchemaNode {
-    /// The fields that `properties` names, then the fields of any type that only `required` names.
+    /// The fields in `properties`, followed by those that only `required` names, which may have any type.
     var fields: [Field] {
         let named = properties.map { Field(name: $0.name, node: $0.node, isRequired: requires($0.name)) }
         let unnamed = required.filter { property($0) == nil }
         return named + unnamed.map { Field(name: $0, node: SchemaNode(location: location), isRequired: true) }
     }
 
-    /// Whether objects that the schema admits are dictionaries, even if it admits other types too.
+    /// Whether the objects that the schema allows are dictionaries; it may allow other types as well.
     var holdsValues: Bool {
         guard admits(.object), properties.isEmpty, hasAdditionalProperties else { return false }
         if case .forbidden = additionalProperties { return false }
         return true
     }
 
-    /// The schemas of an array's elements: one for all, one for each position, or without `items` one that fits any
-    /// value.
+    /// The schemas of an array's elements: one for all elements, or one for each position.
+    ///
+    /// Without `items`, it is one schema that every value fits.
     var elements: [SchemaNode] {
         switch items {
         case .each(let node): [node]
@@ -40,13 +41,13 @@ extension SchemaNode {
     /// Whether each position of an array has its own schema.
     var isTuple: Bool { if case .tuple = items { true } else { false } }
 
-    /// The elements' types in words.
+    /// The types of the elements, as text.
     var elementWords: String {
         let words = elements.map { $0.expectation() }
         return isTuple ? "[\(words.joined(separator: ", "))]" : words.joined()
     }
 
-    /// The schema of a dictionary's values; `mixed`, as clients see it, if they may be anything.
+    /// The schema of a dictionary's values; if they may have any value, a schema of type `mixed`, as clients see it.
     var values: SchemaNode {
         if case .schema(let node) = additionalProperties { return node }
         var node = SchemaNode(location: location)
@@ -54,14 +55,14 @@ extension SchemaNode {
         return node
     }
 
-    /// Whether the schema admits a value of the given type.
+    /// Whether the schema allows values of this type.
     func admits(_ type: SchemaType) -> Bool { types.isEmpty || types.contains(type) }
 
-    /// The types of the fields in words, by field name.
+    /// The types of the fields, as texts, by field name.
     var fieldWords: [String: String] {
         Dictionary(fields.map { ($0.name, $0.node.expectation()) }) { first, _ in first }
     }
 
-    /// The title, unless it is empty.
+    /// The title; `nil` if it is empty.
     var typeName: String? { title.flatMap { $0.isEmpty ? nil : $0 } }
 }

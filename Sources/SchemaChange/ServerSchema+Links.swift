@@ -2,7 +2,9 @@ package import BSON
 package import ServerSchema
 
 extension ServerSchema {
-    /// Returns the collection and the path of all keys in the app that link to documents of `target` by their `_id`.
+    /// Returns the paths at which documents of the app have keys of documents of `target`, each with its collection.
+    ///
+    /// Only links by `_id` count.
     package func links(to target: Namespace) -> [(namespace: Namespace, path: SchemaPath)] {
         (collections + neighbours).flatMap { collection in
             collection.relationships.filter { $0.target == target && $0.foreignKey == "_id" }.map {
@@ -13,7 +15,7 @@ extension ServerSchema {
 }
 
 extension [SchemaChange] {
-    /// The collections whose documents become embedded objects where the older schema links to them.
+    /// The collections whose documents become embedded objects: the older schema links to them.
     package var embeddedTargets: [Namespace] {
         Set(filter { $0.code == .embeddingChanged }.compactMap(\.old?.link?.target)).sorted()
     }

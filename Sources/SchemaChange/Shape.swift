@@ -2,20 +2,20 @@ package import ServerSchema
 
 /// The kind of value that a schema describes to a client.
 ///
-/// To a client, schemas of different shapes are different types.
+/// For a client, schemas of different shapes are different types.
 package enum Shape: Hashable, Sendable {
-    /// One value of one of these types, or of any type if there are none.
+    /// A single value of one of these types, or of any type if the set is empty.
     case single(Set<SchemaType>)
-    /// An embedded object, whatever its title.
+    /// An embedded object with any title.
     case embedded
-    /// A dictionary of any values.
+    /// A dictionary with any type of values.
     case dictionary
-    /// A list of any elements.
+    /// A list with any type of elements.
     case list
-    /// A set of any elements.
+    /// A set with any type of elements.
     case set
 
-    /// Creates the shape of the values that a schema admits.
+    /// Creates the shape of the values that a schema allows.
     package init(_ node: SchemaNode) {
         if node.isDictionary {
             self = .dictionary
@@ -43,7 +43,7 @@ package enum Shape: Hashable, Sendable {
         }
     }
 
-    /// Returns the kind of change when a property of this shape takes another shape; `nil` when both are the same.
+    /// Returns the kind of change by which a property of this shape gets another shape; `nil` if the shapes are equal.
     func change(to other: Shape) -> ChangeKind? {
         switch (self, other) {
         case _ where self == other: nil
@@ -57,11 +57,14 @@ package enum Shape: Hashable, Sendable {
         }
     }
 
-    /// Returns the kind of change when the primary key takes another shape; `nil` when both are the same.
+    /// Returns the kind of change by which a primary key of this shape gets another shape; `nil` if the shapes are
+    /// equal.
     func idChange(to other: Shape) -> ChangeKind? { self == other ? nil : .idTypeChanged }
 
-    /// Returns the kind of change when elements of a list or a set, or values of a dictionary, take another shape;
-    /// `nil` when both shapes are the same.
+    /// Returns the kind of change by which elements or values of this shape get another shape; `nil` if the shapes are
+    /// equal.
+    ///
+    /// They are the elements of a list or a set, or the values of a dictionary.
     func elementChange(to other: Shape) -> ChangeKind? {
         if case .single(let before) = self, case .single(let after) = other, before != after,
             before.subtracting([.null]) == after.subtracting([.null])

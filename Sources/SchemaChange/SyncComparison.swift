@@ -1,7 +1,7 @@
 internal import BSON
 import ServerSchema
 
-/// Compares how two versions of an app sync, as far as the exports of both show it.
+/// Compares the sync configurations of two versions of an app, as far as both exports contain them.
 struct SyncComparison {
     let old: ServerSchema
     let new: ServerSchema
@@ -11,7 +11,7 @@ struct SyncComparison {
         (self.old, self.new, self.map) = (old, new, map)
     }
 
-    /// The changes of the sync configuration that affect the app as a whole.
+    /// The changes of the sync configuration that affect the whole app.
     var ofApp: [SchemaChange] {
         guard let before = old.sync, let after = new.sync else { return [] }
         var changes: [SchemaChange] = []
@@ -42,7 +42,7 @@ struct SyncComparison {
         return changes
     }
 
-    /// Returns the changes in how one collection syncs; none unless both versions have the collection.
+    /// Returns the changes in the way in which one collection syncs; empty unless both versions have the collection.
     func ofCollection(from earlier: CollectionSchema?, to later: CollectionSchema?) -> [SchemaChange] {
         guard let earlier, let later else { return [] }
         var changes: [SchemaChange] = []
@@ -95,7 +95,7 @@ extension SyncConfiguration {
         SchemaChange.Side(namespace: nil, path: SchemaPath(), node: nil, location: place(of: key))
     }
 
-    /// Returns the fields by which clients can query a collection, without `_id`, by which they can always query.
+    /// Returns the fields by which clients can query a collection, except `_id`, by which they always can.
     fileprivate func queryable(in collection: CollectionSchema) -> Set<String> {
         guard mode == .flexible else { return [] }
         let declared = queryableFields.filter { collection.root.property($0) != nil }

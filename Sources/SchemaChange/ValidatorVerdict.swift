@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// Decides whether a validator may refuse, after a change, documents that it accepted before.
+/// Decides whether a validator may refuse documents after a change that it accepted before.
 enum ValidatorVerdict {
     static func refusesMore(_ change: SchemaChange) -> Bool {
         switch change.code {
@@ -15,10 +15,11 @@ enum ValidatorVerdict {
         }
     }
 
-    /// Whether an object that lost a property restricts or forbids undeclared fields.
+    /// Whether the object that lost a property restricts or forbids undeclared fields.
     private static func forbidsFurther(_ change: SchemaChange) -> Bool { change.newHolder?.furtherFields != .any }
 
-    /// Whether every type that was admitted before still is, and arrays have elements of the same types as before.
+    /// Whether all types that were allowed before are still allowed, and arrays have elements of the same types as
+    /// before.
     private static func widens(_ change: SchemaChange) -> Bool {
         guard let old = change.old?.node, let new = change.new?.node else { return false }
         if new.types.isEmpty { return true }

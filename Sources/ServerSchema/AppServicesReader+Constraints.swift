@@ -5,8 +5,8 @@ internal import Patterns
 ///
 /// `$jsonSchema` has them too.
 extension AppServicesReader {
-    /// Reads `keyword`, if it is one that restricts values, into `node.constraints`.
-    /// - Returns: `false` if `keyword` is another one, or if its value restricts nothing, such as an empty `enum`.
+    /// Reads `keyword` into `node.constraints`, if it is a keyword that restricts values.
+    /// - Returns: `false` if `keyword` is no such keyword, or if its value restricts nothing, such as an empty `enum`.
     /// - Throws: ``SchemaError`` if the keyword's value is of the wrong kind.
     mutating func readConstraint(
         _ keyword: Keyword, _ member: LocatedJSON.Member, into node: inout SchemaNode
@@ -69,9 +69,9 @@ extension AppServicesReader {
 // MARK: patterns
 
 extension AppServicesReader {
-    /// Whether a regular expression compiles; if not, adds a note.
+    /// Returns whether a regular expression compiles; if not, adds a note.
     ///
-    /// It is no error, because App Services does not document which syntax of regular expressions it reads.
+    /// An expression that does not compile is not an error, because App Services does not document its syntax.
     private mutating func isReadable(_ text: String, mode: Pattern.Mode, at location: SourceLocation) -> Bool {
         do throws(PatternError) {
             _ = try Pattern(text, mode: mode)

@@ -36,7 +36,7 @@ extension AppServicesReader {
         return alias.type
     }
 
-    /// Reads a list of names without repetition.
+    /// Reads a list of names; throws an error if a name occurs twice.
     func names(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> [String] {
         guard case .array(let entries) = json.value else {
             var error = wrong(keyword, json, "a list of strings")
@@ -71,7 +71,7 @@ extension AppServicesReader {
         return flag
     }
 
-    /// Throws an error at the first member whose name an earlier member has; for lint, notes all such members.
+    /// Throws an error at the first member that has the same name as an earlier member; lint notes all such members.
     mutating func refuseDuplicates(_ members: [LocatedJSON.Member], what: String) throws(SchemaError) {
         var seen: [String: SourceLocation] = [:]
         for member in members {
@@ -105,7 +105,7 @@ extension SchemaError {
 /// Plain JSON and extended JSON are understood. A plain number takes the declared numeric type, because plain JSON has
 /// only one numeric type.
 struct DefaultValue {
-    /// The types that the schema declares next to the default.
+    /// The types that the schema states for the property with the default.
     let types: [SchemaType]
 
     /// Returns the BSON value, including nested values.

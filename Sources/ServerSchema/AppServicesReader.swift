@@ -6,9 +6,9 @@ internal import BSON
 struct AppServicesReader {
     /// The notes collected so far.
     var notes: [SchemaNote] = []
-    /// Whether an error in a part of a schema becomes a note, and the part is left out.
+    /// Whether an error in a part of a schema becomes a note, and the reader continues without that part.
     ///
-    /// If `false`, the error is thrown.
+    /// If `false`, the reader throws the error.
     var notesErrors = false
     /// The path, from the schema's root, to the part of the schema that is being read.
     private var path: [SchemaPath.Step] = []
@@ -100,7 +100,7 @@ struct AppServicesReader {
                         .wrongValue, at: member.value.location,
                         "property \"\(member.name)\" must be a schema, not \(member.value.kind)",
                         remedy: member.value.text.map { "write {\"bsonType\": \"\($0)\"}" }), below: step)
-                // Keep the property, because `required` and links may name it.
+                // Keep the property, with an empty schema, because `required` and links may name it.
                 result.append(
                     SchemaNode.Property(name: member.name, node: SchemaNode(location: member.value.location)))
                 continue
@@ -143,9 +143,9 @@ struct AppServicesReader {
 }
 
 extension AppServicesReader {
-    /// Notes an error in a part of the schema.
-    /// - Parameter step: the step to the part with the error, from the part that is being read; `nil` for that part
-    ///   itself.
+    /// Adds a note for an error in a part of the schema.
+    /// - Parameter step: the step from the part that is being read to the part with the error; `nil` if both are the
+    ///   same.
     /// - Throws: `error` itself, unless `notesErrors` is set.
     mutating func note(_ error: SchemaError, below step: SchemaPath.Step? = nil) throws(SchemaError) {
         guard notesErrors else { throw error }
@@ -168,9 +168,7 @@ extension AppServicesReader {
         note(.misspeltKeyword, member.nameLocation, "unknown keyword \"\(member.name)\" (\(hint))")
     }
 
-    /// Notes that a keyword is not evaluated.
-    ///
-    /// The keyword's value may be anything, because it is not read.
+    /// Adds a note that no rule evaluates a keyword, whose value may therefore be anything.
     private mutating func noteUnevaluated(
         _ keyword: Keyword, _ member: LocatedJSON.Member, in node: inout SchemaNode
     ) {

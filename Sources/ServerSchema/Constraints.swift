@@ -1,6 +1,6 @@
 public import BSON
 
-/// The demands of a schema on a value, apart from its type and its fields.
+/// The rules of a schema for a value, apart from those for its type and its fields.
 ///
 /// A keyword restricts only values of its kind: `minimum` restricts numbers, `pattern` restricts strings.
 public struct Constraints: Sendable {
@@ -14,12 +14,13 @@ public struct Constraints: Sendable {
     public var length = CountRange()
     /// The regular expression that must match somewhere in a string.
     public var pattern: String?
-    /// The values that are allowed; `nil` for any.
+    /// The values that are allowed; `nil` if every value is allowed.
     public var allowedValues: [BSONValue]?
     /// The number of elements in an array.
     public var itemCount = CountRange()
-    /// The rule for the elements of an array after those that `items` describes by position; `nil` if they may be
-    /// anything.
+    /// The rule for the elements of an array after those that `items` describes by position.
+    ///
+    /// `nil` if these elements may have any value.
     public var additionalItems: SchemaNode.AdditionalProperties?
     /// The number of fields in an object.
     public var propertyCount = CountRange()
@@ -29,17 +30,19 @@ public struct Constraints: Sendable {
     public var dependencies: [Dependency] = []
     /// The keywords that combine schemas, in the file's order.
     public var combinations: [Combination] = []
-    /// The demand that the value is encrypted; `nil` if the schema demands no encryption.
+    /// The rule that the value must be encrypted; `nil` if it need not be.
     public var encryption: Encryption?
 
     /// Creates constraints that restrict nothing.
     public init() {}
 
-    /// The least or the largest number that is allowed.
+    /// A lower or an upper bound for numbers.
     public struct Bound: Hashable, Sendable {
-        /// The number, which is compared by value with numbers of all four types; `nil` if there is no bound.
+        /// The number; `nil` if there is no bound.
+        ///
+        /// Numbers of all four types are compared with it by value.
         public var number: BSONValue?
-        /// Whether the number itself is not allowed.
+        /// Whether a value must differ from the number.
         public var isExclusive: Bool
 
         /// Creates a bound.
@@ -48,11 +51,11 @@ public struct Constraints: Sendable {
         }
     }
 
-    /// The counts that are allowed.
+    /// The range of allowed counts, for example of the elements of an array.
     public struct CountRange: Hashable, Sendable {
-        /// The least count; `nil` if every small count is allowed.
+        /// The least allowed count; `nil` if there is no lower limit.
         public var minimum: Int64?
-        /// The largest count; `nil` if every large count is allowed.
+        /// The largest allowed count; `nil` if there is no upper limit.
         public var maximum: Int64?
 
         /// Whether some counts are not allowed.
@@ -63,7 +66,7 @@ public struct Constraints: Sendable {
     public struct Dependency: Sendable {
         /// The field whose presence makes the condition apply.
         public var field: String
-        /// The condition.
+        /// The condition that then applies.
         public var demand: Demand
 
         /// A condition on the object that has the field.
@@ -88,9 +91,9 @@ public struct Constraints: Sendable {
         }
     }
 
-    /// The demand that a value is binary data that a client encrypted.
+    /// The rule that a value must be binary data that a client has encrypted.
     public struct Encryption: Sendable {
-        /// The types that the value may have had before encryption; `nil` for any.
+        /// The types that the value may have had before its encryption; `nil` if it may have had any.
         public var types: [SchemaType]?
     }
 }

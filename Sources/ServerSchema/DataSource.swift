@@ -2,11 +2,11 @@
 ///
 /// Source: `semantics.md` sections 2.2 and 2.4 of the project's reference.
 public struct DataSource: Hashable, Sendable {
-    /// The name of the folder in the app's export that holds the data source's collections.
+    /// The name of the folder with the data source's collections, in the export of the app.
     public var folder: String
-    /// The name that links and the sync configuration use; the folder's name if the file gives none.
+    /// The name that links and the sync configuration use; the folder's name if `config.json` states none.
     public var name: String
-    /// The kind of data source, such as `mongodb-atlas` or `datalake`; `nil` when the export does not say.
+    /// The kind of data source, such as `mongodb-atlas` or `datalake`; `nil` if the export does not state it.
     public var type: String?
     /// The position of the name in the data source's `config.json`; the file's beginning if the file gives no name.
     public var location: SourceLocation

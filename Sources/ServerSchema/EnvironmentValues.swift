@@ -1,6 +1,7 @@
-/// The environment values of an app, which its configuration files refer to by `%(%%environment.values.KEY)`.
+/// The environment values of an app.
 ///
-/// Source: the App Services documentation, "Create Template Configurations with Expansions": only strings are replaced.
+/// Strings in the app's configuration files refer to them by `%(%%environment.values.KEY)`. Source: the App Services
+/// documentation, "Create Template Configurations with Expansions".
 struct EnvironmentValues: Sendable {
     /// The path, within the app's folder, of the file that holds the values.
     let file: String
@@ -12,10 +13,10 @@ struct EnvironmentValues: Sendable {
     /// Whether a file's bytes contain the beginning of a reference to an environment value.
     static func mayOccur(in bytes: [UInt8]) -> Bool { bytes.span.contains(Array(opening.utf8)) }
 
-    /// Returns the same JSON with every reference replaced by its environment value.
-    /// - Parameter environment: the app's values; `nil` when the file that is read belongs to no app.
-    /// - Throws: ``SchemaError`` at a string whose reference is not closed, has no value, or has a value that is not a
-    ///   string.
+    /// Returns the JSON with every reference replaced by its environment value.
+    /// - Parameter environment: the app's values; `nil` if the JSON is from a file that belongs to no app.
+    /// - Throws: ``SchemaError`` at a string with a reference that is not closed, has no value, or has a value that is
+    ///   not a string.
     static func expand(_ json: LocatedJSON, from environment: EnvironmentValues?) throws(SchemaError) -> LocatedJSON {
         var result = json
         switch json.value {

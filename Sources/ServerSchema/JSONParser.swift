@@ -1,6 +1,6 @@
-/// Reads JSON (RFC 8259) strictly, and records the position in the file of each name and value.
+/// Reads JSON (RFC 8259) strictly, and records the position of each name and value in the file.
 ///
-/// Foundation's parser gives no positions, and if an object has a name twice, it keeps only one of the two.
+/// Foundation's parser gives no positions. If a name occurs twice in an object, it drops one of the two values.
 package struct JSONParser {
     /// The deepest nesting of arrays and objects that is accepted.
     package static let maximumDepth = 200
@@ -21,8 +21,8 @@ package struct JSONParser {
         }
     }
 
-    /// Reads a file's bytes, which must be one JSON value in UTF-8; a byte order mark may precede it.
-    /// - Parameter file: the path that locations and errors carry.
+    /// Reads the bytes of a file, which must be one JSON value in UTF-8; a byte order mark may come first.
+    /// - Parameter file: the path that is stated in locations and errors.
     package static func parse(_ bytes: [UInt8], file: String) throws(SchemaError) -> LocatedJSON {
         do throws(UTF8.ValidationError) {
             _ = try UTF8Span(validating: bytes.span)
@@ -133,9 +133,7 @@ extension JSONParser {
         return true
     }
 
-    /// Returns whether the closing bracket follows.
-    ///
-    /// If a comma follows, moves past it to the next name or value.
+    /// Returns whether the closing bracket comes next; if a comma comes next, moves past it.
     private mutating func separatorOrEnd(_ bracket: Unicode.Scalar) throws(SchemaError) -> Bool {
         let end = here
         skipBlanks()
@@ -243,7 +241,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads the Unicode scalar of a `\u` escape, including both halves of a surrogate pair.
+    /// Reads the Unicode scalar of a `\u` escape, for which a surrogate pair has two escapes.
     private mutating func scalar(from place: SourceLocation) throws(SchemaError) -> Character {
         var code = try fourDigits(from: place)
         if (0xD800..<0xDC00).contains(code), bytes[offset...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")]) {

@@ -2,14 +2,14 @@
 ///
 /// Source: `semantics.md` section 3 of the project's reference.
 enum Keyword: String, CaseIterable {
-    // Keywords for the title, the description, the type, and the parts of a value.
+    // Keywords for titles, descriptions and types, and for the fields or elements of a value.
     case title, description, bsonType, type, required, properties, items, uniqueItems, additionalProperties
     case `default`
     // Keywords that restrict values in addition to their types.
     case minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern
     case `enum`, minItems, maxItems, additionalItems, minProperties, maxProperties, dependencies, patternProperties
     case allOf, anyOf, oneOf, not
-    // Keywords that no rule evaluates.
+    // Keywords that App Services documents, but that no rule evaluates.
     case validate, format
     // Keywords that no App Services documentation describes.
     case const, contains, propertyNames, `if`, then, `else`, encrypt, encryptMetadata, definitions, id

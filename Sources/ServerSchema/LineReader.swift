@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// Reads a file of any size line by line, in as much memory as its longest line takes.
+/// A reader of a file's lines, which needs only as much memory as the longest line.
 package struct LineReader: ~Copyable {
     /// The number of the line that was read last, counted from 1.
     package private(set) var number = 0
@@ -13,7 +13,7 @@ package struct LineReader: ~Copyable {
 
     /// Opens a file.
     /// - Parameter limit: The most bytes that a line may have.
-    /// - Throws: ``SchemaError`` when the system refuses.
+    /// - Throws: ``SchemaError`` if the file cannot be opened.
     package init(_ path: String, limit: Int = SourceFile.largestSize) throws(SchemaError) {
         do { descriptor = try FileDescriptor.open(FilePath(path), .readOnly) } catch {
             throw SourceFile.unreadable(path, error as? Errno)
@@ -23,8 +23,8 @@ package struct LineReader: ~Copyable {
 
     deinit { try? descriptor.close() }
 
-    /// Reads the next line without its end, which is a line feed with or without a carriage return; `nil` at the end.
-    /// - Throws: ``SchemaError`` when the line cannot be read, is too long, or is not UTF-8.
+    /// Reads the next line, without the line feed and the carriage return at its end; `nil` at the end of the file.
+    /// - Throws: ``SchemaError`` if the line cannot be read, is too long, or is not UTF-8.
     package mutating func next() throws(SchemaError) -> String? {
         var searched = start
         while true {

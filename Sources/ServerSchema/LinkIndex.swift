@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// An index of a collection's links by the path that each starts from.
+/// An index of a collection's links by the path that each link starts from.
 ///
-/// A collection may have as many links as fields, and a lookup is made for each field.
+/// A collection may have as many links as fields, and a link is looked up for each field.
 final class LinkIndex: Sendable {
     let bySource: [SchemaPath: Relationship]
     let fields: RelatedPaths
 
     init(_ links: [Relationship]) {
         bySource = Dictionary(links.map { ($0.source, $0) }) { first, _ in first }
-        // The path in a job's step ends at the field that holds an array or a dictionary, so the links' paths are cut
-        // there.
+        // In a job's step, a path ends at the field that holds an array or a dictionary, so the paths of links are cut
+        // off there as well.
         fields = RelatedPaths(links.map(\.source.leadingFields))
     }
 }
@@ -23,9 +23,9 @@ extension CollectionSchema {
     package func hasLink(around path: [String]) -> Bool { links?.fields.contain(path) ?? false }
 }
 
-/// A set of field paths.
+/// A set of field paths that finds related paths.
 ///
-/// It answers whether a given path equals one of them, contains one, or is inside one.
+/// Two paths are related if they are equal, or if one leads to a field inside the other's field.
 package struct RelatedPaths: Sendable {
     private let ends: Set<[String]>
     private let above: Set<[String]>
@@ -36,7 +36,7 @@ package struct RelatedPaths: Sendable {
         above = Set(paths.flatMap { path in path.indices.map { Array(path.prefix($0)) } })
     }
 
-    /// Whether one of the set's paths equals `path`, leads to a field that contains it, or leads to a field inside it.
+    /// Whether the set has a path that equals `path`, contains it, or is inside it.
     package func contain(_ path: [String]) -> Bool {
         above.contains(path) || (0...path.count).contains { ends.contains(Array(path.prefix($0))) }
     }
@@ -44,9 +44,9 @@ package struct RelatedPaths: Sendable {
 
 /// The positions of names in a long list, computed at the first lookup.
 ///
-/// When the list changes, it gets a new index.
+/// A list that has changed gets a new index.
 final class NameIndex: Sendable {
-    /// Lists up to this length are searched name by name.
+    /// The length up to which a list is searched name by name, without an index.
     private static let smallCount = 16
 
     private let positions = Mutex<[String: Int]?>(nil)

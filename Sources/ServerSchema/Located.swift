@@ -6,7 +6,7 @@ package struct Located<Scalar: Sendable>: Sendable {
     package var value: Value
     /// The position of the value's first byte.
     ///
-    /// For a value from a server, a name in place of a file's path.
+    /// A value from a server has the name of its origin in place of a file's path.
     package var location: SourceLocation
 
     /// Creates a value at a position.
@@ -27,7 +27,7 @@ package struct Located<Scalar: Sendable>: Sendable {
         package var name: String
         /// The position of the name, or of its opening quotation mark.
         package var nameLocation: SourceLocation
-        /// The value.
+        /// The value of the member.
         package var value: Located
 
         /// Creates a member from its parts.
@@ -46,6 +46,6 @@ package struct Located<Scalar: Sendable>: Sendable {
         if case .array(let elements) = value { elements } else { nil }
     }
 
-    /// The value of the first member with this name; `nil` when there is none, or this is not an object.
+    /// The value of the first member with this name; `nil` if there is no such member, or if this is not an object.
     package subscript(name: String) -> Located? { members?.first { $0.name == name }?.value }
 }

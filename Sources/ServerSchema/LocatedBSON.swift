@@ -4,9 +4,9 @@ package import BSON
 package typealias LocatedBSON = Located<BSONValue>
 
 extension LocatedBSON {
-    /// Wraps a value that came from a server.
-    /// - Parameter place: the location that errors and notes carry, for example the name of a collection's validator.
-    /// - Throws: ``BSONError`` when a nested document is damaged.
+    /// Wraps a value from a server.
+    /// - Parameter place: the location that errors and notes state, for example the name of a collection's validator.
+    /// - Throws: ``BSONError`` if a nested document is damaged.
     package init(_ value: BSONValue, at place: SourceLocation) throws(BSONError) {
         location = place
         switch value {
@@ -55,9 +55,9 @@ extension LocatedBSON {
 extension LocatedBSON {
     /// Reads extended JSON, canonical or relaxed.
     ///
-    /// libbson reads only wrappers such as `{"$oid": …}`. The rest is read here, which keeps positions and repeated
-    /// names, and allows deep nesting.
-    /// - Throws: ``SchemaError`` for a wrapper whose value does not fit its type, or a name with a NUL.
+    /// libbson reads only wrappers such as `{"$oid": …}`. This initializer reads everything else itself, so that it
+    /// keeps positions and repeated names, and allows deep nesting.
+    /// - Throws: ``SchemaError`` for a wrapper whose value does not fit its type, or for a name that contains a NUL.
     package init(_ json: LocatedJSON) throws(SchemaError) {
         location = json.location
         switch json.value {
@@ -92,15 +92,15 @@ extension LocatedBSON {
         return result
     }
 
-    /// Returns the value of a number; a whole number takes the smallest type that holds it, as in libbson.
+    /// Returns the value of a number; a whole number gets the smallest type that can hold it, as in libbson.
     private static func number(_ text: String) -> BSONValue {
         if let integer = Int64(text) { return Int32(exactly: integer).map { .int($0) } ?? .long(integer) }
         return .double(Double(text) ?? .nan)
     }
 
-    /// Whether the members of an object spell a scalar in extended JSON.
+    /// Whether the members of an object are a wrapper of extended JSON for a scalar.
     ///
-    /// A leading `$` alone does not show that, because schemas have names such as `$id`.
+    /// A name that begins with `$` is not enough, because schemas have names such as `$id`.
     private static func isWrapper(_ members: [LocatedJSON.Member]) -> Bool {
         let names = members.map(\.name)
         return switch names.first {

@@ -29,7 +29,7 @@ extension LocatedJSON {
     }
 }
 
-/// The values of keys that configuration files may leave out, or set to null.
+/// The values of keys that may be missing or null in configuration files.
 extension LocatedJSON {
     /// Whether the value is null.
     var isNull: Bool { if case .scalar(.null) = value { true } else { false } }

@@ -4,15 +4,15 @@ public import BSON
 ///
 /// Source: `relationships.json`, `semantics.md` sections 2.2 and 3.3 of the project's reference.
 public struct Relationship: Hashable, Sendable {
-    /// The path of the value that holds the key: a field, the elements of an array, or the values of a dictionary.
+    /// The path of the keys: a field, the elements of an array, or the values of a dictionary.
     public var source: SchemaPath
-    /// The data source that the link names; `nil` when it names none.
+    /// The data source that the link names; `nil` if it names none.
     public var service: String?
     /// The collection of the linked documents.
     public var target: Namespace
-    /// The field of the linked documents that the key is compared with; `_id` under Sync.
+    /// The field of the linked documents with which the key is compared; always `_id` under Sync.
     public var foreignKey: String
-    /// Whether the field holds a collection of keys instead of one key.
+    /// Whether the field has many keys instead of one.
     public var isList: Bool
     /// The position of the link's entry in its file.
     public var location: SourceLocation
@@ -31,10 +31,10 @@ public struct Relationship: Hashable, Sendable {
     }
 }
 
-/// Reads the links of a collection: `relationships.json`, or the same map in a legacy rules file.
+/// Reads the links of a collection from `relationships.json`, or from the same map in a legacy rules file.
 ///
-/// A link that is incomplete, or whose field the schema does not have, is noted and left out, because App Services
-/// accepts files with such links. Source: `semantics.md` section 2.2 of the project's reference.
+/// App Services accepts a link that is incomplete, or whose field is not in the schema. The reader adds a note and
+/// leaves the link out. Source: `semantics.md` section 2.2 of the project's reference.
 struct RelationshipReader {
     /// The schema that the links start from.
     let root: SchemaNode
@@ -43,8 +43,8 @@ struct RelationshipReader {
 
     init(root: SchemaNode) { self.root = root }
 
-    /// Reads the map from source paths to links.
-    /// - Throws: ``SchemaError`` when the map or one of its values is of the wrong type.
+    /// Reads the map from the paths of keys to links.
+    /// - Throws: ``SchemaError`` if the map or one of its values has the wrong type.
     mutating func relationships(_ json: LocatedJSON) throws(SchemaError) -> [Relationship] {
         guard let members = json.members else {
             throw SchemaError(.wrongValue, at: json.location, "relationships must be an object, not \(json.kind)")
@@ -71,7 +71,7 @@ struct RelationshipReader {
         if let key = json.present("source_key"), let text = key.text, text != member.name {
             note(key.location, path, "source_key is \"\(text)\", but the link's own name is \"\(member.name)\"")
         }
-        // The user interface of App Services spells `is_list` and `foreign_key` in camel case.
+        // The user interface of App Services writes `is_list` and `foreign_key` in camel case.
         let isList = try json.flag(json["is_list"] == nil ? "isList" : "is_list")
         let foreignKey = try json.string(json["foreign_key"] == nil ? "foreignKey" : "foreign_key")
         return Relationship(
@@ -104,9 +104,8 @@ struct RelationshipReader {
         return (parts[2], Namespace(database: parts[3], collection: parts[4]))
     }
 
-    /// Returns the path of the field that the link starts from.
-    ///
-    /// If the schema has no such field, adds a note and returns `nil`.
+    /// Returns the path of the field from which the link starts; adds a note and returns `nil` if there is no such
+    /// field.
     private mutating func path(of member: LocatedJSON.Member) -> SchemaPath? {
         var steps: [SchemaPath.Step] = []
         var node = root

@@ -1,10 +1,10 @@
 package import BSON
 
-/// A file that holds a collection's schema along with other things: the rules file of a legacy export, or the Admin
-/// API's schema object.
+/// A file that contains a collection's schema together with other data.
 ///
-/// The file itself names its collection. Its file name cannot, because a collection's name may have dots.
-/// Source: `semantics.md` sections 2.2 and 2.4 of the project's reference.
+/// It is the rules file of a legacy export, or the Admin API's schema object. The file states the name of its
+/// collection; its file name cannot do so, because a collection's name may contain dots. Source: `semantics.md`
+/// sections 2.2 and 2.4 of the project's reference.
 struct RulesFile {
     /// The collection whose schema the file holds.
     let namespace: Namespace
@@ -16,11 +16,11 @@ struct RulesFile {
     let relationships: LocatedJSON?
 
     /// Reads a rules file; `nil` for another kind of file, such as one that is itself a schema.
-    /// - Throws: ``SchemaError`` when the name of the collection or the data source is not a string.
+    /// - Throws: ``SchemaError`` if the name of the collection or of the data source is not a string.
     init?(_ json: LocatedJSON) throws(SchemaError) {
         let holder = json["metadata"] ?? json
-        // A schema that is a file by itself names fields only in `properties`, so `database` and `collection` are no
-        // fields here.
+        // If the file is itself a schema, its `database` and `collection` are not names of the collection, because
+        // fields are only in `properties`.
         guard json["properties"] == nil, json["bsonType"] == nil, holder.members != nil,
             let database = try holder.string("database"), let collection = try holder.string("collection")
         else { return nil }
@@ -31,11 +31,11 @@ struct RulesFile {
     }
 }
 
-/// One file of access rules, which only lint reads: `rules.json`, `default_rule.json`, or a legacy rules file.
+/// A file of access rules: `rules.json`, `default_rule.json`, or a legacy rules file; only lint reads it.
 package struct AccessRules: Sendable {
-    /// The collection that the roles apply to; `nil` for the default rules of a data source.
+    /// The collection to which the roles apply; `nil` for the default rules of a data source.
     ///
-    /// The default rules apply to collections without rules.
+    /// The default rules apply to each collection that has no rules of its own.
     package var namespace: Namespace?
     /// The data source that holds the collection.
     package var service: String?

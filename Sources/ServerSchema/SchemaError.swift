@@ -1,47 +1,47 @@
-/// An error that makes a schema unusable: what is wrong, where, and what to do about it.
+/// An error that makes a schema unusable: the problem, its position, and how to solve it.
 public struct SchemaError: Error, Hashable, Sendable {
     /// The kind of defect.
     ///
     /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// A short stable name.
+        /// The stable name of the kind, as reports show it.
         public let rawValue: String
-        /// Creates a code from its name.
+        /// Creates a code from the name of a kind.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// A file or folder does not exist, or cannot be read.
         public static let unreadable = Self(rawValue: "unreadable")
-        /// The file is larger, or holds more values, than is allowed for its kind.
+        /// A file is larger, or contains more values, than is allowed for its kind.
         public static let tooLarge = Self(rawValue: "too-large")
-        /// The file's bytes are not UTF-8.
+        /// The bytes of a file are not UTF-8.
         public static let notUTF8 = Self(rawValue: "not-utf8")
-        /// The file's text is not JSON, or not a Prisma schema.
+        /// The text of a file is neither JSON nor a Prisma schema.
         public static let syntax = Self(rawValue: "json-syntax")
-        /// Values are nested deeper than the parser accepts.
+        /// Values are nested more deeply than the parser allows.
         public static let tooDeep = Self(rawValue: "too-deep")
         /// A keyword, a field name or a list entry appears twice.
         public static let duplicate = Self(rawValue: "duplicate")
-        /// A keyword's value is of the wrong kind.
+        /// The value of a keyword is of the wrong kind.
         public static let wrongValue = Self(rawValue: "wrong-value")
         /// `bsonType` or `type` names a type that does not exist.
         public static let unknownType = Self(rawValue: "unknown-type")
-        /// A keyword that the dialect does not know.
+        /// The dialect does not know a keyword.
         public static let unknownKeyword = Self(rawValue: "unknown-keyword")
-        /// A regular expression that does not compile.
+        /// A regular expression does not compile.
         public static let invalidPattern = Self(rawValue: "invalid-pattern")
         /// Two keywords exclude each other.
         public static let conflict = Self(rawValue: "keyword-conflict")
-        /// The root of a schema describes something other than a document.
+        /// The root of a schema does not describe a document.
         public static let rootNotObject = Self(rawValue: "root-not-object")
-        /// There is no schema where one is expected.
+        /// A schema is expected but missing.
         public static let schemaMissing = Self(rawValue: "schema-missing")
         /// It is unknown which collection a schema belongs to, or no collection can have that name.
         public static let namespaceUnknown = Self(rawValue: "namespace-unknown")
         /// One collection has two schemas.
         public static let namespaceDuplicate = Self(rawValue: "namespace-duplicate")
-        /// A template's expansion of an environment value cannot be resolved.
+        /// A reference to an environment value cannot be resolved.
         public static let expansion = Self(rawValue: "expansion-unresolved")
-        /// A keyword, a dialect or a version of a file that is recognised but not supported.
+        /// A keyword, a dialect or the version of a file is known but not supported.
         public static let unsupported = Self(rawValue: "unsupported")
     }
 
@@ -49,11 +49,11 @@ public struct SchemaError: Error, Hashable, Sendable {
     public let code: Code
     /// The position of the defect in the file.
     public let location: SourceLocation
-    /// A clause that says what is wrong, and never holds a document's value.
+    /// A clause that says what is wrong; it never contains a value of a document.
     public let message: String
     /// A clause that says what to do about the defect; `nil` if there is no advice.
     public let remedy: String?
-    /// The further errors of a schema that is read to its end although it has errors.
+    /// The other errors of the schema, if the reader continued after this one.
     public private(set) var others: [SchemaError] = []
 
     /// Creates an error from its parts.
@@ -66,8 +66,8 @@ public struct SchemaError: Error, Hashable, Sendable {
 }
 
 extension SchemaError {
-    /// Joins errors into the first of them, which carries the others; `nil` if there are none.
-    /// - Parameter files: the files in the order in which their errors are shown.
+    /// Combines errors into the first one, which then has the others in ``others``; `nil` if there are no errors.
+    /// - Parameter files: the files, in the order in which their errors are shown.
     init?(_ errors: [SchemaError], inOrderOf files: [String]) {
         func key(_ error: SchemaError) -> (Int, Int, Int) {
             (files.firstIndex(of: error.location.file) ?? .max, error.location.line, error.location.column)
@@ -80,6 +80,6 @@ extension SchemaError {
 }
 
 extension SchemaError: CustomStringConvertible {
-    /// `file:line:column: message (remedy)`.
+    /// The error as text: `file:line:column: message (remedy)`.
     public var description: String { "\(location): \(message)" + (remedy.map { " (\($0))" } ?? "") }
 }

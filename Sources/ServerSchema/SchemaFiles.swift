@@ -1,17 +1,17 @@
 internal import FoundationEssentials
 internal import SystemPackage
 
-/// Reads files of the folder, or the one file, that the user named, and records what it read.
+/// Reads the file that the user named, or the files of a folder, and records which files it read.
 struct SchemaFiles {
     /// The path of the folder or file.
     let root: FilePath
-    /// The path as the user named it, with which messages and locations begin.
+    /// The path as the user wrote it; messages and locations begin with it.
     private let name: FilePath
     /// Whether the path is a folder.
     let isFolder: Bool
-    /// The app's environment values, to which its files may refer; `nil` if the files belong to no app.
+    /// The environment values of the app, to which files may refer; `nil` if the files belong to no app.
     var environment: EnvironmentValues?
-    /// Every file that was read and that the schemas depend on, in the order of reading.
+    /// The files that were read and on which the schemas depend, in the order of reading.
     private(set) var sources: [SchemaSource] = []
 
     init(at path: String, named name: String? = nil) throws(SchemaError) {
@@ -45,7 +45,7 @@ struct SchemaFiles {
 
     func isFolder(_ relative: String) -> Bool { (try? FilePath(path(relative)).stat().type) == .directory }
 
-    /// Whether the path is a folder, and not a link to one, which might lead around in a circle.
+    /// Whether the path is a folder and not a link to a folder, because links might lead in a circle.
     func isOwnFolder(_ relative: String) -> Bool {
         (try? FilePath(path(relative)).stat(followTargetSymlink: false).type) == .directory
     }
@@ -70,7 +70,7 @@ struct SchemaFiles {
         try entries(of: relative).filter { isFolder($0) }
     }
 
-    /// Reads and parses one file, and replaces references to environment values by the values.
+    /// Reads and parses a file, and replaces references to environment values.
     /// - Parameter isSource: whether the schemas depend on the file.
     mutating func json(_ relative: String, isSource: Bool = true) throws(SchemaError) -> LocatedJSON {
         let (bytes, json) = try parsed(relative)

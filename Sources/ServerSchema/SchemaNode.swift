@@ -1,12 +1,12 @@
 public import BSON
 
-/// The schema of one value: the root document, a field, an element, or a dictionary's value.
+/// The schema of one value: a document, a field, an element of an array, or a value of a dictionary.
 public struct SchemaNode: Sendable {
-    /// The types that the value may have; empty when the schema names none.
+    /// The types that the value may have; empty if the schema names no type.
     ///
-    /// The root of an App Services schema always has `[.object]` here, even when its file names no type.
+    /// For the root of an App Services schema, this is always `[.object]`, even if the file names no type.
     public var types: [SchemaType] = []
-    /// The name of the object type, for a root or an embedded object.
+    /// The name of the object type; only for a root or an embedded object.
     public var title: String?
     /// The named fields, in the file's order.
     public var properties: [Property] = [] {
@@ -18,33 +18,35 @@ public struct SchemaNode: Sendable {
     public var required: [String] = [] {
         didSet { indexes.required = NameIndex(count: required.count) }
     }
-    /// The schema or schemas of an array's elements.
+    /// The schema of all elements of an array, or the schemas of the elements by position.
     public var items: Items?
-    /// Whether an array's elements must differ; in an App Services schema, such an array is a set.
+    /// Whether the elements of an array must differ from each other; in App Services, such an array is a set.
     public var uniqueItems = false
     /// The rule for fields that `properties` does not name.
     public var additionalProperties: AdditionalProperties = .allowed
     /// Whether the schema has an `additionalProperties` keyword.
     public var hasAdditionalProperties = false
-    /// The scalar type in a Prisma schema; `.string` with a title for an enum, and `nil` in other dialects.
-    public var scalar: PrismaScalar?
-    /// The value that clients see when a required field is absent.
-    public var defaultValue: BSONValue?
-    /// The demands on the value apart from its types and its fields.
+    /// The scalar type in a Prisma schema; `nil` in other dialects.
     ///
-    /// Most schemas make none of these demands, which take more memory than the rest of a node. So a node allocates
-    /// memory for them only when they are set.
+    /// For an enum, it is `.string`, and the node also has a title.
+    public var scalar: PrismaScalar?
+    /// The value that clients return for a required field that is missing.
+    public var defaultValue: BSONValue?
+    /// The rules for the value apart from those for its types and its fields.
+    ///
+    /// Most schemas have no such rules, which would take more memory than the rest of a node. A node therefore
+    /// allocates memory for them only when they are set.
     public var constraints: Constraints {
         get { demands?.constraints ?? Constraints() }
         set { demands = Demands(newValue) }
     }
-    /// The keywords that the reader knows but that no rule evaluates yet, with their positions in the file.
+    /// The keywords that the reader knows but no rule evaluates, with their positions in the file.
     public var unevaluated: [(keyword: String, location: SourceLocation)] = []
-    /// The position in the file where the schema begins.
+    /// The position in the file at which the schema begins.
     public var location: SourceLocation
 
     private var demands: Demands?
-    /// The indexes by which a name is found among many; `nil` among few.
+    /// The indexes of long lists of names; `nil` for a short list.
     private var indexes: (properties: NameIndex?, required: NameIndex?) = (nil, nil)
 
     private final class Demands: Sendable {
@@ -56,7 +58,7 @@ public struct SchemaNode: Sendable {
     /// Creates an empty schema, which any value fits.
     public init(location: SourceLocation) { self.location = location }
 
-    /// Returns the schema of a field; `nil` when `properties` does not name it.
+    /// Returns the schema of a field; `nil` if `properties` does not name the field.
     public func property(_ name: String) -> SchemaNode? {
         let position =
             if let index = indexes.properties {
@@ -73,7 +75,7 @@ public struct SchemaNode: Sendable {
         return index.position(of: name, among: required) != nil
     }
 
-    /// The names in `required` that `properties` does not have.
+    /// The names in `required` that are not in `properties`.
     var undefinedRequired: [String] { required.filter { property($0) == nil } }
 
     /// A named field.
@@ -82,7 +84,7 @@ public struct SchemaNode: Sendable {
         public var name: String
         /// The schema of its value.
         public var node: SchemaNode
-        /// The name by which clients know the field, if that is another one.
+        /// The name of the field for clients; `nil` if it is the same.
         public var clientName: String?
 
         /// Creates a field with the schema of its value.
@@ -94,7 +96,7 @@ public struct SchemaNode: Sendable {
 
     /// The schema of the fields whose names match a regular expression.
     public struct PatternProperty: Sendable {
-        /// The regular expression.
+        /// The regular expression for the names.
         public var pattern: String
         /// The schema that the values of these fields must fit.
         public var node: SchemaNode
@@ -114,7 +116,7 @@ public struct SchemaNode: Sendable {
         case allowed
         /// The fields must be absent.
         case forbidden
-        /// The values must fit this schema. Without `properties`, this describes a dictionary.
+        /// The fields must fit this schema; if the schema has no `properties`, it describes a dictionary.
         case schema(SchemaNode)
     }
 }
@@ -144,15 +146,14 @@ extension SchemaNode {
     }
 }
 
-/// The concepts of clients that a schema can describe: `semantics.md` section 3.3 of the project's reference.
+/// The kinds of values of clients that a schema can describe: `semantics.md` section 3.3 of the project's reference.
 extension SchemaNode {
-    /// Whether the value may be an object and nothing else.
+    /// Whether the value must be an object.
     public var isObject: Bool { types == [.object] }
 
-    /// Whether the schema describes a dictionary: an object with arbitrary field names, whose values all fit one
-    /// schema.
+    /// Whether the schema describes a dictionary: an object with any field names, whose values all fit one schema.
     ///
-    /// The schema names no property, and has an `additionalProperties` that is not false.
+    /// Such a schema names no property, and its `additionalProperties` is not false.
     public var isDictionary: Bool {
         guard isObject, properties.isEmpty, hasAdditionalProperties else { return false }
         if case .forbidden = additionalProperties { return false }
@@ -162,13 +163,13 @@ extension SchemaNode {
     /// Whether the schema describes an embedded object.
     public var isEmbedded: Bool { isObject && !isDictionary }
 
-    /// Whether the schema describes a set: an array whose elements differ.
+    /// Whether the schema describes a set: an array whose elements differ from each other.
     public var isSet: Bool { types == [.array] && uniqueItems }
 
     /// Whether the schema describes a list.
     public var isList: Bool { types == [.array] && !uniqueItems }
 
-    /// The schema of a dictionary's values; `nil` when they may be anything, or this is no dictionary.
+    /// The schema of a dictionary's values; `nil` if they may have any value, or if this is not a dictionary.
     public var dictionaryValue: SchemaNode? {
         guard isDictionary, case .schema(let node) = additionalProperties else { return nil }
         return node
@@ -176,15 +177,15 @@ extension SchemaNode {
 }
 
 extension SchemaNode {
-    /// Returns the schema at a path of field names that begins at this node; `nil` when nothing describes it.
+    /// Returns the schema at a path of field names that begins at this node; `nil` if there is no schema for that path.
     ///
-    /// `[]` or a number leads into an array's elements, `{}` or any name into a dictionary's values.
+    /// `[]` or a number leads into the elements of an array; `{}` or any name leads into the values of a dictionary.
     public func node(at path: some Collection<String>) -> SchemaNode? {
         guard let first = path.first else { return self }
         return child(first)?.node(at: path.dropFirst())
     }
 
-    /// Returns the schema at a path that begins at this node; `nil` when no schema describes that path.
+    /// Returns the schema at a path that begins at this node; `nil` if there is no schema for that path.
     package func node(at path: SchemaPath) -> SchemaNode? {
         node(
             at: path.steps.map { step in

@@ -6,49 +6,49 @@ public struct SchemaNote: Hashable, Sendable {
     ///
     /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// A short stable name.
+        /// The stable name of the kind, as reports show it.
         public let rawValue: String
-        /// Creates a code from its name.
+        /// Creates a code from the name of a kind.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// A note that no other kind fits.
+        /// No other kind fits the note.
         public static let general = Self(rawValue: "note")
-        /// A keyword that no dialect knows.
+        /// No dialect knows a keyword.
         public static let unknownKeyword = Self(rawValue: "unknown-keyword")
-        /// A keyword that no dialect knows, and that looks like one that is known.
+        /// No dialect knows a keyword, which resembles a known one.
         public static let misspeltKeyword = Self(rawValue: "misspelt-keyword")
-        /// A keyword that is known but that no rule evaluates yet.
+        /// A keyword is known, but no rule evaluates it.
         public static let unevaluatedKeyword = Self(rawValue: "keyword-unevaluated")
-        /// `type` is used where `bsonType` is expected.
+        /// A schema has `type` instead of `bsonType`.
         public static let jsonTypeUsed = Self(rawValue: "json-type-used")
-        /// A type is spelled as another tool spells it, or has no client type.
+        /// A type has the spelling of another tool, or clients have no such type.
         public static let typeSpelling = Self(rawValue: "type-spelling")
-        /// A `schema.json` that holds `{}`.
+        /// A `schema.json` contains only `{}`.
         public static let placeholder = Self(rawValue: "schema-placeholder")
         /// `_id` has no entry in the root's `properties`.
         public static let idMissing = Self(rawValue: "id-missing")
         /// A `default` of null counts as no default.
         public static let defaultNull = Self(rawValue: "default-null")
-        /// A schema that is not used, because another data source has a schema of the same collection.
+        /// A schema is not used, because another data source has a schema of the same collection.
         public static let otherService = Self(rawValue: "other-service")
-        /// A part of a schema that cannot be read; only lint continues without it.
+        /// A part of a schema cannot be read; lint continues without it, and every other command stops.
         public static let invalid = Self(rawValue: "schema-invalid")
-        /// A link that starts from a field that the schema does not have, or whose entry is incomplete, malformed or
+        /// A link starts from a field that the schema does not have, or its entry is incomplete, malformed or
         /// contradictory.
         public static let linkUnresolved = Self(rawValue: "link-unresolved")
     }
 
     /// The kind of note.
     public var code: Code
-    /// The position in the file that the note is about.
+    /// The position in the file to which the note applies.
     public var location: SourceLocation
     /// The remark, as one clause.
     public var message: String
     /// A clause that says what to do about the remark; `nil` if there is no advice.
     public var remedy: String?
-    /// The collection whose schema the note concerns; `nil` when it is not known.
+    /// The collection to whose schema the note applies; `nil` if it is not known.
     public var namespace: Namespace?
-    /// The path, within the collection's schema, of the part that the note is about.
+    /// The path of the part to which the note applies, within the collection's schema.
     public var path = SchemaPath()
 
     /// Creates a note without a remedy.
@@ -58,7 +58,7 @@ public struct SchemaNote: Hashable, Sendable {
         self.message = message
     }
 
-    /// Creates a note about a part of a schema that cannot be read, from the error of reading it.
+    /// Creates a note about a part of a schema that cannot be read, from the reader's error.
     init(_ error: SchemaError) {
         self.init(.invalid, location: error.location, message: error.message)
         remedy = error.remedy
@@ -66,6 +66,6 @@ public struct SchemaNote: Hashable, Sendable {
 }
 
 extension SchemaNote: CustomStringConvertible {
-    /// `file:line:column: message`.
+    /// The note as text: `file:line:column: message`.
     public var description: String { "\(location): \(message)" }
 }

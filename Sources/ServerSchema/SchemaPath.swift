@@ -1,15 +1,15 @@
-/// A path to a part of a schema, and to the values that it describes: `orders[].lines[].price`, `settings{}`.
+/// A path to a part of a schema, and to the values that the part describes, such as `orders[].lines[].price`.
 ///
-/// Array indexes and dictionary keys are left out: one path leads to all elements of an array, or all values of a
-/// dictionary.
+/// A path contains no array indexes and no dictionary keys: one path leads to all elements of an array, or to all
+/// values of a dictionary, as in `settings{}`.
 public struct SchemaPath: Hashable, Sendable {
     /// One step from a value to a value inside it.
     public enum Step: Hashable, Sendable {
-        /// Into a field.
+        /// The step from an object into the field with this name.
         case field(String)
-        /// Into every element of an array.
+        /// The step from an array into each of its elements.
         case elements
-        /// Into every value of a dictionary.
+        /// The step from a dictionary into each of its values.
         case values
     }
 
@@ -19,10 +19,10 @@ public struct SchemaPath: Hashable, Sendable {
     /// Creates a path from its steps.
     public init(_ steps: [Step] = []) { self.steps = steps }
 
-    /// Whether the path has no steps, so that it means the documents themselves.
+    /// Whether the path has no steps, and thus leads to the documents themselves.
     public var isRoot: Bool { steps.isEmpty }
 
-    /// The fields that the path leads through, up to the first array or dictionary.
+    /// The names of the fields on the path, up to the first array or dictionary.
     package var leadingFields: [String] {
         steps.prefix { if case .field = $0 { true } else { false } }.compactMap { step in
             if case .field(let name) = step { name } else { nil }
@@ -36,9 +36,9 @@ public struct SchemaPath: Hashable, Sendable {
 }
 
 extension SchemaPath: CustomStringConvertible {
-    /// The text that reports show.
+    /// The path as reports show it.
     ///
-    /// A field name that would read as several steps is quoted, and the root is `(root)`.
+    /// The root is `(root)`. A field name is quoted if it would otherwise read as several steps.
     public var description: String {
         guard !isRoot else { return "(root)" }
         var text = ""
@@ -88,7 +88,7 @@ extension SchemaPath {
         self.init(steps)
     }
 
-    /// Returns the index of the quotation mark that ends a quoted name: the first one before another step or the end.
+    /// Returns the index of the quotation mark that ends a quoted name: the first one before a further step or the end.
     private static func endOfName(in text: Substring) -> Substring.Index? {
         text.indices.dropFirst().first { index in
             let next = text[text.index(after: index)...]

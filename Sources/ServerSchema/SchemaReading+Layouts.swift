@@ -3,7 +3,7 @@ internal import SystemPackage
 
 /// Reads the folder layouts of each generation of App Services exports.
 extension SchemaReading {
-    /// Reads an app, or a folder of schemas; files that have nothing to do with schemas are ignored.
+    /// Reads an app, or a folder of schemas; ignores all other files.
     mutating func readFolder() throws(SchemaError) {
         for name in ["root_config.json", "realm_config.json"] where files.isFile(name) {
             try readRootConfig(name)
@@ -16,13 +16,13 @@ extension SchemaReading {
         }
         if files.root.lastComponent?.string == "data_sources" { return try readServices(in: "") }
         if files.isFolder("data_sources") { return try readServices(in: "data_sources") }
-        // The services of a legacy app may have been copied without its configuration.
+        // A folder may contain the services of a legacy app without the app's configuration.
         try readLegacyServices()
         try readFlatFiles()
         try readDatabases(in: "", service: try dataSource(in: "")?.name)
     }
 
-    /// Whether a file with a common name such as `config.json` is the configuration of a legacy app.
+    /// Whether a file with a common name, such as `config.json`, is the configuration of a legacy app.
     private func isLegacyApp(_ name: String) throws(SchemaError) -> Bool {
         guard files.isFile(name) else { return false }
         if files.isFolder("services") { return true }
@@ -57,7 +57,7 @@ extension SchemaReading {
             let source = try dataSource(in: service)
             services.append((service, source?.name ?? files.name(of: service)))
         }
-        // The data source that syncs comes first, so that its schema is used when another one has a schema of the same
+        // Read the data source that syncs first: its schema is used if another data source has a schema of the same
         // collection.
         if let first = services.firstIndex(where: { $0.name == schema.sync?.service }) { services.swapAt(0, first) }
         for service in services {
@@ -66,7 +66,7 @@ extension SchemaReading {
         }
     }
 
-    /// Reads a data source's `config.json`; `nil` when there is none, or it has neither a type nor a name.
+    /// Reads the `config.json` of a data source; `nil` if it does not exist, or has neither a type nor a name.
     private mutating func dataSource(in folder: String) throws(SchemaError) -> DataSource? {
         let file = folder.isEmpty ? "config.json" : "\(folder)/config.json"
         guard files.isFile(file) else { return nil }
@@ -81,8 +81,9 @@ extension SchemaReading {
         return source
     }
 
-    /// Reads the sync configuration from the data source's `config.json`, where it was before `sync/config.json`
-    /// existed.
+    /// Reads the sync configuration from the `config.json` of a data source.
+    ///
+    /// Older exports have it there, because they have no `sync/config.json`.
     private mutating func readServiceSync(_ config: LocatedJSON, service: String) throws(SchemaError) {
         guard schema.sync == nil, let config = config["config"] else { return }
         if let flexible = config.present("flexible_sync") {
@@ -137,7 +138,7 @@ extension SchemaReading {
 
     private mutating func readLegacyRules(_ file: String, service: String) throws(SchemaError) {
         let json = try files.json(file, isSource: false)
-        // The rules files of other services, such as web services, name no collection.
+        // The rules files of other kinds of services, such as web services, name no collection.
         guard let rules = try RulesFile(json) else { return }
         if isForLint { schema.rules.append(AccessRules(namespace: rules.namespace, service: service, json: json)) }
         guard rules.schema != nil, try claim(rules.namespace, for: file, service: service) else { return }

@@ -2,16 +2,16 @@ internal import BSON
 internal import FoundationEssentials
 internal import SystemPackage
 
-/// Reads a file or a folder once: finds the schemas, and the collection that each schema belongs to.
+/// One reading of a file or folder, which finds the schemas and the collection of each schema.
 ///
 /// Source of the layouts: `semantics.md` section 2 of the project's reference.
 struct SchemaReading {
     var files: SchemaFiles
     /// The only collection that the caller asked for; `nil` for all.
     let wanted: Namespace?
-    /// Whether the caller is lint.
+    /// Whether the reading is for lint.
     ///
-    /// Lint needs the access rules, and all collections because links may lead to them.
+    /// Lint also needs the access rules, and all collections to which links may lead.
     let isForLint: Bool
     /// Whether the folder is one that a search found, so that an error need not suggest another one.
     var isSuggested = false
@@ -20,9 +20,9 @@ struct SchemaReading {
     var schema = ServerSchema(dialect: .appServices, collections: [])
     var seen: [Namespace: SourceLocation] = [:]
     private var services: [Namespace: String] = [:]
-    /// The errors of schemas that lint could not read at all.
+    /// The errors of schemas that could not be read at all, for lint.
     ///
-    /// An empty schema replaces each of them in the result.
+    /// The result has an empty schema in place of each of them.
     private var unread: [(namespace: Namespace, error: SchemaError)] = []
 
     init(files: SchemaFiles, wanted: Namespace?, isForLint: Bool = false) {
@@ -47,8 +47,8 @@ struct SchemaReading {
         schema.dataSources.sort { $0.name < $1.name }
         schema.isWhole = files.isFolder && (wanted == nil || isForLint)
         schema.notes = reader.notes
-        // Lint lists all misspelt keywords. Every other command refuses one, because the rule that it should state is
-        // missing.
+        // Lint lists all misspelt keywords. All other commands stop at one, because without it, a rule of the schema
+        // would be ignored.
         if !isForLint, let slip = reader.notes.first(where: { $0.code == .misspeltKeyword }) {
             throw SchemaError(.unknownKeyword, at: slip.location, slip.message)
         }
@@ -56,11 +56,11 @@ struct SchemaReading {
         return schema
     }
 
-    /// Whether this is an app whose collections have no schemas, which App Services accepts.
+    /// Whether the folder is an app without any schemas, which App Services accepts.
     private var isEmptyApp: Bool { schema.collections.isEmpty && files.isFolder && isApp }
 
-    /// Returns the dialect that all schemas share.
-    /// - Throws: ``SchemaError`` when there are two dialects, because an app has only one.
+    /// Returns the dialect that all schemas have.
+    /// - Throws: ``SchemaError`` if the schemas have different dialects, because an app has only one.
     private func onlyDialect() throws(SchemaError) -> Dialect {
         let read = schema.collections.filter { collection in
             !unread.contains { $0.namespace == collection.namespace }
@@ -88,7 +88,8 @@ struct SchemaReading {
         try read(json, as: namespace, service: nil)
     }
 
-    /// Returns the collection that a path ending in `data_sources/<service>/<database>/<collection>/schema.json` names.
+    /// Returns the collection that a path names if it ends in
+    /// `data_sources/<service>/<database>/<collection>/schema.json`.
     private func namespaceOfPath() -> Namespace? {
         let folder = FilePath(FileManager.default.currentDirectoryPath)
         let parts = folder.pushing(files.root).lexicallyNormalized().components.suffix(5).map(\.string)
@@ -96,8 +97,8 @@ struct SchemaReading {
         return Namespace(database: parts[2], collection: parts[3])
     }
 
-    /// Reads the content of one file: a validator, a schema, or a rules file that contains a schema and links.
-    /// - Returns: whether the file holds a schema; `{}` does not count as one.
+    /// Reads the content of one file: a validator, a schema, or a rules file with a schema and links.
+    /// - Returns: whether the file contains a schema; `{}` does not count as one.
     @discardableResult
     mutating func read(
         _ json: LocatedJSON, as namespace: Namespace, service: String?
@@ -123,10 +124,8 @@ struct SchemaReading {
         return true
     }
 
-    /// Reads the schema in a file of a folder.
-    ///
-    /// For lint, adds a note if the file cannot be read.
-    /// - Returns: whether the file holds a schema.
+    /// Reads the schema in a file of a folder; if that fails, lint adds a note and continues.
+    /// - Returns: whether the file contains a schema.
     mutating func readFile(
         _ file: String, of namespace: Namespace, service: String?
     ) throws(SchemaError) -> Bool {
@@ -144,9 +143,7 @@ struct SchemaReading {
         }
     }
 
-    /// Calls `read` for a part of a folder.
-    ///
-    /// If that fails, lint notes the error and continues without the part.
+    /// Calls `read` for a part of a folder; if that fails, lint adds a note and continues without the part.
     mutating func attempt(_ read: (inout Self) throws(SchemaError) -> Void) throws(SchemaError) {
         do throws(SchemaError) { try read(&self) } catch {
             guard files.isFolder else { throw error }
@@ -154,11 +151,10 @@ struct SchemaReading {
         }
     }
 
-    /// Throws an error for a name that no server accepts.
+    /// Throws an error for a name that no server accepts, so that the name does not get into jobs, commands and
+    /// reports.
     ///
-    /// Otherwise the name would be written into jobs, commands and reports.
-    ///
-    /// A space is not refused here; `lint` reports it.
+    /// A name with a space causes no error here; `lint` reports it.
     private func checkName(_ namespace: Namespace, at location: SourceLocation) throws(SchemaError) {
         let isPrintable = namespace.database.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         let unspaced = Namespace(
@@ -174,8 +170,8 @@ struct SchemaReading {
                 + "neither name a NUL")
     }
 
-    /// Records that a file holds a collection's schema.
-    /// - Returns: `false` if the schema is not needed: another data source has one, or the caller wants another
+    /// Records that a file contains the schema of a collection.
+    /// - Returns: `false` if the schema is not needed, because another data source has one or the caller wants another
     ///   collection.
     /// - Throws: ``SchemaError`` if the collection has two schemas, or a name that no server accepts.
     mutating func claim(_ namespace: Namespace, for file: String, service: String?) throws(SchemaError) -> Bool {
@@ -221,7 +217,7 @@ struct SchemaReading {
 }
 
 extension SchemaReading {
-    /// Whether the app's name was read, or any file that the schemas depend on.
+    /// Whether the folder is an app: its name was read, or a file on which schemas depend.
     private var isApp: Bool { schema.appName != nil || !files.sources.isEmpty }
 
     /// Returns the error that says why no schema was found.

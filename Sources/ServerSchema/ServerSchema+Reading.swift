@@ -3,17 +3,22 @@ public import BSON
 extension ServerSchema {
     /// Reads the App Services schemas, the MongoDB validators or the Prisma schema at a path.
     ///
-    /// The path is one of: an App Services app folder of any generation (`root_config.json`, `realm_config.json`,
-    /// `config.json` or `stitch.json`), a folder of `<database>.<collection>.json` files or
-    /// `<database>/<collection>/schema.json` files, or one schema file. Instead of a schema, each file may hold a
-    /// validator (`{"$jsonSchema": …}`, or an object that contains one). A Prisma schema is a `.prisma` file, or a
-    /// folder with such files. Files that have nothing to do with schemas are ignored.
+    /// The path is one of these:
+    /// - an App Services app folder of any generation (`root_config.json`, `realm_config.json`, `config.json` or
+    ///   `stitch.json`)
+    /// - a folder of `<database>.<collection>.json` files or `<database>/<collection>/schema.json` files
+    /// - one schema file
+    /// - a `.prisma` file, or a folder with such files
+    ///
+    /// Instead of a schema, a JSON file may contain a validator (`{"$jsonSchema": …}`, or an object that contains one).
+    /// All other files are ignored.
     /// - Parameters:
     ///   - path: the file or folder as the user named it.
-    ///   - namespace: the collection that a single file covers. Of a folder, only this collection is returned as read;
-    ///     the others are neighbours.
-    ///   - name: the path that errors and locations carry, if it differs from `path`.
-    ///   - database: the database of a Prisma schema; else `namespace` or the schema's connection string names it.
+    ///   - namespace: the collection that a single file covers; in a folder, the only collection to return as read. The
+    ///     others become neighbours.
+    ///   - name: the path that errors and locations state, if it differs from `path`.
+    ///   - database: the database of a Prisma schema; `nil` to take it from `namespace` or from the schema's connection
+    ///     string.
     /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable.
     public static func read(
         at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil
@@ -25,7 +30,8 @@ extension ServerSchema {
         var reading = SchemaReading(files: files, wanted: namespace)
         var schema = try reading.run()
         guard let namespace, files.isFolder else { return schema }
-        // The other collections are only the targets of links, so an error in one of them must not end the reading.
+        // The other collections are needed only as the targets of links, so an error in one of them must not end the
+        // reading.
         var whole = SchemaReading(files: files, wanted: nil)
         if let whole = try? whole.run() {
             schema.neighbours = whole.collections.filter { $0.namespace != namespace }
@@ -34,11 +40,12 @@ extension ServerSchema {
         return schema
     }
 
-    /// Reads everything that lint examines: also the access rules, and always every collection of an app.
+    /// Reads everything that lint examines: also the access rules, and every collection of an app.
     /// - Parameters:
-    ///   - name: the path that errors and locations carry, if it differs from `path`.
+    ///   - name: the path that errors and locations state, if it differs from `path`.
     ///   - namespace: the collection that a single file covers; in a folder, a collection that must exist.
-    ///   - database: the database of a Prisma schema; else `namespace` or the schema's connection string names it.
+    ///   - database: the database of a Prisma schema; `nil` to take it from `namespace` or from the schema's connection
+    ///     string.
     /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable.
     public static func readForLint(
         at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil

@@ -1,17 +1,17 @@
 public import BSON
 
-/// The rules by which a schema is read and judged.
+/// A dialect of schemas: the rules by which a schema is read, and by which documents are judged.
 public enum Dialect: String, Hashable, Sendable {
-    /// Atlas App Services and Device Sync.
+    /// The dialect of Atlas App Services and Device Sync.
     case appServices = "appservices"
-    /// MongoDB's own `$jsonSchema`.
+    /// The dialect of MongoDB's own `$jsonSchema`.
     case jsonSchema = "jsonschema"
-    /// The types and the null rules of a Prisma client that reads from MongoDB.
+    /// The dialect of Prisma: the types and the rules for null of a Prisma client that reads from MongoDB.
     case prisma
 }
 
 extension Dialect {
-    /// Whether a sync engine serves the documents, which has a limit and a ledger of unsynced documents.
+    /// Whether the documents are served by a sync engine, which has a ledger of unsynced documents and a limit.
     public var isOfSync: Bool { self == .appServices }
 }
 
@@ -21,9 +21,9 @@ public struct CollectionSchema: Sendable {
     public var namespace: Namespace
     /// The schema that each document must fit.
     public var root: SchemaNode
-    /// The dialect by which the schema was read.
+    /// The dialect in which the schema is written.
     public var dialect = Dialect.appServices
-    /// The data source that holds the collection; `nil` when neither the schema's path nor its file names it.
+    /// The data source of the collection; `nil` if neither the path nor the content of the schema file names it.
     public var service: String?
     /// The links from the collection's documents to other documents.
     public var relationships: [Relationship] = [] {
@@ -39,7 +39,7 @@ public struct CollectionSchema: Sendable {
 }
 
 extension CollectionSchema {
-    /// The name by which programs call the collection in a Prisma client, such as `user`; `nil` in other dialects.
+    /// The name of the collection in the programs of a Prisma client, such as `user`; `nil` in other dialects.
     package var clientName: String? {
         guard dialect == .prisma, let title = root.title else { return nil }
         return title.prefix(1).lowercased() + title.dropFirst()
@@ -50,21 +50,21 @@ extension CollectionSchema {
 public struct ServerSchema: Sendable {
     /// The dialect of all schemas.
     public var dialect: Dialect
-    /// The schemas, one for each collection that has one, sorted by namespace.
+    /// The schemas of all collections that have one, sorted by namespace.
     public var collections: [CollectionSchema]
-    /// The app's internal id, 24 hexadecimal digits, which the ledger of unsynced documents carries.
+    /// The app's internal id of 24 hexadecimal digits, by which the ledger of unsynced documents names the app.
     ///
     /// Exports rarely contain this id.
     public var appID: String?
-    /// The app's name; `nil` when the export does not give it.
+    /// The app's name; `nil` if the export does not state it.
     public var appName: String?
     /// The id by which clients know the app: its name with a random suffix.
     public var clientAppID: String?
-    /// The sync configuration of the app; `nil` when the export does not show it.
+    /// The sync configuration of the app; `nil` if the export does not contain it.
     public var sync: SyncConfiguration?
     /// The app's data sources, if its export describes them, sorted by name.
     public var dataSources: [DataSource] = []
-    /// The access rules, which are read only for lint.
+    /// The access rules; empty unless the schemas were read for lint.
     package var rules: [AccessRules] = []
     /// Whether a single file was read, so that nothing is known about other collections.
     package var isOneFile = false
@@ -74,9 +74,9 @@ public struct ServerSchema: Sendable {
     public var neighbours: [CollectionSchema] = []
     /// Whether `collections` and `neighbours` are all collections of the app.
     ///
-    /// Then a DBRef to any other collection has no synced target.
+    /// If so, a DBRef to any other collection has no synced target.
     public var isWhole = false
-    /// The reader's notes on what it ignored: unknown or not yet evaluated keywords, skipped files.
+    /// The reader's notes, for example on unknown keywords, keywords that no rule evaluates, and skipped files.
     public var notes: [SchemaNote] = []
     /// The Prisma schema that the schemas were converted from; `nil` in other dialects.
     package var prisma: PrismaSchema?
@@ -92,9 +92,11 @@ public struct ServerSchema: Sendable {
     }
 }
 
-/// A file that the schemas depend on, as it was read.
+/// A file on which the schemas depend, with its text at the time of reading.
 public struct SchemaSource: Hashable, Sendable {
-    /// The path below the folder that the user named; the name of a single file; the namespace of a live validator.
+    /// The path below the folder that the user named.
+    ///
+    /// For a single file, the name of the file; for a live validator, the namespace.
     public var path: String
     /// The file's text.
     public var text: String
@@ -107,7 +109,7 @@ public struct SchemaSource: Hashable, Sendable {
 }
 
 extension ServerSchema {
-    /// Returns the same schemas with their collections and links moved from the database `own` to another one.
+    /// Returns the schemas with all collections and links of the database `own` moved to another database.
     ///
     /// Collections and links of other databases stay as they are.
     package func moved(from own: String, to database: String) -> ServerSchema {
@@ -121,7 +123,7 @@ extension ServerSchema {
 extension CollectionSchema {
     /// Whether a name in a sync configuration means this collection.
     ///
-    /// Some files name collections, others name types.
+    /// Such a name is that of a collection or that of an object type.
     func isNamed(_ name: String) -> Bool { namespace.collection == name || root.title == name }
 
     fileprivate mutating func move(from own: String, to database: String) {
@@ -135,8 +137,9 @@ extension CollectionSchema {
 }
 
 extension Namespace {
-    /// Returns the collection of the same name in the database `other`; a collection that is not in `own` stays as it
-    /// is.
+    /// Returns the collection with the same name in the database `other`.
+    ///
+    /// A collection that is not in the database `own` stays as it is.
     package func moved(from own: String, to other: String) -> Namespace {
         database == own ? Namespace(database: other, collection: collection) : self
     }

@@ -1,12 +1,14 @@
 internal import SystemPackage
 
-/// Reads files that operators write by hand, such as schemas and jobs, up to a size that no such file reaches.
+/// Reads files that operators write by hand, such as schemas and jobs.
+///
+/// A file with more bytes than a limit is refused.
 package enum SourceFile {
-    /// The most bytes that a file may have, unless the caller states a smaller limit: 16 MiB.
+    /// The limit on the bytes of a file, unless the caller states a smaller one: 16 MiB.
     package static let largestSize = 16 << 20
 
     /// Returns the file's text.
-    /// - Throws: ``SchemaError`` when the file cannot be read, has more than `limit` bytes, or is not UTF-8.
+    /// - Throws: ``SchemaError`` if the file cannot be read, has more than `limit` bytes, or is not UTF-8.
     package static func text(of path: String, limit: Int = largestSize) throws(SchemaError) -> String {
         let bytes = try bytes(of: path, limit: limit)
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -17,8 +19,8 @@ package enum SourceFile {
     }
 
     /// Returns the file's bytes.
-    /// - Parameter name: the path that errors carry, if it differs from `path`.
-    /// - Throws: ``SchemaError`` when the file cannot be read, or has more than `limit` bytes.
+    /// - Parameter name: the path that errors state, if it differs from `path`.
+    /// - Throws: ``SchemaError`` if the file cannot be read, or has more than `limit` bytes.
     static func bytes(
         of path: String, named name: String? = nil, limit: Int = largestSize
     ) throws(SchemaError) -> [UInt8] {

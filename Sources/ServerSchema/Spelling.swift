@@ -1,6 +1,6 @@
 /// Finds the known word that a misspelt word probably means.
 package enum Spelling {
-    /// Returns the candidate nearest to `word`; `nil` if none is near enough for a typing error.
+    /// Returns the candidate that is most similar to `word`; `nil` if none is similar enough to be meant.
     static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let lowered = Array(word.lowercased().utf8)
         let limit = max(1, lowered.count / 3)
@@ -12,7 +12,8 @@ package enum Spelling {
         return best?.word
     }
 
-    /// Counts the edits (one byte inserted, removed, replaced, or swapped with its neighbour) between two words.
+    /// Returns the number of edits between two words; an edit inserts, removes or replaces a byte, or swaps two
+    /// neighbours.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)
@@ -31,7 +32,7 @@ package enum Spelling {
         return last[right.count]
     }
 
-    /// Returns `did you mean "…"?` with the nearest candidate; `nil` if none is near enough for a typing error.
+    /// Returns `did you mean "…"?` with the most similar candidate; `nil` if none is similar enough to be meant.
     package static func hint(for word: String, among candidates: some Sequence<String>) -> String? {
         nearest(to: word, among: candidates).map { "did you mean \"\($0)\"?" }
     }

@@ -5,21 +5,21 @@ public import BSON
 /// Source: `sync/config.json`, and the service's configuration in legacy exports; `semantics.md` sections 2.3 and 2.4
 /// of the project's reference.
 public struct SyncConfiguration: Sendable {
-    /// How clients choose the documents that they sync.
+    /// The way in which clients choose the documents that they sync.
     public enum Mode: Hashable, Sendable {
-        /// Clients choose by queries over queryable fields.
+        /// Clients choose documents by queries over queryable fields.
         case flexible
-        /// Clients choose by the value of one field.
+        /// Clients choose documents by the value of one field.
         case partition(PartitionKey)
     }
 
-    /// Whether sync runs.
+    /// The state of sync.
     public enum State: String, Hashable, Sendable {
-        /// Clients see every write at once.
+        /// Sync runs: clients see every write at once.
         case enabled
-        /// Sync passes on no write until it is resumed.
+        /// Sync is paused: clients see no write until sync is resumed.
         case paused
-        /// Sync was removed with all its metadata, and starts from scratch when it is enabled.
+        /// Sync was ended and all its metadata removed; it starts from scratch when it is enabled again.
         case terminated
     }
 
@@ -40,52 +40,56 @@ public struct SyncConfiguration: Sendable {
         }
     }
 
-    /// How clients choose the documents that they sync.
+    /// The way in which clients choose the documents that they sync.
     public var mode: Mode
-    /// Whether sync runs; `nil` when the export does not say.
+    /// The state of sync; `nil` if the export does not state it.
     public var state: State?
-    /// When sync was paused, as seconds since 1970; `nil` when the export does not say.
+    /// The time at which sync was paused, in seconds since 1970; `nil` if the export does not state it.
     public var pausedAt: Int?
     /// Whether clients may change the schemas.
     public var isInDevelopment = false
-    /// The data source that syncs; `nil` when the export does not name it.
+    /// The data source that syncs; `nil` if the export does not name it.
     public var service: String?
-    /// The fields that queries may use in every collection that has them.
+    /// The fields by which clients may query every collection that has them.
     public var queryableFields: [String] = []
-    /// The queryable fields that are indexed; one at most is allowed.
+    /// The queryable fields that are indexed; at most one is allowed.
     public var indexedQueryableFields: [String] = []
-    /// Further queryable fields for single collections, by the name of the collection or of its object type.
+    /// The queryable fields of single collections, by the name of the collection or of its object type.
+    ///
+    /// They are queryable in addition to ``queryableFields``.
     public var collectionQueryableFields: [String: [String]] = [:]
     /// The collections that clients only write to, each given by its name or by the name of its object type.
     public var asymmetricTables: [String] = []
-    /// Whether a client that was reset must not upload changes that it had not yet sent.
+    /// Whether a client that is reset loses its changes that it has not uploaded.
     public var isRecoveryDisabled = false
-    /// The days after which a client that was offline is reset; `nil` for the service's default of 30.
+    /// The number of days offline after which a client is reset; `nil` for the default of 30.
     public var clientMaximumOfflineDays: Int?
-    /// Whether the configuration itself contains roles.
+    /// Whether the configuration contains roles.
     ///
-    /// The first exports of flexible mode had no other roles.
+    /// The first exports with flexible sync have roles only here.
     public var hasRoles = false
     /// The position in the file where the configuration begins.
     public var location: SourceLocation
-    /// The positions of the configuration's keys in the file, by `key` and, for an entry of a list, by `key.entry`.
+    /// The positions of the configuration's keys in the file, by key.
+    ///
+    /// An entry of a list has the key `key.entry`.
     package var places: [String: SourceLocation] = [:]
 
-    /// Creates a configuration with nothing switched on.
+    /// Creates a configuration in which everything optional is off.
     public init(mode: Mode, location: SourceLocation) {
         self.mode = mode
         self.location = location
     }
 
-    /// Returns the position of a key; the beginning of the configuration when the file has no such key.
+    /// Returns the position of a key; the beginning of the configuration if the file does not have the key.
     package func place(of key: String) -> SourceLocation { places[key] ?? location }
 
-    /// Whether a collection is one that clients only write to.
+    /// Whether clients only write to the collection.
     public func isAsymmetric(_ collection: CollectionSchema) -> Bool {
         asymmetricTables.contains { $0 == collection.namespace.collection || $0 == collection.root.title }
     }
 
-    /// Whether the collection's data source is the one that syncs; `true` when either data source is not known.
+    /// Whether the collection is in the data source that syncs; `true` if one of the two data sources is not known.
     public func covers(_ collection: CollectionSchema) -> Bool {
         guard let service, let own = collection.service else { return true }
         return service == own
@@ -98,21 +102,22 @@ public struct SyncConfiguration: Sendable {
 public enum SyncScope: String, Hashable, Sendable, Codable {
     /// Clients read the collection's documents.
     case synced
-    /// Clients only write to the collection (Data Ingest), so no client can miss a document of it.
+    /// Clients only write to the collection (Data Ingest), so no client can miss a document in it.
     case asymmetric
     /// The collection is in a data source that does not sync.
     case outside
 }
 
 extension ServerSchema {
-    /// Returns the role of a collection in sync; `synced` when the export does not show it.
+    /// Returns the role of a collection in sync; `synced` if the export does not show it.
     public func scope(of collection: CollectionSchema) -> SyncScope {
         guard let sync else { return .synced }
         if !sync.covers(collection) { return .outside }
         return sync.isAsymmetric(collection) ? .asymmetric : .synced
     }
 
-    /// Keeps only one collection in `collections`; the others become neighbours, because its links may lead to them.
+    /// Keeps only this collection in `collections`, and moves all others to `neighbours`, because links may lead to
+    /// them.
     public mutating func narrow(to namespace: Namespace) {
         neighbours += collections.filter { $0.namespace != namespace }
         collections.removeAll { $0.namespace != namespace }

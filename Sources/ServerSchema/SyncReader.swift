@@ -1,14 +1,14 @@
 /// Reads the sync configuration of an app.
 ///
-/// Source: `semantics.md` sections 2.3 and 2.4 of the project's reference. Keys that no command needs may hold
-/// anything.
+/// Keys that no command needs may have any value. Source: `semantics.md` sections 2.3 and 2.4 of the project's
+/// reference.
 struct SyncReader {
     private let json: LocatedJSON
     private var places: [String: SourceLocation] = [:]
 
-    /// Reads `sync/config.json`, or the part of a data source's `config.json` that older exports have instead.
+    /// Reads `sync/config.json`, or the sync configuration in a data source's `config.json`, as in older exports.
     /// - Parameter type: the mode of sync; `nil` to read it from the key `type`.
-    /// - Returns: `nil` when sync was never configured.
+    /// - Returns: `nil` if sync was never configured.
     static func configuration(_ json: LocatedJSON, type: String? = nil) throws(SchemaError) -> SyncConfiguration? {
         guard json.members != nil else {
             throw SchemaError(.wrongValue, at: json.location, "the sync configuration must be an object")
@@ -48,7 +48,7 @@ struct SyncReader {
                 .wrongValue, at: json["type"]?.location ?? json.location, "unknown type of sync \"\(other)\"",
                 remedy: Spelling.hint(for: other, among: ["flexible", "partition"]) ?? "write flexible or partition")
         case nil:
-            // Older exports leave the type out.
+            // Older exports do not state the type.
             return json.present("queryable_fields_names") == nil ? try partition() : .flexible
         }
     }
@@ -75,9 +75,9 @@ struct SyncReader {
         return .partition(SyncConfiguration.PartitionKey(field: field, type: type, isRequired: isRequired))
     }
 
-    /// Reads the state of sync; `nil` when the file does not give it.
+    /// Reads the state of sync; `nil` if the file does not state it.
     ///
-    /// It is a Boolean in the documentation of legacy exports and a word in real exports. An empty word means
+    /// Legacy exports are documented to have a Boolean here, but real exports have a word. An empty word means
     /// terminated.
     private func state() throws(SchemaError) -> SyncConfiguration.State? {
         guard let state = json.present("state") else { return nil }

@@ -1,23 +1,23 @@
 internal import BSON
 
-/// A type that a schema can demand of a value; the raw value is its alias in `bsonType`.
+/// A type that a schema can require of a value; the raw value is its alias in `bsonType`.
 ///
 /// Source: `semantics.md` section 3.1 of the project's reference; the MongoDB manual, "Available Types".
 public enum SchemaType: String, Hashable, Sendable, CaseIterable {
-    /// One BSON type of the same name.
+    /// The BSON type of the same name.
     case double, string, object, array, binData, objectId, bool, date, null, regex, javascript, int, timestamp, long,
         decimal, minKey, maxKey, symbol, undefined, dbPointer, javascriptWithScope
     /// Any of the four numeric types.
     case number
     /// Binary data of subtype 4 and 16 bytes; App Services only.
     case uuid
-    /// Any syncable value; App Services only.
+    /// Any value that can sync; App Services only.
     case mixed
 }
 
 /// A type as a schema file spells it.
 struct TypeAlias {
-    /// The type that the spelling means.
+    /// The type that is meant.
     var type: SchemaType
     /// A remark about the spelling; `nil` if there is none.
     var note: String?
@@ -76,7 +76,7 @@ struct TypeAlias {
         return Spelling.hint(for: text, among: ["object", "array", "number", "boolean", "string", "null"])
     }
 
-    /// Returns advice on what to write instead of one of MongoDB's numeric type codes; `nil` if no type has the code.
+    /// Returns advice on what to write instead of one of MongoDB's numeric type codes; `nil` if there is no such code.
     static func remedy(code text: String) -> String? {
         guard let code = Int(text), let byte = UInt8(exactly: code & 0xFF), code >= -1, code <= 0x7F else { return nil }
         let name = BSONType(rawValue: byte).description

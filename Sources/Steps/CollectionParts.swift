@@ -5,16 +5,15 @@ package import Mongo
 package import Scanning
 import Synchronization
 
-/// The parts into which a collection is divided, so that several connections can read it at the same time.
+/// The division of a collection into parts, so that several connections can read it at the same time.
 ///
-/// Each connection reads one part after the other until none is left.
+/// Each connection reads one part after another until none is left.
 package struct CollectionParts {
     /// The filters of the parts; a document matches exactly one of them.
     package let filters: [BSONDocument]
     private let concurrency: Int
 
-    /// Divides a collection into parts for `concurrency` connections; for one connection the whole collection is one
-    /// part.
+    /// Divides a collection into parts for `concurrency` connections; for one connection, there is one part.
     /// - Throws: ``MongoError`` if the deployment cannot be reached.
     package init(of collection: MongoCollection, for concurrency: Int) throws(MongoError) {
         self.concurrency = concurrency
@@ -25,16 +24,16 @@ package struct CollectionParts {
         do throws(MongoError) {
             filters = IDRange.filters(try IDRange.splitting(collection, into: concurrency * 4))
         } catch {
-            // A server that cannot draw a random sample, for instance because its document count is wrong after a
-            // crash, can still read the whole collection.
+            // A server may fail to draw a random sample, for example because its document count is wrong after a crash.
+            // It can still read the whole collection.
             guard !error.isTransient else { throw error }
             filters = [[:]]
         }
     }
 
-    /// Returns the results of `count` for all parts, combined into one.
-    /// - Parameter collection: the collection on the calling thread's connection; each other thread uses a connection
-    ///   of its own.
+    /// Calls `count` for each part, and combines the results with `start` into one.
+    /// - Parameter collection: the collection on the calling thread's connection; each other thread uses its own
+    ///   connection.
     package func reduce<R: Sendable>(
         _ start: R, on pool: ClientPool, and collection: MongoCollection,
         _ count: @Sendable @escaping (BSONDocument, MongoCollection) throws -> R,
@@ -62,8 +61,9 @@ package struct CollectionParts {
 }
 
 extension IDRange {
-    /// Returns a filter for each of the ranges of `_id`s that a collection was split into; a document matches exactly
-    /// one of the filters.
+    /// Returns a filter for each of the ranges of `_id`s into which a collection was divided.
+    ///
+    /// A document matches exactly one of the filters.
     ///
     /// If all bounds have one type, the filters use the match language, because the server then need not check the
     /// documents that it finds by the index. The match language compares only values of one type, so the first filter
@@ -80,12 +80,12 @@ extension IDRange {
         }
     }
 
-    /// The bounds of the range as a document with `lower` and `upper`, without a bound that is `nil`.
+    /// The bounds of the range as a document with the fields `lower` and `upper`; a bound that is `nil` has no field.
     package var document: BSONDocument {
         BSONDocument([("lower", lower), ("upper", upper)].compactMap { name, bound in bound.map { (name, $0) } })
     }
 
-    /// The condition that a document's `_id` is in the range, whatever the type of the `_id` is.
+    /// The condition that a document's `_id` is in the range; it holds for an `_id` of any type.
     var membership: Expression {
         let id = Expression(.string("$_id"))
         let bounds = [lower.map { ("$gte", $0) }, upper.map { ("$lt", $0) }].compactMap(\.self)
@@ -94,11 +94,10 @@ extension IDRange {
 }
 
 extension BSONValue {
-    /// The groups of types that the match language compares with each other and with no other type.
+    /// The groups of types whose values the match language compares with each other, and not with other types.
     fileprivate enum ComparedType { case objectID, text, number, date }
 
-    /// The group of the value's type; `nil` for types, and for values such as NaN, that the match language compares by
-    /// other rules.
+    /// The group of the value's type; `nil` if the match language compares the value by other rules, as for NaN.
     fileprivate var comparedType: ComparedType? {
         switch self {
         case .objectID: .objectID

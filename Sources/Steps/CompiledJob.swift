@@ -8,42 +8,46 @@ package import SchemaChange
 package import ServerSchema
 import SystemPackage
 
-/// A job that is ready to run: its steps are compiled for the server, and its schemas for the checker.
+/// A job that is ready to run, with its steps compiled for the server and its schemas for the checker.
 package struct CompiledJob: Sendable {
     /// The job as its file states it.
     package private(set) var job: Job
-    /// The active schema; `nil` when the job names none.
+    /// The active schema; `nil` if the job names none.
     package private(set) var active: CompiledSchema?
     /// Whether documents that stop fitting the active schema are counted.
     ///
-    /// That is so for the schema of a sync engine, which keeps a ledger of these documents. If the active schema is a
+    /// They are counted if the schema is a sync engine's, which keeps a ledger of them. If the active schema is a
     /// validator, there is neither a ledger nor a limit, because the server refuses documents that do not fit.
     package private(set) var countsUnsyncable: Bool
-    /// The schema that the job makes the documents fit; `nil` when the job names none.
+    /// The schema to which the job makes the documents fit; `nil` if the job names none.
     package let next: CompiledSchema?
-    /// The changes to the job's collection from the active schema to the next one; empty unless the job names both.
+    /// The changes from the active schema to the next one in the job's collection; empty unless the job names both.
     package let changes: [SchemaChange]
     /// The documents that the job covers: the whole collection, or the part between two `_id`s.
     package private(set) var scope = ReadScope.collection
     /// The schema files that the job is bound to, by role.
     package let sources: [(role: String, source: SchemaSource)]
-    /// The app's internal ids, which the entries of the ledger contain; empty if the schemas do not name the app.
+    /// The internal ids of the sync engine's app, which the ledger's entries contain; empty if the schemas do not name
+    /// the app.
     package let appIDs: [String]
-    /// For each collection whose documents the job embeds, every field in the active schema's app that links to it;
-    /// without an active schema, in the next one.
+    /// The fields that link to documents which the job embeds, by the collection of these documents.
+    ///
+    /// The fields are those of the active schema's app, or of the next schema's if there is no active one.
     private let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
     /// The phases that each chunk goes through, in their order.
     package private(set) var phases: [Phase]
-    /// The phase of a refresh, which replaces values that the job wrote with the new values of their sources; `nil` if
-    /// no step is refreshed.
+    /// The phase of a refresh, which replaces values that the job wrote by the new values of their sources.
+    ///
+    /// `nil` if no step refreshes its target.
     package private(set) var refreshing: Phase?
-    /// The values of ``phases``, ``refreshing`` and ``countsUnsyncable`` after the deploy of the next schema; `nil` if
-    /// the job names no next schema.
+    /// The values that ``phases``, ``refreshing`` and ``countsUnsyncable`` get when the next schema is deployed.
+    ///
+    /// `nil` if the job names no next schema.
     private var deployed: (phases: [Phase], refreshing: Phase?, countsUnsyncable: Bool)?
 
-    /// Fits the job's steps to its schemas and compiles both.
+    /// Adapts the job's steps to its schemas, and compiles both.
     /// - Parameter assumptions: the assumptions about the app.
-    /// - Throws: ``JobError`` when a step and a schema do not fit together.
+    /// - Throws: ``JobError`` when a step does not fit a schema.
     package init(
         _ job: Job, active: ServerSchema?, next: ServerSchema?, assuming assumptions: CheckOptions = CheckOptions()
     ) throws(JobError) {
@@ -110,14 +114,14 @@ package struct CompiledJob: Sendable {
         return prepared
     }
 
-    /// Returns the job under another name and limited to the documents of `scope`.
+    /// Returns the job under another name, limited to the documents of `scope`.
     package func named(_ name: String, over scope: ReadScope) -> CompiledJob {
         var named = self
         (named.job.name, named.scope) = (name, scope)
         return named
     }
 
-    /// Returns the job with `now`, in milliseconds since 1970, in place of every `$now` in its steps.
+    /// Returns the job with every `$now` in its steps replaced by `now`, in milliseconds since 1970.
     package func resolved(at now: Int64) -> CompiledJob {
         guard steps.contains(where: { $0.step.resolved(at: now) != $0.step }) else { return self }
         var resolved = self
@@ -150,8 +154,8 @@ package struct CompiledJob: Sendable {
 
     /// Returns the compiled steps of a refresh, which a later run repeats.
     ///
-    /// `others` are the other steps of the job. They count too in the condition under which the server would alter a
-    /// document beyond the steps' changes.
+    /// `others` are the job's other steps. They also belong to the condition that the server would alter a document
+    /// beyond the changes of the steps.
     private static func refreshing(_ steps: [Job.LocatedStep], with others: [CompiledStep]) -> [CompiledStep] {
         let refreshing = steps.compactMap { located in
             located.step.kind.refresh.map { (step: located.step.with($0), location: located.location) }
@@ -181,7 +185,7 @@ package struct CompiledJob: Sendable {
         return job
     }
 
-    /// Returns the phase with this index; the index after the last phase is the refresh.
+    /// Returns the phase with this index; the index after the last phase means the refresh.
     package func phase(at index: Int) -> Phase {
         if index < phases.count { return phases[index] }
         guard let refreshing else { preconditionFailure("no step of the job is run again over what it wrote") }
@@ -191,7 +195,7 @@ package struct CompiledJob: Sendable {
     /// The steps of all phases.
     package var steps: [CompiledStep] { phases.flatMap(\.steps) }
 
-    /// A filter for the documents that need the job but are locked by the sync translator.
+    /// A filter for the documents that need the job and that the sync translator has locked.
     package var isLocked: BSONDocument { scope.filter(where: whole.lockedNeeds) }
 
     /// All phases of the job joined into one.
@@ -200,8 +204,8 @@ package struct CompiledJob: Sendable {
     /// Whether the server runs all steps, and the client computes none.
     package var isServerSide: Bool { phases.allSatisfy(\.isServerSide) }
 
-    /// The job as it runs after the deploy of the next schema: the same steps, judged by the next schema instead of the
-    /// active one.
+    /// The job after the deploy of the next schema: the same steps, judged by the next schema instead of the active
+    /// one.
     package var afterDeploy: CompiledJob {
         guard let deployed else { return self }
         var job = self
@@ -210,10 +214,10 @@ package struct CompiledJob: Sendable {
         return job
     }
 
-    /// Returns ``afterDeploy`` if an operator recorded the deploy of the next schema, otherwise the job itself.
+    /// Returns ``afterDeploy`` if an operator recorded the deploy of the next schema, and otherwise the unchanged job.
     package func judged(by control: Control) -> CompiledJob { control.deployed == nil ? self : afterDeploy }
 
-    /// The schema files that the job is bound to, as the state database records them.
+    /// The schema files that the job is bound to, in the form that the state database stores.
     package var schemaRecords: [BSONDocument] {
         sources.map { role, source in
             ["role": .string(role), "path": .string(source.path), "text": .string(source.text)]
@@ -239,7 +243,7 @@ extension ServerSchema {
 
 extension CompiledJob {
     /// Reads the schemas that a job names, by paths relative to the job file, and compiles the job.
-    /// - Throws: ``JobError``, or what reading a schema throws.
+    /// - Throws: ``JobError``; the errors of reading a schema.
     package init(reading job: Job, assuming assumptions: CheckOptions) throws {
         try self.init(
             job, active: try job.schema(at: job.activeSchema), next: try job.schema(at: job.nextSchema),
@@ -249,31 +253,31 @@ extension CompiledJob {
 
 extension Job {
     /// Reads a schema that the job names, by a path relative to the job file; returns `nil` if the path is `nil`.
-    /// - Throws: what reading a schema throws.
+    /// - Throws: the errors of reading a schema.
     package func schema(at path: String?) throws -> ServerSchema? {
         guard let path else { return nil }
         return try ServerSchema.read(at: resolved(path), namespace: namespace)
     }
 
-    /// Returns a path that the job names, relative to the working directory.
+    /// Converts a path in the job file, which is relative to that file, to one relative to the working directory.
     package func resolved(_ path: String) -> String {
         FilePath(self.path).removingLastComponent().pushing(FilePath(path)).string
     }
 }
 
 extension CompiledJob {
-    /// Whether the kinds of the job's steps alone prove that no document can be an obstacle to a run.
+    /// Whether the kinds of the job's steps prove that no document can be an obstacle to a run.
     ///
-    /// This holds if the job certainly ends, makes no document unsyncable, and skips every document that it cannot
+    /// They prove it if the job certainly ends, makes no document unsyncable, and skips every document that it cannot
     /// change.
     package var isSafeByForm: Bool {
         endsByConstruction && isSafe && job.steps.allSatisfy { $0.step.kind.refuses.isEmpty }
     }
 
-    /// Whether the kinds of the steps alone prove that no document needs the job again after it.
+    /// Whether the kinds of the job's steps prove that no document needs the job again after it.
     ///
-    /// Then no document has to be checked for that. It holds if the server runs all steps, no step is free-form, and no
-    /// step reads or writes a field that another step writes.
+    /// Then the documents need not be checked for that. It is proven if the server runs all steps, no step is
+    /// free-form, and no step reads or writes a field that another step writes.
     package var endsByConstruction: Bool {
         let kinds = job.steps.map(\.step.kind)
         let reads = job.steps.map(\.step.reads)

@@ -23,9 +23,9 @@ extension Job {
 }
 
 extension Namespace {
-    /// Refuses a collection of the server, of the sync service or of the state database, and the ledger.
+    /// Throws if the collection belongs to the server, the sync service or the state database, or if it is the ledger.
     ///
-    /// Every command that writes documents applies this rule, whether a file, a flag or the state database names the
+    /// Every command that writes documents checks this, whether a file, a flag or the state database names the
     /// collection.
     /// - Throws: ``RunError`` of kind `unsupportedCollection`.
     package func check(stateDatabase: String, ledger: Namespace? = nil) throws(RunError) {
@@ -35,8 +35,9 @@ extension Namespace {
     }
 }
 
-/// A job for many databases with the same collections; the schemas are read once, and the job is compiled for each
-/// database as a separate job.
+/// A job for many databases with the same collections.
+///
+/// The schemas are read once, and the job is compiled for each database as a separate job.
 package struct JobInDatabases: Sendable {
     /// The job as its file states it, for the database that the file names.
     package let job: Job
@@ -50,13 +51,12 @@ package struct JobInDatabases: Sendable {
     package init(reading job: Job, assuming assumptions: CheckOptions) throws {
         (self.job, self.assumptions) = (job, assumptions)
         (active, next) = (try job.schema(at: job.activeSchema), try job.schema(at: job.nextSchema))
-        // Compiling this job first makes errors name the collections as the file does.
+        // This job is compiled first, so that errors name the collections as the file does.
         own = try CompiledJob(job, active: active, next: next, assuming: assumptions)
     }
 
-    /// Returns the job for one of the databases, under `name`, with all collections that it names moved to that
-    /// database.
-    /// - Throws: ``JobError`` when a step and a schema do not fit together.
+    /// Returns the job for one of the databases, under `name`; its collections are replaced by those of that database.
+    /// - Throws: ``JobError`` when a step does not fit a schema.
     package func compiled(_ name: String, for database: String) throws(JobError) -> CompiledJob {
         let own = job.namespace.database
         var moved = job.moved(to: database)

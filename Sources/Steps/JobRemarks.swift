@@ -7,7 +7,7 @@ import SchemaChange
 import ServerSchema
 
 extension CompiledJob {
-    /// Returns the notes to show before a run; the first ones list the schema changes that the job serves.
+    /// Returns the notes to show before a run; the first ones list the changes from the active schema to the next.
     /// - Parameter keepsJournal: whether the job can be undone.
     package func notes(keepsJournal: Bool) -> [String] {
         let (server, client) = (next?.dialect ?? .appServices).sides
@@ -45,8 +45,8 @@ extension CompiledJob {
 extension CompiledJob {
     /// Refuses a job that this server cannot run or undo.
     ///
-    /// That is a job with an operator that the server does not know, a job that creates documents that undo could not
-    /// remove from the server, or a job with more steps than fit one command.
+    /// Such a job has an operator that the server does not know, creates documents that undo could not remove from this
+    /// server, or has more steps than fit into one command.
     /// - Throws: ``RunError``, which names the step.
     package func checkServer(wireVersion: Int) throws(RunError) {
         for step in job.steps {
@@ -58,8 +58,8 @@ extension CompiledJob {
                         + "\(wireVersion))"
                 ).located(at: step.location)
             }
-            // A delete on an older server cannot compare the fence with the server's clock, so undo could delete
-            // documents after the fence has ended.
+            // An older server cannot compare the fence with its clock in a delete, so undo could delete documents after
+            // the fence has ended.
             if step.step.kind.linksToCreated != nil, wireVersion < ServerHello.wireVersionOf50 {
                 throw RunError(
                     .schemaMismatch,
@@ -71,8 +71,9 @@ extension CompiledJob {
         try checkSize()
     }
 
-    /// Returns notes for the operator on what an older server cannot detect in a document before the write; none for a
-    /// newer server.
+    /// Returns notes for the operator on what an older server cannot detect in a document before the write.
+    ///
+    /// Empty for a newer server.
     package static func notes(of wireVersion: Int) -> [String] {
         guard wireVersion < ServerHello.wireVersionOf50 else { return [] }
         return [
@@ -81,13 +82,13 @@ extension CompiledJob {
         ]
     }
 
-    /// The most bytes that a job's steps may have in the survey, which is the longest command of a job.
+    /// The most bytes of a job's steps in the survey, which is the longest command of a job.
     ///
-    /// The server accepts no command of more than 16 MiB, and a router sends the command to the shards in a longer
-    /// form.
+    /// The server accepts no command of more than 16 MiB, and a router makes the command longer before it sends it to
+    /// the shards.
     private static let largestSurvey = 12 << 20
 
-    /// Refuses steps that build on each other if the server would not accept them in one command.
+    /// Refuses steps that depend on each other if the server would not accept them in one command.
     private func checkSize() throws(RunError) {
         let known = steps.map { $0.knowing(AlteredDocument(knownAt: "altered")) }
         var bytes = steps.alteredAlthoughNeeded.bson.byteCount + known.need.bson.byteCount

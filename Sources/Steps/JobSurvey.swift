@@ -3,34 +3,36 @@ package import Jobs
 package import Mongo
 import ServerSchema
 
-/// The counts of what a job's steps find in the documents before the job runs, as a dry run shows them.
+/// The counts of the documents that a job's steps would change or skip, as a dry run shows them.
 ///
-/// Counting only reads the collection, and needs no state database.
+/// The survey only reads the collection, and needs no state database.
 package struct JobSurvey: Sendable {
     /// The number of documents in the collection.
     package let documents: Int
-    /// The number of documents that need any of the steps.
+    /// The number of documents that need at least one step.
     package let needing: Int
-    /// The number of documents that some step applies to but cannot change, each counted once; a lower bound if a
-    /// client-side step skips documents.
+    /// The number of documents that a step applies to but cannot change; each document counts once.
+    ///
+    /// It is a lower bound if a client-side step skips documents.
     package let stuck: Int
     /// The counts of each step of the job.
     package let steps: [StepCount]
-    /// For each step of the job, the documents that a conversion skips, by the kind of value; empty for other steps.
+    /// The documents that a conversion skips, by the problem with the value, for each step; empty for other steps.
     package let unconverted: [[Unconverted]]
 
-    /// The documents that a conversion skips for one kind of value.
+    /// The documents that a conversion skips because of one kind of problem.
     package struct Unconverted: Sendable {
         /// The problem with the value.
         package let kind: ConversionLoss
         /// The number of documents with such a value.
         package let count: Int
-        /// The `_id`s of a few of these documents; `value` is the value, or `nil` if the step converts values inside of
-        /// arrays or dictionaries.
+        /// The `_id`s and values of a few of these documents.
+        ///
+        /// `value` is `nil` if the step converts values inside of arrays or dictionaries.
         package let samples: [(id: BSONValue, value: BSONValue?)]
     }
 
-    /// Counts the documents.
+    /// Counts the documents that the steps of a job would change or skip.
     /// - Throws: ``RunError`` when there is no such collection; ``MongoError``.
     package init(of job: CompiledJob, on client: borrowing Client) throws {
         _ = try Target.find(job.job.namespace, on: client)
@@ -64,7 +66,7 @@ package struct JobSurvey: Sendable {
         stuck = max(counted, left.map(\.count).max() ?? 0)
     }
 
-    /// Returns the number of documents that a server-side step skips for a reason that requires the operator's action.
+    /// Returns the number of documents that a server-side step skips for a reason on which the operator has to act.
     private static func stuck(_ job: CompiledJob, in collection: borrowing MongoCollection) throws(MongoError) -> Int {
         let mark = "__shipshape_stuck"
         let altered = "__shipshape_altered"

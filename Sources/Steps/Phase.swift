@@ -5,39 +5,39 @@ package import Jobs
 import Mongo
 import ServerSchema
 
-/// A part of a job that is written at once: either steps that one update runs together, or one step that the client
-/// computes.
+/// The steps of a job that are written together: either steps that one update runs, or one client-side step.
 ///
 /// A document completes a phase before it enters the next one.
 package struct Phase: Sendable {
-    /// The steps in their order; a step sees what the steps before it wrote.
+    /// The steps in their order; each step reads what the steps before it wrote.
     package private(set) var steps: [CompiledStep]
-    /// The steps that might make a syncing document unsyncable under the active schema: the schema alone does not prove
-    /// that they cannot.
+    /// The steps that might make a syncing document unsyncable, because the active schema alone does not exclude it.
     package private(set) var riskySteps: [CompiledStep]
-    /// The other steps: they leave every syncing document syncable.
+    /// The other steps, which leave every document that syncs syncable.
     package private(set) var safeSteps: [CompiledStep]
 
-    /// The steps that one update runs together, as ranges of indexes in ``steps``; there is one range, unless several
-    /// phases are joined.
+    /// The steps that one update runs together, as ranges of indexes in ``steps``.
+    ///
+    /// There is one range, unless several phases are joined.
     package let parts: [Range<Int>]
 
     /// The names of the top-level fields that the steps may write or remove, sorted by their bytes.
     package let touched: [String]
-    /// Further steps whose fields are included in ``touched``.
+    /// Further steps whose fields ``touched`` includes.
     private let alsoTouching: [CompiledStep]
     /// Whether a top-level field may be removed or moved.
     package let removesFields: Bool
 
     /// The steps of the phases before this one.
     private(set) var earlier: [CompiledStep] = []
-    /// The documents that the client found not to need an earlier client-side step: by `_id`, a condition that the
-    /// document meets while it is unchanged.
+    /// A condition for each document that the client found not to need an earlier client-side step, by `_id`.
+    ///
+    /// The document meets its condition while it is unchanged.
     private var cleared: [BSONValue: Expression] = [:]
 
     /// Creates a phase of steps.
     /// - Parameters:
-    ///   - others: further steps whose fields are included in ``touched``.
+    ///   - others: further steps whose fields ``touched`` includes.
     ///   - isRisky: whether a step might make a syncing document unsyncable.
     package init(_ steps: [CompiledStep], touching others: [CompiledStep] = [], isRisky: (CompiledStep) -> Bool) {
         self.steps = steps
@@ -66,9 +66,9 @@ package struct Phase: Sendable {
         return Phase([step]) { _ in isRisky }
     }
 
-    /// Returns the phase with a check of the documents that its client-side step creates in another collection.
+    /// Returns the phase, with a check of the documents that its client-side step creates in another collection.
     ///
-    /// The step checks them against those of the given schemas that cover the other collection.
+    /// The step checks them by the given schemas that cover that collection.
     func judgingChildren(by schemas: [ServerSchema?], assuming assumptions: CheckOptions) -> Phase {
         guard var step = steps.first, let namespace = step.step.kind.creates else { return self }
         step.preparation.schemas = schemas.compactMap { schema in
@@ -80,8 +80,9 @@ package struct Phase: Sendable {
         return Phase([step]) { _ in isRisky }
     }
 
-    /// Returns the phase with `now`, in milliseconds since 1970, in place of every `$now`; a client-side step has no
-    /// `$now`.
+    /// Returns the phase with every `$now` replaced by `now`, in milliseconds since 1970.
+    ///
+    /// A client-side step contains no `$now`.
     package func resolved(at now: Int64) -> Phase {
         let risky = Set(riskySteps.map { $0.step.resolved(at: now) })
         let resolved = steps.map { step in
@@ -93,8 +94,7 @@ package struct Phase: Sendable {
         return Phase(resolved, touching: alsoTouching) { risky.contains($0.step) }
     }
 
-    /// Returns the phase with another condition that detects whether the server would alter a document beyond the
-    /// steps' changes.
+    /// Returns the phase with another condition that the server would alter a document beyond the changes of the steps.
     func knowing(_ altered: AlteredDocument) -> Phase {
         var phase = self
         phase.steps = steps.map { $0.knowing(altered) }
@@ -104,7 +104,7 @@ package struct Phase: Sendable {
         return phase
     }
 
-    /// Joins several phases into one, which shows what a whole job does.
+    /// Joins the phases of a job into one phase, which shows the effect of the whole job.
     package init(joining phases: [Phase]) {
         steps = phases.flatMap(\.steps)
         riskySteps = phases.flatMap(\.riskySteps)
@@ -118,25 +118,26 @@ package struct Phase: Sendable {
         removesFields = phases.contains(where: \.removesFields)
     }
 
-    /// Whether each value that the phase writes determines the value that it replaced; see
-    /// ``StepKind/determinesOldValue``.
+    /// Whether each value that the phase writes shows which value it replaced; see ``StepKind/determinesOldValue``.
     package var determinesOldValue: Bool { steps.allSatisfy(\.step.kind.determinesOldValue) }
 
     /// Whether no step can make a document unsyncable; otherwise each chunk is judged before the write.
     package var isSafe: Bool { riskySteps.isEmpty }
 
-    /// The condition that a document needs any of the steps, is not locked by the sync translator, and has completed
-    /// the earlier phases.
+    /// The condition that a document needs the phase.
+    ///
+    /// The document needs at least one step, is not locked by the sync translator, and has completed the earlier
+    /// phases.
     package var needs: Expression { .all([steps.need, SyncLock.isFree] + conditions(of: cleared.keys)) }
-    /// The condition that a document needs any of the steps and is locked by the sync translator.
+    /// The condition that a document needs at least one step and is locked by the sync translator.
     var lockedNeeds: Expression { steps.need && !SyncLock.isFree }
 
-    /// The update that runs all server-side steps.
+    /// The update pipeline that runs all server-side steps.
     package var pipeline: [BSONDocument] { steps.filter { $0.client == nil }.map(\.stage) }
 
-    /// The same update for documents that are known to meet ``needs``.
+    /// The update pipeline for documents that are known to meet ``needs``.
     ///
-    /// It does not check the whole condition again, because that would cost as much as the update.
+    /// It does not check that whole condition again, which would cost as much as the update.
     package var neededPipeline: [BSONDocument] { steps.updateOfNeeding }
 
     /// Whether the server runs all steps.
@@ -147,10 +148,10 @@ package struct Phase: Sendable {
 ///
 /// If a phase changed such a document, it could remove fields that an earlier step still has to read.
 ///
-/// The earlier phase skipped it because it was locked or could not be written, or it was added or changed after the
-/// runner had read that part of the collection.
+/// An earlier phase may have skipped such a document because it was locked or could not be written. Or the document was
+/// added or changed after the runner had read that part of the collection.
 extension Phase {
-    /// A cheap condition that every document needing the phase meets; `nil` if there is none.
+    /// A cheap condition that every document needing the phase meets; `nil` if there is no such condition.
     package var quickNeed: BSONDocument? { steps.quickNeed }
 
     /// Returns the phases of a job, each with the steps of the phases before it.
@@ -165,8 +166,10 @@ extension Phase {
     /// The client-side steps of the earlier phases; the server alone cannot determine whether a document needs them.
     package var earlierOfClient: [CompiledStep] { earlier.filter { $0.client != nil } }
 
-    /// Returns the phase for documents that the client found not to need an earlier client-side step: by `_id`, a
-    /// condition that the document meets, and no other document, while it is unchanged.
+    /// Returns the phase with a condition for each document that the client found not to need an earlier client-side
+    /// step.
+    /// - Parameter cleared: the conditions by `_id`; only this document meets its condition, and only while it is
+    ///   unchanged.
     package func clearing(_ cleared: [BSONValue: Expression]) -> Phase {
         var phase = self
         phase.cleared = cleared
@@ -181,7 +184,7 @@ extension Phase {
 
     /// The conditions that these documents have completed the earlier phases; empty if there are none.
     ///
-    /// They name no further document, because a chunk of a client-side step sends them with each of its updates.
+    /// They cover only these documents, because a chunk of a client-side step sends them with each of its updates.
     package func conditions(of ids: some Sequence<BSONValue>) -> [Expression] {
         let ofClient = earlierOfClient
         return serverConditions
@@ -198,10 +201,10 @@ extension Phase {
 }
 
 extension [CompiledStep] {
-    /// The update for documents that are known to need one of the steps.
+    /// The update pipeline for documents that are known to need one of the steps.
     package var updateOfNeeding: [BSONDocument] { count == 1 ? [self[0].soleStage] : map(\.writeStage) }
 
-    /// The names of the top-level fields that the steps touch, sorted by their bytes, each once.
+    /// The names of the top-level fields that the steps touch, each once, sorted by their bytes.
     fileprivate var touchedTopLevel: [String] {
         Set(flatMap { $0.step.kind.touched.map { $0.components[0] } }).sorted {
             $0.utf8.lexicographicallyPrecedes($1.utf8)

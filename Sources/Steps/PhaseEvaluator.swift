@@ -3,7 +3,7 @@ package import Evaluating
 import Jobs
 package import Mongo
 
-/// Evaluates a server-side phase on whole documents in the client, as the server's update would.
+/// Evaluates a server-side phase on whole documents in the client, with the same result as the server's update.
 package struct PhaseEvaluator: Sendable {
     /// The steps that one update runs together, compiled.
     private struct Part: Sendable {
@@ -18,11 +18,13 @@ package struct PhaseEvaluator: Sendable {
 
     /// The most bytes of a document that the server stores.
     private static let largest = 16 << 20
-    /// The number of documents on which it is tried whether the client can evaluate the phase.
+    /// The number of documents with which the evaluator tests whether the client can evaluate the phase.
     private static let sample = 200
 
-    /// Compiles a phase for the documents of a scope; `nil` if the server has to evaluate them: it answers slowly, the
-    /// collection has a collation, a step is client-side, or the client cannot evaluate most of the first documents.
+    /// Compiles a phase for the documents of a scope; `nil` if the server has to evaluate them.
+    ///
+    /// The server has to if it answers slowly, the collection has a collation, a step is client-side, or the client
+    /// cannot evaluate most of the first documents.
     /// - Throws: ``MongoError``.
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
         guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }
@@ -52,8 +54,9 @@ package struct PhaseEvaluator: Sendable {
         try needs.holds(for: document)
     }
 
-    /// Returns a document as the phase would leave it, and the number of ``Phase/parts`` that change it; `nil` if the
-    /// document does not need the phase.
+    /// Returns a document after the phase, and the number of ``Phase/parts`` that change it.
+    ///
+    /// Returns `nil` if the document does not need the phase.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     package func change(of document: borrowing BSONView) throws(NotEvaluated) -> (after: BSONDocument, parts: Int)? {
         guard try isNeeded(by: document) else { return nil }
@@ -61,7 +64,7 @@ package struct PhaseEvaluator: Sendable {
         var after = BSONDocument(copying: document)
         var count = 0
         for part in parts {
-            // A document that needs a phase of one part needs that part.
+            // If the phase has one part, a document that needs the phase needs that part.
             if parts.count > 1 { guard try part.needs.holds(for: after.view) else { continue } }
             after = try part.update.applied(to: after.view)
             guard after.bytes.count <= Self.largest else { throw NotEvaluated(.failure) }
@@ -71,7 +74,8 @@ package struct PhaseEvaluator: Sendable {
         return (after, count)
     }
 
-    /// Refuses arrays in touched fields whose keys are not 0, 1, 2, because the server may renumber them.
+    /// Throws for an array in a touched field whose keys are not 0, 1, 2 and so on, because the server may renumber
+    /// them.
     private func checkArrays(of document: borrowing BSONView) throws(NotEvaluated) {
         do throws(BSONError) {
             for name in touched {
@@ -83,10 +87,10 @@ package struct PhaseEvaluator: Sendable {
         } catch { throw NotEvaluated(.damage) }
     }
 
-    /// Whether the client can evaluate at least four in five of these sample documents.
+    /// Whether the client can evaluate at least four of five of these sample documents.
     ///
-    /// The server has to be asked about each of the others by its `_id`, which costs more than letting the server find
-    /// the documents.
+    /// Each other document is sent to the server by its `_id`. If there are many, it costs less that the server finds
+    /// all documents.
     /// - Throws: ``MongoError``.
     private func evaluatesMost(of documents: consuming Cursor) throws(MongoError) -> Bool {
         var (known, unknown) = (0, 0)
@@ -99,7 +103,7 @@ package struct PhaseEvaluator: Sendable {
         return unknown * 4 <= known
     }
 
-    /// Returns a document before the phase and as the phase would leave it.
+    /// Returns a document before and after the phase.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     func outcome(of document: borrowing BSONView) throws(NotEvaluated) -> Preview.Outcome {
         guard let (after, parts) = try change(of: document) else {

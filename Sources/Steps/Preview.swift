@@ -3,18 +3,18 @@ import Evaluating
 import Jobs
 import Mongo
 
-/// Evaluates a phase without writing: returns each document before the phase and as the phase would leave it.
+/// Evaluates a phase without writing, and returns each document before and after the phase.
 ///
 /// The client reads whole documents and evaluates server-side steps on their bytes. The server evaluates the documents
-/// that the client cannot evaluate, and all documents if the server answers slowly or the collection has a collation.
+/// that the client cannot evaluate. It evaluates all documents if it answers slowly or the collection has a collation.
 package struct Preview: ~Copyable {
     /// A document before and after the phase.
     package struct Outcome {
-        /// The document before the phase; `nil` when the document does not need the phase.
+        /// The document before the phase; `nil` if the document does not need the phase.
         package var before: BSONDocument?
-        /// The document as the phase would leave it.
+        /// The document after the phase.
         package var after: BSONDocument
-        /// Whether the document would need the phase again after it.
+        /// Whether the document would need the phase again afterwards.
         package var isOpen: Bool
         /// The number of ``Phase/parts`` that change the document.
         package var changes: Int
@@ -31,13 +31,13 @@ package struct Preview: ~Copyable {
     private var asked: ServerPreview?
     /// The evaluation of a phase with a client-side step; `nil` if the server runs all steps.
     ///
-    /// With it, the other sources of documents are not used.
+    /// If it is set, ``documents`` and ``unknown`` are not used.
     private var evaluation: Evaluation?
 
-    /// The most `_id`s that the server is asked about at once.
+    /// The most documents that the server evaluates at once for the client.
     private static let maximumUnknown = 1_000
 
-    /// Starts to read the documents of a scope through a phase.
+    /// Starts to read the documents of a scope, and to evaluate the phase on them.
     /// - Parameters:
     ///   - evaluator: the evaluator of the phase for the collection; `nil` if the server has to evaluate all documents.
     ///   - onlyNeeding: whether to leave out documents that do not need the phase.
@@ -76,7 +76,8 @@ package struct Preview: ~Copyable {
         }
     }
 
-    /// Returns the next outcome that the client computes; `nil` at the end, and when the server has to be asked.
+    /// Returns the next outcome that the client computes; `nil` at the end, and when the server has to evaluate
+    /// documents.
     private mutating func nextRead() throws -> Outcome? {
         while let view = try documents?.next() {
             guard let evaluator else { return nil }
@@ -104,9 +105,9 @@ package struct Preview: ~Copyable {
 }
 
 extension BSONDocument {
-    /// Returns a copy of the value at a path; `nil` when there is none.
+    /// Returns a copy of the value at a path; `nil` if there is none.
     ///
-    /// For a path into the elements of an array or dictionary, returns that whole array or dictionary.
+    /// If the path leads into the elements of an array or dictionary, returns the whole array or dictionary.
     package func value(at path: FieldPath) throws(BSONError) -> BSONValue? {
         guard case .found(let element, let place) = try path.untilElements.lookup(in: view) else { return nil }
         return try place.value(element)

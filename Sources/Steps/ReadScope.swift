@@ -5,14 +5,15 @@ package import Scanning
 
 /// The documents of a collection that a read covers.
 package enum ReadScope: Sendable {
-    /// All documents, in the order in which the server stores them; reading them so costs half as much as by the index
-    /// on `_id`.
+    /// All documents, in the order in which the server stores them.
+    ///
+    /// Reading them in this order costs half as much as by the index on `_id`.
     case collection
     /// The documents of a part of a job, read by the index on `_id`.
     case part(IDRange)
-    /// The documents whose `_id`s are in a range, in the order of their `_id`s.
+    /// The documents whose `_id`s are in a range, sorted by `_id`.
     case span(IDSpan)
-    /// Only the documents with these `_id`s, which have to fit into one command.
+    /// The documents with these `_id`s, which have to fit into one command.
     case ids([BSONValue])
 
     /// The most documents in one reply of the server.
@@ -29,8 +30,8 @@ package enum ReadScope: Sendable {
 
     /// Returns a filter for the documents of the scope.
     /// - Parameters:
-    ///   - condition: a condition that the documents have to meet as well.
-    ///   - quick: a condition in the match language that every wanted document meets, so that the server can use an
+    ///   - condition: a further condition that the documents have to meet.
+    ///   - quick: a condition in the match language that every wanted document meets; with it, the server can use an
     ///     index.
     package func filter(where condition: Expression? = nil, quick: BSONDocument? = nil) -> BSONDocument {
         var filter = isWhole ? (try? quick?.elements())?.map { ($0.name, $0.value) } ?? [] : []
@@ -45,7 +46,7 @@ package enum ReadScope: Sendable {
         return BSONDocument(filter)
     }
 
-    /// Whether the scope covers all documents of a job, and not only a range or a list of them.
+    /// Whether the scope covers all documents of a job, instead of a range or a list of them.
     package var isWhole: Bool {
         switch self {
         case .collection, .part: true
@@ -53,30 +54,30 @@ package enum ReadScope: Sendable {
         }
     }
 
-    /// Returns the number of documents in the scope by the cheapest count; for a whole collection, it is the count of
-    /// the metadata.
+    /// Returns the number of documents in the scope; for a whole collection, the count in the metadata.
     package func count(in collection: MongoCollection) throws(MongoError) -> Int {
         if case .collection = self { return try collection.estimatedCount() }
         return try collection.countDocuments(filter())
     }
 
-    /// Returns the options of a read with the read concern "majority", with a comment that names the read's purpose in
-    /// the server's log.
+    /// Returns the options of a read with the read concern "majority".
+    ///
+    /// The comment shows the purpose of the read in the server's log.
     package func options(_ comment: String, _ more: KeyValuePairs<String, BSONValue> = [:]) -> BSONDocument {
         var builder = BSONBuilder()
         if case .collection = self {} else { builder.append("hint", ["_id": 1]) }
         builder.append("comment", .string("shipshape \(comment)"))
         builder.append("readConcern", ["level": "majority"])
-        // With a batch size, the server finds the next documents while the client processes the current ones.
+        // With a batch size, the server finds further documents while the client processes the current ones.
         builder.append("batchSize", .integer(Self.batch))
         for (name, value) in more { builder.append(name, value) }
         return builder.finish()
     }
 }
 
-/// A range of `_id`s, in the order of all BSON types: all that follow `after`, up to and including `through`.
+/// A range of `_id`s in the order of all BSON types: each `_id` after `after`, up to and including `through`.
 package struct IDSpan: Hashable, Sendable {
-    /// The last `_id` before the range; `nil` for a range from the first `_id` on.
+    /// The last `_id` before the range; `nil` if the range begins with the first `_id`.
     package let after: BSONValue?
     /// The last `_id` of the range.
     package let through: BSONValue
@@ -86,7 +87,7 @@ package struct IDSpan: Hashable, Sendable {
 
     /// The condition that a document's `_id` is in the range.
     ///
-    /// The condition is used in `$expr`, because comparisons in the match language only match values of the bound's own
+    /// The condition is used in `$expr`, because comparisons in the match language match only values of the bound's own
     /// type. The server derives exact index bounds from it.
     var membership: Expression {
         let id = Expression(.string("$_id"))

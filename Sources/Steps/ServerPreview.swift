@@ -2,22 +2,22 @@ import BSON
 import Jobs
 import Mongo
 
-/// Lets the server evaluate a server-side phase without writing, in one aggregation, and returns the outcome for each
-/// document.
+/// The evaluation of a server-side phase by the server, in one aggregation that writes nothing.
 struct ServerPreview: ~Copyable {
     private static let beforeMark = "__shipshape_before"
     private static let changesMark = "__shipshape_changes"
     private static let openMark = "__shipshape_open"
     private static let alteredMark = "__shipshape_altered"
 
-    /// The size in bytes above which a document is not sent together with its outcome, because the reply with both must
-    /// fit into 16 MiB.
+    /// The size in bytes above which a document is not sent together with its outcome.
+    ///
+    /// A reply must fit into 16 MiB.
     private static let large = 8_000_000
 
     private let collection: MongoCollection
     private var cursor: Cursor
 
-    /// Starts to read the documents of a scope through a phase.
+    /// Starts to read the documents of a scope, and to evaluate the phase on them.
     /// - Parameter onlyNeeding: whether to leave out documents that do not need the phase.
     init(_ scope: ReadScope, through phase: Phase, in collection: MongoCollection, onlyNeeding: Bool) {
         self.collection = collection
@@ -25,9 +25,8 @@ struct ServerPreview: ~Copyable {
             where: onlyNeeding ? phase.needs : nil, quick: onlyNeeding ? phase.quickNeed : nil)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
         let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
-        // This check of the whole document is a separate stage, because it has to come before the first access to a
-        // field.
-        // A locked document stays as it is, too.
+        // This check needs the whole document, so it has its own stage before the first access to a field. A locked
+        // document also stays unchanged.
         let stays = Expression.any([phase.steps.alteredAlthoughNeeded, !SyncLock.isFree])
         pipeline.append(["$set": [Self.alteredMark: stays.bson]])
         let known = phase.knowing(AlteredDocument(knownAt: Self.alteredMark))
@@ -37,8 +36,9 @@ struct ServerPreview: ~Copyable {
         cursor = collection.aggregate(pipeline, options: scope.options("preview", ["allowDiskUse": true]))
     }
 
-    /// Returns the stages of the updates; if several phases are joined, a stage before each update counts whether that
-    /// update changes the document.
+    /// Returns the stages of the updates.
+    ///
+    /// If several phases are joined, a stage before each update counts whether that update changes the document.
     private static func stages(of phase: Phase) -> [BSONDocument] {
         guard phase.parts.count > 1 else { return phase.pipeline }
         return phase.parts.flatMap { part in

@@ -9,7 +9,7 @@ import ServerSchema
 package struct StepCount: Sendable {
     /// The step in one line of text.
     package var step: String
-    /// The number of documents that still need the step and that it can change.
+    /// The number of documents that need the step and that the step can change.
     package var needing: Int
     /// The documents that the step skips, by reason.
     package var skipped: [Skipped]
@@ -18,7 +18,7 @@ package struct StepCount: Sendable {
     package struct Skipped: Sendable {
         /// The reason, as a stable name.
         package var reason: String
-        /// Whether the reason requires the operator's action.
+        /// Whether the operator has to act on the reason.
         package var isTrouble: Bool
         /// The number of documents.
         package var count: Int
@@ -28,7 +28,7 @@ package struct StepCount: Sendable {
 }
 
 extension StepCount {
-    /// Returns the sum of the counts of the same step in two sets of documents.
+    /// Returns the sum of two counts of the same step, for different documents.
     func adding(_ other: Self) -> Self {
         var sum = self
         sum.needing += other.needing
@@ -61,8 +61,7 @@ extension StepCount {
 
 /// Counts the documents that do not sync under a schema.
 ///
-/// It counts in the whole collection, or in the part of a job, because the runner of a part is not responsible for
-/// other documents.
+/// If a runner has a part of a job, it counts only in that part, because it is not responsible for other documents.
 package struct FailingCount: Sendable {
     private let schema: CompiledSchema
     private let namespace: Namespace
@@ -74,7 +73,7 @@ package struct FailingCount: Sendable {
         (self.schema, self.namespace, self.scope, self.stop) = (schema, namespace, scope, stop)
     }
 
-    /// Counts on several connections at the same time, each of which reads one part of the collection after the other.
+    /// Counts on several connections at the same time; each connection reads one part of the collection after another.
     package func run(in concurrency: Int, on pool: ClientPool, _ client: borrowing Client) throws -> Int {
         let collection = client.collection(namespace)
         guard case .collection = scope else {

@@ -4,24 +4,25 @@ import Jobs
 
 /// Finds, in the client, which steps a document needs and which steps skip it.
 ///
-/// All steps are evaluated on the document before the job, so no step may depend on what another one writes.
+/// The steps are evaluated on the document as it is before the job, so no step may depend on what another step writes.
 struct StepFinder: Sendable {
     /// The compiled conditions of one step.
     private struct Question: Sendable {
         let isNeeded: CompiledExpression
         let reasons: [CompiledExpression]
-        /// Whether several reasons for skipping can hold at once, and together with the need: different elements of an
-        /// array or dictionary may differ.
+        /// Whether the step may be needed and skipped at the same time, and skipped for several reasons.
+        ///
+        /// This is possible because the elements of an array or dictionary differ.
         let isAboutElements: Bool
     }
 
     private let questions: [Question]
-    /// Whether any step may need or skip a document; this condition is cheaper to evaluate, and false for most
+    /// The condition that any step may need or skip a document; it is cheaper to evaluate, and false for most
     /// documents.
     private let isAnything: CompiledExpression
 
     /// Compiles the conditions of steps.
-    /// - Parameter steps: the steps of a job, each of which can be evaluated on the document before the job.
+    /// - Parameter steps: the steps of a job, which must not depend on each other.
     init(_ steps: [CompiledStep]) {
         questions = steps.map { step in
             Question(
@@ -37,22 +38,22 @@ struct StepFinder: Sendable {
         .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).skipped.map(\.when) })
     }
 
-    /// The number of documents by finding.
+    /// The numbers of documents by finding.
     struct Found {
-        /// For each step, the number of documents that need it, followed by the number for each reason why it skips a
-        /// document.
+        /// The numbers of each step: of documents that need the step, and of documents that the step skips for each
+        /// reason.
         var findings: [[Int]]
-        /// The number of documents that need any of the steps.
+        /// The number of documents that need at least one step.
         var needing = 0
         /// The number of documents that were evaluated.
         var documents = 0
     }
 
-    /// The counts before the first document: all 0.
+    /// The counts before the first document, which are all 0.
     var nothing: Found { Found(findings: questions.map { Array(repeating: 0, count: $0.reasons.count + 1) }) }
 
-    /// Adds the steps' findings in a document to the counts.
-    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document; then `found` is unchanged.
+    /// Adds the findings of the steps in a document to the counts.
+    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document; `found` is then unchanged.
     func add(_ document: borrowing BSONView, to found: inout Found) throws(NotEvaluated) {
         var codes: [(step: Int, code: Int)] = []
         if try isAnything.holds(for: document) {

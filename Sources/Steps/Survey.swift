@@ -3,12 +3,10 @@ import Evaluating
 package import Jobs
 package import Mongo
 
-/// Counts, in one read of the collection, the documents that each step would change or skip, before the job and after
-/// it.
+/// Counts the documents that each step would change or skip, before and after the job, in one read of the collection.
 ///
-/// If every step can be evaluated on the document before the job, whatever other steps write, the client counts with
-/// ``StepFinder``; otherwise the server counts. If there are client-side steps, the server counts the documents that
-/// need no step, and ``Evaluation`` the others.
+/// If no step depends on what another step writes, the client counts with ``StepFinder``; otherwise the server counts.
+/// If there are client-side steps, the server counts the documents that need no step, and ``Evaluation`` the others.
 package struct Survey {
     /// The counts of all steps.
     package struct Result {
@@ -16,15 +14,15 @@ package struct Survey {
         package var before: [StepCount]
         /// The counts of each step after the job.
         package var after: [StepCount]
-        /// The number of documents that need any of the steps.
+        /// The number of documents that need at least one step.
         package var needing: Int
         /// The number of documents that were surveyed.
         package var documents: Int
     }
 
-    /// The number of documents by finding: `r0s1c2` counts those with finding 2 of step 1 in pass 0 over the steps.
+    /// The numbers of documents by finding; `r0s1c2` is the name for pass 0 over the steps, step 1 and finding 2.
     ///
-    /// Passes, steps and findings count from 0; ``CompiledStep/finding`` lists the findings.
+    /// Passes, steps and findings are numbered from 0; ``CompiledStep/finding`` lists the findings.
     private typealias Counts = [String: Int]
 
     let job: CompiledJob
@@ -33,8 +31,9 @@ package struct Survey {
     private var scope: ReadScope
     /// A filter for the part of the collection that one aggregation counts; `nil` for the whole collection.
     private var part: BSONDocument?
-    /// Whether to count also what the steps would find after the job; if not, ``Result/after`` equals
-    /// ``Result/before``, unless a step is client-side.
+    /// Whether the survey also counts what the steps would find after the job.
+    ///
+    /// If not, ``Result/after`` equals ``Result/before``, unless a step is client-side.
     private let surveysAfter: Bool
 
     /// Creates a survey of a job's documents.
@@ -54,7 +53,7 @@ package struct Survey {
         return try counted(result)
     }
 
-    /// Counts only the documents with these `_id`s, one slice at a time.
+    /// Counts only the documents with these `_id`s, one slice after another.
     package func run(over slices: [[BSONValue]]) throws -> Result {
         try .sum(
             slices.map { ids in
@@ -64,10 +63,10 @@ package struct Survey {
             })
     }
 
-    /// Counts on several connections at the same time, each of which reads one part of the collection after the other.
+    /// Counts on several connections at the same time; each connection reads one part of the collection after another.
     ///
-    /// If ``quick`` matches few documents, the survey uses one connection, because reading parts of the collection by
-    /// the index costs twice as much as reading the whole collection.
+    /// If ``quick`` matches few documents, the survey uses one connection: reading parts of the collection by the index
+    /// costs twice as much as reading the whole collection.
     /// - Parameter isDense: whether ``quick`` matches most of the documents.
     package func run(in concurrency: Int, on pool: ClientPool, isDense: Bool = false) throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
@@ -96,8 +95,7 @@ package struct Survey {
         return result
     }
 
-    /// Returns the counts, in which no document needs the job, if a cheap query shows that no step needs or skips any
-    /// document.
+    /// Returns counts of 0 if a cheap query shows that no step needs or skips any document.
     ///
     /// Returns `nil` if a step may need or skip a document, or if there is no such query.
     package func nothing() throws -> Result? {
@@ -108,8 +106,8 @@ package struct Survey {
         return try counted(result([:]))
     }
 
-    /// Returns how many documents of the scope need the job, or if `ids` are given, how many of the documents with
-    /// these `_id`s.
+    /// Returns how many documents of the scope need the job; if `ids` are given, only the documents with these `_id`s
+    /// count.
     package func needing(of ids: [BSONValue]? = nil) throws -> Int {
         let scope = ids.map { ReadScope.ids($0) } ?? self.scope
         guard job.isServerSide else {
@@ -124,9 +122,9 @@ package struct Survey {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// A cheap condition that every document meets that any step needs to change or skips; `nil` if there is none.
+    /// A cheap condition that every document meets which a step changes or skips; `nil` if there is none.
     ///
-    /// One check before the job is enough, because a document that no step applies to then is changed by no step.
+    /// It is checked only before the job, because a document to which no step applies then is changed by no step.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickRelevance
@@ -136,14 +134,14 @@ package struct Survey {
 
     /// The stages that select the documents before the steps are evaluated.
     ///
-    /// Without a client-side step, the server counts all of these documents. With one, it counts only those that need
-    /// no step.
+    /// Without a client-side step, the server counts all of these documents. With one, it counts only the documents
+    /// that need no step.
     private var stages: [BSONDocument] {
         let matches = [part, quick].compactMap(\.self).map { ["$match": .object($0)] as BSONDocument }
         return matches + scope.stages(where: job.isServerSide ? nil : !job.whole.needs)
     }
 
-    /// Returns the counts by step, with a few `_id`s for each reason why documents are skipped.
+    /// Returns the counts by step, with a few `_id`s for each reason to skip documents.
     private func result(_ counts: Counts) throws(MongoError) -> Result {
         func count(_ name: String) -> Int { counts[name] ?? 0 }
         var before: [StepCount] = []
@@ -175,12 +173,12 @@ package struct Survey {
             documents: count("documents"))
     }
 
-    /// Whether every step finds the same in a document before the job as after the steps before it in the job.
+    /// Whether each step has the same finding in a document before the job as after the earlier steps.
     ///
-    /// Then all steps are evaluated on the document before the job, which is several times cheaper than passing the
-    /// document from step to step.
+    /// All steps are then evaluated on the document before the job. That costs much less than passing the document from
+    /// step to step.
     private var evaluatesAtOnce: Bool {
-        // If a step of the job consists of several compiled steps, these build on each other.
+        // If one step of the job was compiled to several steps, these depend on each other.
         passes.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
     }
 
@@ -193,7 +191,7 @@ package struct Survey {
         let all = Expression.let(
             ["altered": job.steps.alteredAlthoughNeeded], in: Expression(.array(of: findings.map(\.bson))))
         let group: BSONDocument = ["_id": all.bson, "n": ["$sum": 1]]
-        // In most documents no step finds anything, and this filter, which excludes them, costs a third of the group
+        // No step finds anything in most documents. This filter, which excludes them, costs a third of the `$group`
         // stage.
         let isAnything = StepFinder.isAnything(job.steps)
         let found: [BSONDocument] = scope.isWhole ? [["$match": .object(isAnything.filter)]] : []
@@ -202,7 +200,7 @@ package struct Survey {
         while let document = try cursor.nextDocument() {
             guard let number = document["n"]?.integer, let found = document["_id"]?.document?.values else { continue }
             counts["documents", default: 0] += number
-            // A document needs the job if it needs any step, because no step depends on what another one writes.
+            // No step depends on what another step writes, so a document needs the job if it needs any step.
             if found.prefix(job.steps.count).contains(where: { $0.integer == 1 }) {
                 counts["any", default: 0] += number
             }
@@ -219,13 +217,13 @@ package struct Survey {
         return counts
     }
 
-    /// The most documents that the server is asked about because the client cannot evaluate them.
+    /// The most documents that the server evaluates because the client cannot.
     private static let maximumUnevaluated = 10_000
 
-    /// Returns the counts that the client finds while it reads the documents, at the speed of a check.
+    /// Returns the counts that the client makes while it reads the documents, at the speed of a check.
     ///
-    /// Returns `nil` if the server has to count: if only a list or a part of the documents is surveyed, if a step
-    /// depends on another one, if the collection has a collation or the server answers slowly, or if there are too many
+    /// Returns `nil` if the server has to count. It has to if only a list or a part of the documents is surveyed, a
+    /// step depends on another one, the collection has a collation, the server answers slowly, or there are too many
     /// documents that the client cannot evaluate.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
@@ -273,12 +271,12 @@ package struct Survey {
 }
 
 extension IDList {
-    /// The `_id`s in slices that each fit into one command.
+    /// The `_id`s of the list, in slices that each fit into one command.
     package var slices: [[BSONValue]] { ids.commandSlices(count: 1_000) }
 }
 
 extension Survey.Result {
-    /// Returns the sum of the counts of several sets of documents.
+    /// Adds the counts of several sets of documents.
     static func sum(_ results: [Survey.Result]) -> Survey.Result {
         guard let first = results.first else { return Survey.Result(before: [], after: [], needing: 0, documents: 0) }
         return results.dropFirst().reduce(first) { $0.adding($1) }
@@ -293,7 +291,7 @@ extension Survey.Result {
 }
 
 extension Survey {
-    /// Adds the counts of the documents that need a step, which the server and the client evaluate together.
+    /// Adds the counts of the documents that need a step; server and client evaluate these documents together.
     func addEvaluated(to result: inout Result) throws {
         var evaluation = Evaluation(scope, through: job.steps, in: job.context(collection), onlyNeeding: true)
         while let outcome = try evaluation.next() {

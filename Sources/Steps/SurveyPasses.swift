@@ -1,13 +1,13 @@
 import BSON
 import Jobs
 
-/// The passes of a survey over the steps of a job, by which the server finds what each step would do after the others.
+/// The passes of a survey over the steps of a job, in which the server evaluates each step after the earlier ones.
 struct SurveyPasses {
     let job: CompiledJob
-    /// The number of passes: a second one finds what the steps would do after the job.
+    /// The number of passes: one, or two if the survey also counts what the steps would find after the job.
     let count: Int
 
-    /// Whether the job has a single step, whose need is that of the job.
+    /// Whether the job has a single step, so that a document needs the job if it needs that step.
     var hasOneStep: Bool { job.steps.count == 1 }
 
     /// The stage that evaluates, once for all steps, whether the server would alter a document beyond the steps'
@@ -19,10 +19,10 @@ struct SurveyPasses {
     /// The field in which ``alterationStage`` stores whether the server would alter the document.
     private var alteredMark: String { "\(mark(0)).altered" }
 
-    /// The steps of the job, which read ``alteredMark`` instead of evaluating the condition each time.
+    /// The steps of the job; they read ``alteredMark`` instead of evaluating that condition again.
     var steps: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
 
-    /// The stages that store what each step finds after the steps before it, in addition to the document's fields.
+    /// The stages that add, to each document, the finding of each step after the earlier steps.
     var stages: [BSONDocument] {
         let need = job.whole.knowing(AlteredDocument(knownAt: alteredMark)).needs
         var pipeline: [BSONDocument] = [alterationStage]
@@ -33,7 +33,7 @@ struct SurveyPasses {
                 if step.isAboutElements {
                     pipeline.append(["$set": ["\(mark(pass)).e\(index)": step.reasonCodes.bson]])
                 }
-                // No later step reads what the last one writes.
+                // No later step reads what the last step writes.
                 let isLast = pass == count - 1 && index == job.steps.count - 1
                 if step.client == nil, !isLast { pipeline.append(step.stage) }
             }
@@ -41,7 +41,7 @@ struct SurveyPasses {
         return pipeline
     }
 
-    /// The sums of the findings, by name: `r0s1c2` counts the documents with finding 2 of step 1 in pass 0.
+    /// The sums of the findings by name; `r0s1c2` counts the documents with finding 2 of step 1 in pass 0.
     var totals: BSONDocument {
         var builder = BSONBuilder()
         builder.append("_id", nil)
@@ -61,11 +61,11 @@ struct SurveyPasses {
         return builder.finish()
     }
 
-    /// Returns the stages after which a document is as the step of this index finds it in the first pass.
+    /// Returns the stages after which a document is as the step with this index finds it in the first pass.
     func stages(before step: Int) -> [BSONDocument] {
         [alterationStage] + steps[..<step].filter { $0.client == nil }.map(\.stage)
     }
 
-    /// The name of a field that no document has; it holds the findings of all steps in one pass over the steps.
+    /// The name of a field that no document has; it holds the findings of all steps in one pass.
     private func mark(_ pass: Int) -> String { "__shipshape_\(pass)" }
 }

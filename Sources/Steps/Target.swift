@@ -3,16 +3,17 @@ import JobState
 package import Mongo
 import ServerSchema
 
-/// The properties of the collection that a job writes, as the server reports them.
+/// The collection that a job writes, as the server reports it.
 package struct Target {
-    /// The collection's UUID, which changes when the collection is dropped and created again; `nil` if the server
-    /// reports none.
+    /// The collection's UUID; `nil` if the server reports none.
+    ///
+    /// The UUID changes if the collection is dropped and created again.
     package let uuid: BSONValue?
     /// Whether the server can compare the UUID with every write.
     package let checksUUID: Bool
     /// The size of an average document in bytes; `nil` if it is unknown.
     package let averageSize: Int?
-    /// The validator that refuses writes; `nil` if no write is refused.
+    /// The collection's validator, if it refuses writes; otherwise `nil`.
     package let validator: RefusingValidator?
 
     /// Finds the collection that a job names.
@@ -33,7 +34,7 @@ package struct Target {
             throw RunError(
                 .unsupportedCollection, "\(namespace) is a \(info.kind): it cannot be backfilled")
         }
-        // Commands accept the field `collectionUUID` since MongoDB 6.0, which has wire version 17.
+        // Commands accept the field `collectionUUID` since MongoDB 6.0, whose wire version is 17.
         let checksUUID = try client.hello().maxWireVersion >= 17
         return Target(
             uuid: info.uuid, checksUUID: checksUUID, averageSize: averageSize(namespace, on: client),
@@ -61,17 +62,17 @@ package struct Target {
     private static func averageSize(_ namespace: Namespace, on client: borrowing Client) -> Int? {
         var cursor = client.collection(namespace).aggregate(
             [["$collStats": ["storageStats": [:]]], ["$project": ["size": "$storageStats.avgObjSize"]]])
-        // Without the privilege for `$collStats`, the size is unknown; the chunk size then depends on the number of
-        // documents alone.
+        // The size is unknown if the user lacks the privilege for `$collStats`. The size of a chunk then depends on the
+        // number of documents alone.
         return (try? cursor.nextDocument())?["size"]?.integer
     }
 }
 
-/// The validator of a collection that refuses writes of documents that do not fit.
+/// The validator of a collection, if it refuses writes of documents that do not fit.
 package struct RefusingValidator {
     /// The query that a document has to match so that the server accepts its write.
     package let condition: BSONDocument
-    /// Whether the server still accepts updates of a document that did not fit before (`validationLevel: moderate`).
+    /// Whether a document that did not fit before may still be updated (`validationLevel: moderate`).
     package let isModerate: Bool
 
     /// Reads the validator of a collection; `nil` if the collection refuses no writes.

@@ -6,15 +6,15 @@ import Mongo
 package import Running
 package import ServerSchema
 
-/// Follows the changes of every collection that a schema covers, judges each changed document, and keeps a ledger of
-/// the documents that do not sync.
+/// Follows the changes of every collection that a schema covers, and judges each changed document.
+///
+/// The watch keeps a ledger of the documents that do not sync.
 package struct Watch: Sendable {
-    /// The schemas by which documents are judged: those of the collections that sync, so that their failing documents
-    /// count.
+    /// The schemas of the collections that sync; the watch judges their documents, and the others do not count.
     let schemas: [CompiledSchema]
-    /// The app's id, which each entry of the ledger contains; `nil` if the schema names no app.
+    /// The internal id of the app, which each entry of the ledger contains; `nil` if the schema names no app.
     let appID: String?
-    /// The digest of the schema and the options; if it differs from the digest of an earlier run, the ledger is built
+    /// The digest of the schema and the options; if it differs from an earlier run's, the watch builds the ledger
     /// again.
     let digest: String
     let options: WatchOptions
@@ -22,7 +22,7 @@ package struct Watch: Sendable {
     let events: @Sendable (WatchEvent) -> Void
 
     /// Creates a watch; `events` is called on any of the watch's threads.
-    /// - Throws: ``WatchError`` when the ledger or the state database is a database of the sync engine, or when the
+    /// - Throws: ``WatchError`` when the ledger or the state database is in a database of the sync engine, or when the
     ///   ledger is a collection of the schema.
     package init(
         _ schema: ServerSchema, options: WatchOptions, stop: StopSignal,
@@ -46,31 +46,33 @@ package struct Watch: Sendable {
 package struct WatchOptions: Sendable {
     /// The options for the lease, the state database and the retry policy.
     package var run = RunOptions()
-    /// The collection of the ledger; apart from its record in the state database, the watch writes no other collection.
+    /// The collection that holds the ledger.
+    ///
+    /// Apart from its record in the state database, the watch writes to no other collection.
     package var ledger = Namespace(database: "shipshape", collection: "unsynced_documents")
     /// The assumptions about the app.
     package var assumptions = CheckOptions()
-    /// Whether the ledger also records documents that might not sync, and not only those that certainly do not.
+    /// Whether the ledger also lists documents that might not sync, besides those that certainly do not.
     package var isStrict = false
-    /// The count of unsynced documents at which sync stops.
+    /// The number of unsynced documents at which sync stops.
     package var limit = 100_000
-    /// The percentage of ``limit`` from which on the watch warns.
+    /// The percentage of ``limit`` at which the watch begins to warn.
     package var warnsAt = 80
-    /// Whether the watch ends once it has judged all changes up to the time at which it began.
+    /// Whether the watch ends once it has judged all changes from before its start.
     package var endsWhenCaughtUp = false
-    /// The number of threads that read a collection when the whole collection is read.
+    /// The number of threads that read when a whole collection is read.
     package var threads = 2
 
     /// Creates the default options.
     package init() {}
 
-    /// The count of unsynced documents from which on the watch warns.
+    /// The number of unsynced documents at which the watch begins to warn.
     package var warningCount: Int { (limit * warnsAt + 99) / 100 }
 }
 
 /// The reason why a watch cannot run.
 package struct WatchError: Error, CustomStringConvertible {
-    /// The text of the error: what is wrong, and how to fix it.
+    /// The text of the error, which says what is wrong and how to fix it.
     package let description: String
 
     init(_ description: String) { self.description = description }
@@ -80,34 +82,34 @@ package struct WatchError: Error, CustomStringConvertible {
 package enum WatchEvent: Sendable {
     /// An event that any runner may report.
     case run(RunEvent)
-    /// The watch starts to read a whole collection, for this reason.
+    /// The watch begins to read a whole collection, for this reason.
     case reading(Namespace, reason: String)
-    /// A whole collection was read: the number of documents, and how many of them do not sync.
+    /// The watch has read a whole collection, with this number of documents, of which `failing` do not sync.
     case wasRead(Namespace, documents: Int, failing: Int)
     /// The watch follows a collection from the position at which an earlier run stopped.
     case resumed(Namespace)
-    /// The watch has judged all changes up to the time at which it began.
+    /// The watch has judged all changes from before its start.
     case caughtUp
-    /// The ledger was counted again.
+    /// The watch has counted the entries of the ledger.
     case counted(WatchCounts)
-    /// The count of unsynced documents has reached the percentage of the limit at which the operator wants a warning.
+    /// The number of unsynced documents has reached ``WatchOptions/warningCount``.
     case warning(WatchCounts)
 }
 
-/// The number of entries in a ledger, and the state of the watch.
+/// The number of entries in a ledger, and the progress of the watch.
 package struct WatchCounts: Sendable, Hashable {
-    /// The ledger's collection.
+    /// The collection that holds the ledger.
     package var ledger: Namespace
-    /// The number of entries of each collection.
+    /// The number of entries for each watched collection.
     package var collections: [(namespace: Namespace, count: Int)]
-    /// The count of unsynced documents at which sync stops.
+    /// The number of unsynced documents at which sync stops.
     package var limit: Int
     /// The number of changes that the watch has judged since it began.
     package var changes: Int
-    /// The lag of the ledger: it shows the deployment as it was this many seconds before.
+    /// The lag of the ledger in seconds: how long ago the deployment was as the ledger shows it.
     package var lag: Int
 
-    /// The number of all entries in the ledger.
+    /// The number of entries in the whole ledger.
     package var total: Int { collections.reduce(0) { $0 + $1.count } }
 
     /// Whether two counts have the same values.
@@ -116,17 +118,17 @@ package struct WatchCounts: Sendable, Hashable {
             && left.limit == right.limit && left.collections.elementsEqual(right.collections, by: ==)
     }
 
-    /// Hashes the total and the number of changes.
+    /// Hashes only the total and the number of changes.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(total)
         hasher.combine(changes)
     }
 }
 
-/// The outcome of a watch that has ended.
+/// The outcome of a watch.
 package struct WatchOutcome: Sendable {
     /// The last counts of the ledger.
     package var counts: WatchCounts
-    /// Whether the watch judged all changes up to the time at which it began.
+    /// Whether the watch judged all changes from before its start.
     package var isCaughtUp: Bool
 }

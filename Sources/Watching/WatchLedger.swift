@@ -7,16 +7,16 @@ import Mongo
 import Running
 import Scanning
 
-/// The ledger that a watch keeps; its entries have the fields of the sync engine's ledger and, in addition, the path,
-/// the rule and the time.
+/// The ledger that a watch keeps.
 ///
-/// The `_id` of an entry contains the namespace and the `_id` of its document, so no document has two entries. Only the
-/// runner that holds the watch's lease writes to the ledger.
+/// The entries have the fields of the sync engine's ledger and, in addition, the path, the rule and the time. The `_id`
+/// of an entry consists of the namespace and the `_id` of a document, so no document has two entries. Only the runner
+/// that holds the watch's lease writes to the ledger.
 struct WatchLedger {
     let namespace: Namespace
     let appID: String?
 
-    /// Refuses a collection in a database that only the sync engine may write.
+    /// Refuses a collection in a database to which only the sync engine may write.
     static func check(_ namespace: Namespace) throws(WatchError) {
         guard namespace.database.hasPrefix(LedgerFinder.database) else { return }
         throw WatchError(
@@ -38,8 +38,8 @@ struct WatchLedger {
     }
 
     /// Returns the ledger's entry for a document that does not sync.
-    /// - Parameter pass: identifies the read of the whole collection that found the document; `nil` if a change was
-    ///   judged.
+    /// - Parameter pass: identifies the read of the whole collection that found the document; `nil` if a change of the
+    ///   document led to the judgement.
     func entry(_ id: BSONValue, of collection: Namespace, _ violation: Violation?, pass: ObjectID?) -> BSONDocument {
         var builder = BSONBuilder()
         builder.append("_id", key(id, of: collection))
@@ -69,11 +69,11 @@ struct WatchLedger {
 extension WatchLedger {
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
 
-    /// Records entries in the ledger; an entry that exists keeps its time.
+    /// Records entries in the ledger; an existing entry keeps its time.
     ///
-    /// An aggregation over the watch's record in the state database produces the entries, and its filter contains the
-    /// fence. So the server writes no entries once the lease has ended. An upsert with the fence in its filter would
-    /// then match no entry, and insert one.
+    /// The entries come from an aggregation over the watch's record in the state database, whose filter contains the
+    /// fence. The server therefore writes no entries after the lease has ended. An upsert with the fence in its filter
+    /// would not protect the ledger: without a match, it would insert the entry.
     /// - Returns: how many of the entries are new.
     @discardableResult
     func record(_ entries: [BSONDocument], under kernel: inout Kernel) throws -> Int {
@@ -119,7 +119,7 @@ extension WatchLedger {
         return known
     }
 
-    /// Returns how many of these `_id`s of entries exist in the ledger.
+    /// Returns how many of these `_id`s are `_id`s of entries in the ledger.
     private func count(of keys: [BSONValue], under kernel: borrowing Kernel) throws -> Int {
         try keys.commandSlices(count: 1_000).reduce(0) { sum, slice in
             sum + (try count(["_id": ["$in": .array(of: slice)]], under: kernel))
@@ -136,8 +136,10 @@ extension WatchLedger {
         return found.first?["n"]?.integer ?? 0
     }
 
-    /// Removes the entries of a collection's documents, except those that the given read of the whole collection
-    /// recorded; all entries if `pass` is `nil`.
+    /// Removes the entries of a collection's documents, except the entries that the given read of the whole collection
+    /// recorded.
+    ///
+    /// If `pass` is `nil`, removes all of them.
     /// - Returns: how many entries were removed.
     @discardableResult
     func remove(of collection: Namespace, except pass: ObjectID?, under kernel: inout Kernel) throws -> Int {
@@ -162,7 +164,7 @@ extension WatchLedger {
         }
     }
 
-    /// Returns the number of entries in the ledger for each collection that has any.
+    /// Returns the number of entries in the ledger for each collection that has entries.
     func counts(under kernel: borrowing Kernel) throws -> [(namespace: Namespace, count: Int)] {
         let groups = try kernel.retrying {
             try kernel.client.collection(namespace).aggregate(

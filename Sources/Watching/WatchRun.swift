@@ -8,8 +8,8 @@ import Running
 import Scanning
 
 extension Watch {
-    /// Keeps the ledger until a stop is requested or, with ``WatchOptions/endsWhenCaughtUp``, until the ledger has
-    /// caught up.
+    /// Keeps the ledger until a stop is requested; with ``WatchOptions/endsWhenCaughtUp``, at most until it has caught
+    /// up.
     ///
     /// The call blocks its thread.
     /// - Throws: ``RunError`` when another runner keeps the ledger; ``MongoError``; ``StopAsked`` when a stop is
@@ -22,7 +22,7 @@ extension Watch {
     }
 }
 
-/// The run of a watch under its lease.
+/// A run of a watch, which holds the watch's lease.
 struct WatchRun: ~Copyable, FollowingRun {
     let watch: Watch
     let ledger: WatchLedger
@@ -36,7 +36,7 @@ struct WatchRun: ~Copyable, FollowingRun {
     private var isUncounted = true
     private var hasWarned = false
 
-    /// The least time between two records of the positions in the change streams, and between two counts of the ledger.
+    /// The shortest time between two stored positions in the change streams, and between two counts of the ledger.
     private static let savePeriod = Duration.seconds(1)
     private static let countPeriod = Duration.seconds(5)
 
@@ -75,7 +75,7 @@ struct WatchRun: ~Copyable, FollowingRun {
 
     /// Refuses a server before MongoDB 5.0.
     ///
-    /// It has no `$$NOW` in the filter of a delete, so that no fence could protect the removal of entries.
+    /// In such a server, the filter of a delete cannot use `$$NOW`, so no fence could protect the removal of entries.
     private func checkServer() throws {
         guard try kernel.retrying({ try kernel.client.hello().maxWireVersion }) < ServerHello.wireVersionOf50 else {
             return
@@ -91,7 +91,8 @@ struct WatchRun: ~Copyable, FollowingRun {
 
     /// Resumes each collection at the position at which the last run stopped.
     ///
-    /// A whole collection is read if no run has read it under this schema, or if another client changed its entries.
+    /// A collection is read as a whole if no run has read it under this schema, or if another client changed the number
+    /// of its entries.
     private mutating func start() throws {
         let record = try kernel.retrying { try kernel.store.ranges.document() }
         let state = WatchState(record, digest: watch.digest)
@@ -122,7 +123,7 @@ struct WatchRun: ~Copyable, FollowingRun {
             retryLimit: watch.options.run.retryLimit)
     }
 
-    /// Returns how many entries the ledger holds for each collection.
+    /// Returns how many entries the ledger has for each collection.
     private func heldEntries() throws -> [Namespace: Int] {
         Self.byNamespace(try ledger.counts(under: kernel))
     }
@@ -131,8 +132,8 @@ struct WatchRun: ~Copyable, FollowingRun {
         Dictionary(counts.map { ($0.namespace, $0.count) }) { $1 }
     }
 
-    /// Reads each whole collection whose entries in the ledger another client has added or removed.
-    /// - Returns: how many entries the ledger then holds for each collection.
+    /// Reads each collection as a whole if another client has added or removed its entries in the ledger.
+    /// - Returns: how many entries the ledger then has for each collection.
     private mutating func repair() throws -> [(namespace: Namespace, count: Int)] {
         let counts = try ledger.counts(under: kernel)
         let held = Self.byNamespace(counts)
@@ -145,14 +146,14 @@ struct WatchRun: ~Copyable, FollowingRun {
         return hasRead ? try ledger.counts(under: kernel) : counts
     }
 
-    /// Records, for all collections, the positions in the change streams from which the next run resumes.
+    /// Stores the positions in the change streams from which the next run resumes.
     private mutating func save() throws {
         try kernel.renew(setting: WatchState.changes(collections, digest: watch.digest))
         (isUnsaved, savedAt) = (false, .now)
     }
 
-    /// Reports the counts of the ledger, and a warning once they reach the percentage of the limit.
-    /// - Parameter held: how many entries the ledger holds for each collection.
+    /// Reports the counts of the ledger, and a warning when they have reached ``WatchOptions/warningCount``.
+    /// - Parameter held: how many entries the ledger has for each collection.
     private mutating func count(_ held: [(namespace: Namespace, count: Int)]) throws -> WatchCounts {
         let now = try kernel.retrying { try kernel.client.operationTime() }
         let lag = collections.map { max(0, Int(now >> 32) - $0.time.seconds) }.max() ?? 0
@@ -204,7 +205,7 @@ extension WatchRun {
         isUnsaved = true
     }
 
-    /// Returns the documents of the batch that do not sync, judged as they are stored now.
+    /// Returns the documents of the batch that do not sync, as they are stored now.
     private static func judge(
         _ batch: ChangeFeed.Batch, _ schema: CompiledSchema, isStrict: Bool, on client: borrowing Client
     ) throws -> [FailingID] {
@@ -230,7 +231,9 @@ extension WatchRun {
 // MARK: Reading a whole collection
 
 extension WatchRun {
-    /// Reads a whole collection and judges its documents, while a change feed collects the changes to judge after that.
+    /// Reads a whole collection and judges its documents.
+    ///
+    /// In the meantime, a change feed collects the changes, which are judged afterwards.
     private mutating func read(_ index: Int, because reason: String) throws {
         let namespace = collections[index].namespace
         watch.events(.reading(namespace, reason: reason))
@@ -251,8 +254,8 @@ extension WatchRun {
             return try save()
         }
         let pass = ObjectID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
-        // The entries that this watch adds and removes are counted here; a count of the ledger would include the
-        // changes of another client.
+        // The entries that this watch adds and removes are counted one by one, because a count of the ledger would
+        // include another client's changes.
         var own = try heldEntries()[namespace] ?? 0
         let found = FailingQueue(isStopped: { [stop = kernel.stop] in stop.isRaised })
         let scan = CollectionScan(collections[index].schema, on: kernel.pool, options: options(tellingOf: found))
@@ -290,9 +293,10 @@ extension WatchRun {
 }
 
 extension WatchedCollection {
-    /// Returns why the ledger's entries for the collection are unreliable, as a clause; `nil` if their number is the
-    /// one that the watch left.
-    /// - Parameter held: how many entries the ledger holds for each collection.
+    /// Returns why the ledger's entries for the collection are unreliable, as a clause.
+    ///
+    /// Returns `nil` if their number is the same as when the watch last wrote them.
+    /// - Parameter held: how many entries the ledger has for each collection.
     fileprivate func lack(of held: [Namespace: Int]) -> String? {
         let held = held[namespace] ?? 0
         guard let entries, entries != held else { return nil }

@@ -4,7 +4,7 @@ import Concurrency
 import Following
 import Synchronization
 
-/// A collection that a watch follows, and how far the watch has come in its changes.
+/// A collection that a watch follows, with the progress in its changes.
 struct WatchedCollection {
     let schema: CompiledSchema
     var feed: ChangeFeed?
@@ -12,8 +12,9 @@ struct WatchedCollection {
     var place: FeedPlace?
     /// The time up to which the watch has judged all changes.
     var time = ClusterTime(rawValue: 0)
-    /// The number of the collection's entries that the watch has left in the ledger; `nil` until the collection is read
-    /// or resumed.
+    /// The number of the collection's entries that the watch left in the ledger.
+    ///
+    /// `nil` until the collection is read or resumed.
     var entries: Int?
 
     init(schema: CompiledSchema) { self.schema = schema }
@@ -33,7 +34,7 @@ struct FailingID: Sendable {
     }
 }
 
-/// A queue of the failing documents that the threads of a scan find, for the thread that records them in the ledger.
+/// A queue of failing documents, from the threads of a scan to the thread that records them in the ledger.
 final class FailingQueue: Sendable {
     private let state = Mutex<(waiting: [FailingID], count: Int)>(([], 0))
     private let isStopped: @Sendable () -> Bool
@@ -43,7 +44,7 @@ final class FailingQueue: Sendable {
 
     init(isStopped: @Sendable @escaping () -> Bool) { self.isStopped = isStopped }
 
-    /// The number of failing documents that were added to the queue; a document counts each time it is found.
+    /// The number of failing documents that were added to the queue in all; a document counts each time it is found.
     var count: Int { state.withLock { $0.count } }
 
     func add(_ found: FailingID) {

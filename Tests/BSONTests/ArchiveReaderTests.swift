@@ -2,7 +2,7 @@ import BSON
 import DumpWriter
 import Testing
 
-/// Archives are read block by block, and only complete ones are accepted.
+/// Tests that archives are read block by block, and that only complete archives are accepted.
 @Suite struct ArchiveReaderTests {
     private static let person = Namespace(database: "app", collection: "person")
     private static let dog = Namespace(database: "other", collection: "dog")
@@ -38,7 +38,7 @@ import Testing
 
     /// The reader keeps the names of an archive's collections in memory, so it refuses names that no server allows.
     ///
-    /// A few gzipped bytes could otherwise contain a name of any length.
+    /// Otherwise, a few gzipped bytes could contain a name of any length.
     @Test func aNameThatNoServerHasIsRefused() throws {
         let long = Namespace(database: "app", collection: String(repeating: "x", count: 2_000))
         let error = try #require(try Reading(ArchiveWriter([long]).bytes, wanted: [Self.person]).error)
@@ -48,7 +48,7 @@ import Testing
 
     @Test func theChecksumIsThatOfTheDefinition() throws {
         #expect(ArchiveWriter.checksum(Array("123456789".utf8)) == 0x995D_C9BB_DF19_39FA)
-        // The lengths are around multiples of the machine words that the reader's checksum takes at once.
+        // The reader's checksum processes several bytes at once, so the lengths are around multiples of that number.
         for count in 0..<40 {
             let document: BSONDocument = ["b": .binary(subtype: 0, bytes: (0..<UInt8(count)).map { $0 &* 37 })]
             var writer = ArchiveWriter([Self.person])

@@ -8,7 +8,9 @@ import Testing
     }
     static let bytes = documents.flatMap(\.bytes)
 
-    /// Reads a file with these bytes, and returns the documents up to its end, or those before an error and the error.
+    /// Reads a file with these bytes.
+    ///
+    /// Returns all documents; after an error, the documents before it and the error.
     static func read(
         _ bytes: [UInt8], validating: Bool = false, bufferSize: Int = 64
     ) throws -> (documents: [BSONDocument], error: DumpError?) {
@@ -30,7 +32,7 @@ import Testing
         #expect(result.documents == Self.documents)
     }
 
-    /// Reads a file block by block, and validates each document, which the block reader does not do itself.
+    /// Reads a file block by block, and validates each document, because the block reader does not.
     private static func readBlocks(_ bytes: [UInt8], bufferSize: Int) throws -> ([BSONDocument], DumpError?) {
         let file = try TemporaryFile(bytes)
         var (documents, block): ([BSONDocument], [UInt8]) = ([], [])

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    // The value of an element "x" at the top level begins at byte 7.
+    // In these bytes, the value of an element "x" at the top level begins at byte 7.
     static let damages: [Damage] = [
         .init("no bytes", [], .truncated, at: 0),
         .init("four bytes", [5, 0, 0, 0], .truncated, at: 0),

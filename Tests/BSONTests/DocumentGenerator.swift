@@ -1,8 +1,8 @@
 import BSON
 
-/// Makes small documents over all types and nestings; the same seed gives the same documents.
+/// A generator of small documents with all types and nestings; the same seed gives the same documents.
 ///
-/// Names, texts and numbers come from small pools, so that two documents often agree in part.
+/// Names, texts and numbers come from small sets, so that two documents often have parts in common.
 struct DocumentGenerator {
     private var state: UInt64
 
@@ -16,14 +16,14 @@ struct DocumentGenerator {
         }
     }
 
-    /// Returns a document with at most `levels` + 1 elements, whose values are nested at most `levels` deep.
+    /// Returns a document with up to `levels` + 1 elements, whose values are nested up to `levels` deep.
     mutating func document(levels: Int) -> BSONDocument {
         var builder = BSONBuilder()
         for _ in 0...below(levels + 1) { builder.append(pick(["", "a", "b", "ab", "é"]), value(levels: levels)) }
         return builder.finish()
     }
 
-    /// Returns a value of any type, but an object or array only while `levels` is above 0.
+    /// Returns a value of any type; an object or an array only if `levels` is above 0.
     mutating func value(levels: Int) -> BSONValue {
         switch below(levels > 0 ? 24 : 19) {
         case 0: .double(pick(Self.doubles))
@@ -50,7 +50,7 @@ struct DocumentGenerator {
         }
     }
 
-    /// Returns a number from 0 up to, but without, `bound` (SplitMix64).
+    /// Returns a number from 0 to `bound` - 1 (SplitMix64).
     mutating func below(_ bound: Int) -> Int {
         state &+= 0x9E37_79B9_7F4A_7C15
         var bits = state
@@ -63,7 +63,7 @@ struct DocumentGenerator {
 
     private mutating func text() -> String { pick(["", "a", "ab", "b", "a\u{0}", "a\u{0}b", "é", "\u{FFFF}", "𝄞"]) }
 
-    /// A text without NUL, because libbson cuts code at a NUL when it reads JSON.
+    /// Returns a text without NUL: when libbson reads JavaScript code from JSON, it cuts the code off at a NUL.
     private mutating func code() -> String { pick(["", "a", "ab", "é"]) }
 
     private mutating func bytes() -> [UInt8] { (0..<below(6)).map { _ in pick([0, 1, 0x7F, 0x80, 0xFF]) } }

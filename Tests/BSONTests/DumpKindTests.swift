@@ -2,7 +2,7 @@ import BSON
 import DumpWriter
 import Testing
 
-/// The kind of a source is detected by its content, not by its name.
+/// Tests that the kind of a source is detected by the source's content and not by its name.
 @Suite struct DumpKindTests {
     @Test func theFirstBytesDecideTheKind() throws {
         let document: BSONDocument = ["_id": 1]
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// Each of these documents begins with a length whose bytes are also characters with which JSON can begin.
+    /// The length at the beginning of each document has bytes with which JSON text can begin, too.
     @Test(arguments: [0x20, 0x5B, 0x7B, 0x0A0A, 0xBF_BBEF]) func aDocumentOfAnyLengthIsBSON(_ length: Int) throws {
         let document: BSONDocument = ["b": .binary(subtype: 0, bytes: Array(repeating: 1, count: length - 13))]
         #expect(try kind(of: document.bytes) == .bson)

@@ -2,13 +2,13 @@ import BSON
 import SystemPackage
 import Testing
 
-/// The result of reading bytes: all documents, or the documents before an error and the error.
+/// The result of reading bytes: all documents; after an error, the documents before it and the error.
 struct Reading: Equatable {
     var documents: [BSONDocument] = []
     var error: DumpError?
 
     /// Reads the bytes as BSON, extended JSON or an archive, depending on their content.
-    /// - Parameter wanted: the collections to read from an archive.
+    /// - Parameter wanted: the collections to read if the bytes are an archive.
     init(_ bytes: [UInt8], wanted: [Namespace] = [], bufferSize: Int = 1 << 12) throws {
         let file = try TemporaryFile(bytes)
         do throws(DumpError) {

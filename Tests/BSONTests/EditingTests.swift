@@ -27,9 +27,9 @@ import Testing
 }
 
 @Suite struct SizeTests {
-    /// A document takes four bytes for its length and one for its end.
+    /// A document needs four bytes for its length and one byte for its end.
     ///
-    /// An element takes two in addition to its name and value.
+    /// An element needs two bytes in addition to those of its name and its value.
     @Test(arguments: Samples.everyType) func aValueTakesWhatItTakesInADocument(_ value: BSONValue) {
         #expect(BSONDocument([("name", value)]).bytes.count == 4 + 2 + "name".utf8.count + value.byteCount + 1)
     }

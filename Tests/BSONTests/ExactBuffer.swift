@@ -1,6 +1,6 @@
 import BSON
 
-/// Bytes in a heap block of exactly their size, so that AddressSanitizer detects a read of the next byte.
+/// Bytes in a memory block of exactly their size, so that AddressSanitizer detects a read beyond them.
 @safe final class ExactBuffer {
     private let memory: UnsafeMutableRawBufferPointer
 
@@ -11,7 +11,7 @@ import BSON
 
     deinit { unsafe memory.deallocate() }
 
-    /// The bytes, borrowed.
+    /// The bytes.
     var span: RawSpan {
         @_lifetime(borrow self)
         get {
@@ -20,7 +20,7 @@ import BSON
         }
     }
 
-    /// Runs `body` while one byte has another value.
+    /// Runs `body` while the byte at `offset` has another value.
     func with(_ byte: UInt8, at offset: Int, _ body: () -> Void) {
         let before = unsafe memory[offset]
         unsafe memory[offset] = byte

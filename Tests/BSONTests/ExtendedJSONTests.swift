@@ -90,8 +90,7 @@ import Testing
             #expect(try BSONValue(extendedJSON: value.extendedJSON()) == value)
             let list: BSONDocument = ["list": [1, value]]
             let text = try list.extendedJSON()
-            // libbson takes the name from memory in which an earlier name is left over, which may happen to be the
-            // right one.
+            // libbson takes the name from memory in which an earlier name may be left, possibly the right one.
             let again = try? BSONDocument(extendedJSON: text)
             #expect(again == nil || again == list)
         }
@@ -109,6 +108,6 @@ import Testing
 }
 
 extension Decimal128 {
-    /// Whether the number's text gives the same bits again; it does not if the coefficient is too large.
+    /// Whether the number's text reads back as the same bits; it does not if the coefficient is too large.
     fileprivate var exponentIsPlain: Bool { Decimal128(description) == self }
 }

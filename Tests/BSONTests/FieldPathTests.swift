@@ -29,7 +29,7 @@ import Testing
         "tags": [["city": "no"]], "none": nil,
     ]
 
-    /// The result of a lookup at a path, with a copied value so that it can be compared.
+    /// The result of a lookup at a path, with a copy of the value, so that results can be compared.
     enum Answer: Equatable {
         case found(BSONValue, inDocumentOf: Int)
         case missing(Int)

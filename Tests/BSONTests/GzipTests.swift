@@ -2,7 +2,7 @@ import BSON
 import DumpWriter
 import Testing
 
-/// Compressed sources are read like their uncompressed content.
+/// Tests that a compressed source is read like the uncompressed source.
 @Suite struct GzipTests {
     private static let documents: [BSONDocument] = (0..<2_000).map { number in
         ["_id": .integer(number), "text": .string(String(number * 7_919, radix: 36))]

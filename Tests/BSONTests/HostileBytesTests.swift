@@ -1,11 +1,11 @@
 import BSON
 import Testing
 
-/// Reading arbitrary bytes as a document ends with an error or with every value read.
+/// Tests that reading any bytes as a document gives either all values or an error.
 ///
-/// It never traps, and never reads a byte outside the document. `scripts/test-sanitized address` runs this under
-/// AddressSanitizer. Each of a thousand documents is cut at every byte in two ways, and every byte is changed in four
-/// ways. Eight slices of the documents let the processor cores share the work.
+/// Reading never traps, and never reads a byte outside of the document. `scripts/test-sanitized address` runs these
+/// tests under AddressSanitizer. Each of a thousand documents is cut off at every byte in two ways, and every byte is
+/// changed in four ways. The documents are in eight parts, so that the processor cores share the work.
 @Suite struct HostileBytesTests {
     static let documents = 1000
     static let slices = 8
@@ -46,9 +46,10 @@ import Testing
             guard let json = try? document.extendedJSON(), let again = try? BSONDocument(extendedJSON: json) else {
                 continue
             }
-            // libbson reads extended JSON inside a scope as plain objects.
+            // libbson reads extended JSON inside a scope as ordinary objects.
             guard !json.contains("$scope") else { continue }
-            // Documents are compared by order, because numbers with equal text may have different bits.
+            // The documents are compared in MongoDB's order, because numbers with the same text may have different
+            // bits.
             #expect(BSONOrder.compare(.object(again), .object(document)) == .equal)
         }
         #expect(outcome.refused == 0)
@@ -60,16 +61,16 @@ import Testing
     }
 }
 
-/// The outcome of reading bytes that may be a document.
+/// The counts of what happened when bytes were read that may be a document.
 private struct Outcome {
     var accepted = 0
     var refused = 0
 
-    /// Reads everything that the bytes contain as a document.
+    /// Reads all values in the bytes as those of a document.
     mutating func read(_ buffer: ExactBuffer) {
         do {
             let view = try BSONView(buffer.span)
-            // The values are read even if the validation fails, because reading must not rely on it.
+            // The values are read even after a failed validation, because reading must be safe without it.
             let isValid = (try? view.validate()) != nil
             _ = view.compare(to: view)
             if isValid { _ = try? view.extendedJSON(.relaxed) }
@@ -80,7 +81,7 @@ private struct Outcome {
         }
     }
 
-    /// Expects an error for bytes whose length field does not match their count.
+    /// Expects an error for bytes whose number differs from their length field.
     mutating func expectError(_ buffer: ExactBuffer) {
         do {
             _ = try BSONView(buffer.span)

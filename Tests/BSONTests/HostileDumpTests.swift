@@ -2,7 +2,7 @@ import BSON
 import DumpWriter
 import Testing
 
-/// Damage to a source's bytes causes neither a crash nor documents that go missing without an error.
+/// Tests that damage to a source's bytes never causes a crash, and never loses documents without an error.
 @Suite struct HostileDumpTests {
     private static let person = Namespace(database: "app", collection: "person")
     private static let documents: [BSONDocument] = (0..<12).map { number in
@@ -19,7 +19,7 @@ import Testing
         try Reading(bytes, wanted: [Self.person], bufferSize: 64)
     }
 
-    /// Reads every prefix of the bytes, and returns the lengths of the prefixes that cause no error.
+    /// Reads every prefix of the bytes, and returns the lengths of the prefixes that are read without an error.
     private func silentCuts(_ bytes: [UInt8]) throws -> [Int] {
         #expect(try reading(bytes) == Reading(bytes, wanted: [Self.person]))
         #expect(try reading(bytes).documents == Self.documents)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func aSourceThatHasAnEndIsNeverCutInSilence() throws {
-        // An empty file is a valid file without documents.
+        // An empty file is valid, and has no documents.
         #expect(try silentCuts(Self.archive) == [0])
         #expect(try silentCuts(gzip(Self.archive)) == [0])
         #expect(try silentCuts(gzip(Self.bson)) == [0])
@@ -39,7 +39,9 @@ import Testing
         #expect(try silentCuts(Self.json(",", ("[", "]"))) == [0])
     }
 
-    /// Plain documents have no end marker, so only a cut between two documents is not noticed.
+    /// A file of plain documents has no end marker, so a cut between two documents is not noticed.
+    ///
+    /// Any other cut is.
     @Test func documentsAloneAreCutInSilenceOnlyBetweenTwo() throws {
         let sizes = Self.documents.map(\.bytes.count)
         #expect(try silentCuts(Self.bson) == sizes.indices.map { sizes[..<$0].reduce(0, +) })
@@ -55,7 +57,7 @@ import Testing
     @Test func aFlippedBitOfGzipLosesNothingInSilence() throws { try flipEach(gzip(Self.bson)) }
 
     private func flipEach(_ bytes: [UInt8]) throws {
-        // The flipped bit rotates with the position, so that each kind of byte gets each bit flipped.
+        // The number of the flipped bit changes from byte to byte, so that each kind of byte gets each bit flipped.
         for index in bytes.indices {
             var flipped = bytes
             flipped[index] ^= 1 << (index % 8)
@@ -64,7 +66,7 @@ import Testing
         }
     }
 
-    /// Without a checksum, a flipped bit may give another value, but never a crash.
+    /// Without a checksum, a flipped bit may give another value, but never causes a crash.
     @Test func aFlippedBitOfDocumentsAloneIsNoCrash() throws {
         for bytes in [Self.bson, try Self.json("\n", ("", "\n")), try Self.json(",", ("[", "]"))] {
             for index in bytes.indices {

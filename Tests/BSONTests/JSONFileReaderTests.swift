@@ -2,7 +2,7 @@ import BSON
 import DumpWriter
 import Testing
 
-/// Extended JSON is read document by document, in every format that mongoexport writes.
+/// Tests that extended JSON is read document by document, in every format that mongoexport writes.
 @Suite struct JSONFileReaderTests {
     private static let documents: [BSONDocument] = (0..<40).map { number in
         ["_id": .integer(number), "long": .long(Int64(number)), "text": "a\"}]\\\n", "list": [1, ["x": 2.5], nil]]

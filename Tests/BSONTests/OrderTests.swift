@@ -1,9 +1,9 @@
 import BSON
 import Testing
 
-/// The order of values.
+/// Tests the order of values.
 ///
-/// In unusual cases, the expected result comes from mongod 6.0.5: from `$cmp`, and from an index.
+/// For unusual values, the expected order is that of mongod 6.0.5, from `$cmp` and from an index.
 @Suite struct OrderTests {
     /// One value of each type, in mongod's order.
     static let byType: [BSONValue] = [
@@ -30,7 +30,7 @@ import Testing
         [.long(.max - 1), .long(.max), decimal("9223372036854775807.5"), .double(0x1p63), .double(.infinity)],
         [decimal("-Infinity"), .double(-.greatestFiniteMagnitude), decimal("-1E-6176"), .int(0)],
         [.double(.greatestFiniteMagnitude), decimal("1E+309"), decimal("9E+6144"), .double(.infinity)],
-        // A double lies between the two decimals of 34 digits that are nearest to it, and equals neither.
+        // A double is between the two nearest decimals of 34 digits, and equals neither.
         [
             decimal("0.1"), decimal("0.1000000000000000055511151231257827"), .double(0.1),
             decimal("0.1000000000000000055511151231257828"),
@@ -40,9 +40,9 @@ import Testing
             decimal("-0.1000000000000000055511151231257827"),
         ],
         [.int(0), .double(.leastNonzeroMagnitude), decimal("4.940656458412465441765687928682214E-324")],
-        // Text is ordered by its UTF-8 bytes, without a locale; a NUL counts.
+        // Texts are ordered by their UTF-8 bytes, without a locale; a NUL is a byte like any other.
         ["", "B", "a", "a\u{0}", "a\u{0}b", "ab", "z", "é", "\u{FFFF}", "𝄞"],
-        // Binary data is ordered by length first, then subtype, then bytes.
+        // Binary data is ordered first by length, then by subtype, then by bytes.
         [binary(9, []), binary(0, [255]), binary(1, [0]), binary(0x80, [0]), binary(0, [0, 0])],
         [.date(milliseconds: .min), .date(milliseconds: -1), .date(milliseconds: 0), .date(milliseconds: .max)],
         [.timestamp(0), .timestamp(1 << 32), .timestamp(.max)],
@@ -50,10 +50,10 @@ import Testing
         [.regex(pattern: "a", options: "x"), .regex(pattern: "ab", options: ""), .regex(pattern: "ab", options: "i")],
         [.dbPointer("z", ObjectID(high: 9, low: 0)), .dbPointer("aa", ObjectID(high: 0, low: 0))],
         [.javascriptWithScope("a", ["z": 9]), .javascriptWithScope("b", [:]), .javascriptWithScope("b", ["a": 1])],
-        // Fields are compared by type, then name, then value. A document that ends first comes first.
+        // Fields are compared first by type, then by name, then by value. If one document ends first, it comes first.
         [[:], ["b": 1], ["b": 1, "a": nil], ["b": 2], ["a": "x"], ["a": [:]]],
         [["z": nil], ["a": .int(.min)], ["b": .int(.min)]],
-        // Elements of an array have no names.
+        // The elements of an array have no names to compare.
         [[], [nil], [1], [1, nil], [1, 1], [2], ["a"], [[]]],
     ]
 

@@ -1,11 +1,11 @@
 import BSON
 
-/// Writes the bytes of a document by hand, because the builder refuses to write invalid ones.
+/// Returns the bytes of a document with this body, which may be invalid; the builder writes only valid ones.
 func raw(_ body: [UInt8], length: Int? = nil) -> [UInt8] {
     int32(length ?? body.count + 5) + body + [0]
 }
 
-/// Writes one element: its type byte, its name, and these bytes as its value.
+/// Returns the bytes of one element: its type byte, its name, and these bytes as its value.
 func element(_ type: UInt8, _ name: String = "x", _ value: [UInt8] = []) -> [UInt8] {
     [type] + Array(name.utf8) + [0] + value
 }
@@ -16,12 +16,12 @@ func int32(_ value: Int) -> [UInt8] {
     return (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
 }
 
-/// Returns the error of reading the elements at the top level of a document, or `nil`.
+/// Returns the error of reading the elements at the top level of a document; `nil` if there is none.
 func walkError(_ bytes: [UInt8]) -> BSONError? {
     errorOf { _ = try BSONDocument(bytes: bytes).elements() }
 }
 
-/// Returns the error of validating a document, or `nil`.
+/// Returns the error of validating a document; `nil` if there is none.
 func validationError(_ bytes: [UInt8]) -> BSONError? {
     errorOf {
         let document = try BSONDocument(bytes: bytes)
@@ -34,7 +34,7 @@ private func errorOf(_ body: () throws -> Void) -> BSONError? {
     return nil
 }
 
-/// Returns an object nested `levels` deep, the outermost document not counted.
+/// Returns a document with objects nested `levels` deep inside it.
 func nested(_ levels: Int) -> BSONDocument {
     (0..<levels).reduce(BSONDocument()) { inner, _ in ["n": .object(inner)] }
 }

@@ -1,6 +1,6 @@
 import BSON
 
-/// Values that several suites use.
+/// Values for several suites.
 enum Samples {
     /// One value of each type, in the order of ``BSONType/all``.
     static let everyType: [BSONValue] = [

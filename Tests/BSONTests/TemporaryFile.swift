@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A temporary file with given bytes, which is removed together with this object.
+/// A temporary file with these bytes, which is removed when the object is released.
 final class TemporaryFile: Sendable {
     let path: FilePath
 

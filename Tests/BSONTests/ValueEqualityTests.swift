@@ -2,7 +2,7 @@ import Testing
 
 @testable import BSON
 
-/// Equality of values follows the server: texts are compared by their bytes, and a NaN equals itself.
+/// Tests that values are equal as on the server: texts are compared by their bytes, and a NaN equals itself.
 @Suite struct ValueEqualityTests {
     private static let texts: [@Sendable (String) -> BSONValue] = [
         { .string($0) }, { .symbol($0) }, { .javascript($0) }, { .regex(pattern: $0, options: "") },
@@ -10,7 +10,7 @@ import Testing
         { .javascriptWithScope($0, [:]) }, { .object([$0: 1]) },
     ]
 
-    /// Swift's `String` considers the two spellings of é equal, but the server does not.
+    /// Swift's `String` considers two different spellings of é equal, but the server does not.
     @Test(arguments: texts.indices) func twoSpellingsOfALetterAreTwoValues(_ index: Int) {
         let (composed, decomposed) = (Self.texts[index]("\u{e9}"), Self.texts[index]("e\u{301}"))
         #expect(composed != decomposed)

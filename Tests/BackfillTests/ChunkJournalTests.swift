@@ -5,7 +5,7 @@ import Testing
 @testable import Backfill
 @testable import JobState
 
-/// The journal entries that a chunk of documents has.
+/// Tests the journal entries for a chunk of documents.
 @Suite struct ChunkJournalTests {
     private func groups(_ journal: ChunkJournal) throws -> [JournalGroup] {
         try journal.parts.flatMap {
@@ -67,7 +67,7 @@ import Testing
         #expect(group.places == [2, 3])
         let restoring = Restoring(id: 1, group: group, groupIndex: 0, current: after)
         #expect(try restoring.restored() == before)
-        // Fields that other clients have added since are kept.
+        // Undo keeps fields that other clients have added since the job.
         let later = Restoring(id: 1, group: group, groupIndex: 0, current: after.appending("f", 6))
         #expect(try later.restored() == before.appending("f", 6))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// The rules by which a chunk's size changes.
+/// Tests how the size of the next chunk follows from the measured time and size of the last one.
 @Suite struct ChunkSizeTests {
     @Test(
         arguments: [
@@ -23,7 +23,7 @@ import Testing
         #expect(size.documents == 625)
     }
 
-    /// The chunk size is multiplied by the target time over the measured time, but by no more than 1.5 at once.
+    /// The size is multiplied by the target time divided by the measured time, but grows at most by a factor of 1.5.
     @Test(arguments: [(250, 750), (400, 625), (500, 500), (625, 400), (1_000, 250), (2_000, 125), (1, 750)])
     func timeSteers(_ milliseconds: Int, _ expected: Int) {
         var size = size(500, cap: 10_000)
@@ -52,7 +52,7 @@ import Testing
         for _ in 0..<10 { size.learn(from: 500, time: .milliseconds(1)) }
         size.learn(from: 500, time: .milliseconds(2_501))
         #expect(size.documents == 50)
-        // The measurements that were made before the size changed are dropped.
+        // Measurements from before the last change of the size do not count.
         for _ in 0..<10 { size.learn(from: 50, time: .milliseconds(50)) }
         #expect(size.documents == 50)
         size.learn(from: 50, time: .milliseconds(50))

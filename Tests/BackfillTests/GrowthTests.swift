@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// The sizes of a job's checkpoint and journal, for a collection of any size; `Benchmarks/growth.md` has the numbers.
+/// Tests the sizes of a job's checkpoint and journal for large collections; `Benchmarks/growth.md` has the numbers.
 @Suite struct GrowthTests {
     private func checkpoint(chunks: Int) -> BSONDocument {
         var progress = Progress([:])
@@ -18,12 +18,12 @@ import Testing
     @Test func aCheckpointIsAsLargeAfterTenMillionChunksAsAfterTen() {
         let few = checkpoint(chunks: 10).bytes.count
         let many = checkpoint(chunks: 10_000_000).bytes.count
-        // Two sums in the checkpoint outgrow 32 bits, and one of them is stored twice.
+        // With many documents, two sums in the checkpoint need more than 32 bits; one of them is stored twice.
         #expect(many - few <= 12)
         #expect(many < 1_024)
     }
 
-    /// Returns the journal's bytes per document, for a job that converts a field of 20,000 documents to text.
+    /// Returns the number of journal bytes per document, for a job that converts a field of 20,000 documents to text.
     private func journaled(_ field: String) throws -> Int {
         var journal = ChunkJournal(touched: [field])
         for index in 0..<20_000 {
@@ -36,8 +36,8 @@ import Testing
     }
 
     @Test func theJournalOfARetypeTakesLessThanTheDocuments() throws {
-        // `quantity` has 20 values, so the journal has 20 groups, with an `_id` for each document. Every `serial` is
-        // different, so each document has a group of its own.
+        // `quantity` has 20 different values, so the journal has 20 groups, each with the `_id`s of its documents.
+        // Every `serial` is different, so each document has its own group.
         #expect(try journaled("quantity") < 40)
         #expect(try journaled("serial") < 200)
     }

@@ -6,9 +6,9 @@ import Testing
 @testable import Backfill
 @testable import JobState
 
-/// An attempt at a write whose replies were lost or incomplete reports only what is certain.
+/// Tests that an attempt at a write reports only what is certain if its replies were lost or incomplete.
 @Suite struct JournaledAttemptTests {
-    /// An attempt at these documents of which the first `sent` updates, or all of them, were sent.
+    /// Returns an attempt to write these documents, of which the first `sent` updates were sent; by default all.
     private func attempt(_ ids: ClosedRange<Int>, sent: Int = .max) -> JournaledAttempt {
         var attempt = JournaledAttempt(1, ids.map { DueDocument(id: .integer($0), change: nil, judgement: nil) })
         attempt.updates = ids.map {
@@ -22,7 +22,7 @@ import Testing
         MongoError(.server, code, message: "x", modified: modified, modifiedAtLeast: atLeast)
     }
 
-    /// The error of an attempt whose reply never arrived.
+    /// The error of an attempt without a reply.
     private let lost = MongoError(.stream, .hostUnreachable, message: "gone", labels: ["RetryableWriteError"])
 
     @Test func allThatIsAcknowledgedIsWhole() {
@@ -40,10 +40,10 @@ import Testing
         #expect(reported && attempt.isWhole)
     }
 
-    /// The server reports only a lower bound for the number of changed documents.
+    /// After an error, the server reports only a lower bound for the number of changed documents.
     ///
-    /// That is exact if each document has its own update. An update of many may have changed some before the refused
-    /// one.
+    /// The number is exact if each document has its own update. An update of many documents may have changed some
+    /// before the one that was refused.
     @Test func aSumThatIsALowerBoundIsExactOnlyDocumentByDocument() {
         for isPerDocument in [true, false] {
             var attempt = attempt(1...3)
@@ -70,9 +70,7 @@ import Testing
         #expect(written.unsure == [1] && written.missed.isEmpty)
     }
 
-    /// A count that matches the documents that look changed shows which document was missed.
-    ///
-    /// This holds only if the write cannot have changed any other document.
+    /// If the write cannot have changed any other document, the number of changes shows which documents it missed.
     @Test func aCountNamesTheMissedOnesWhereNothingElseIsPossible() {
         var attempt = attempt(1...3)
         attempt.wrote(2)
@@ -97,7 +95,7 @@ import Testing
         var attempt = attempt(1...4, sent: 2)
         attempt.wrote(2)
         #expect(!attempt.isWhole && attempt.sentIDs == [1, 2])
-        // A client has changed document 4 in the way that the attempt would have.
+        // A client has made the same change to document 4 as the attempt.
         let written = attempt.written(seeing: [1, 2, 4], others: [])
         #expect(written.missed == [3, 4] && written.unsure.isEmpty)
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import Backfill
 @testable import Jobs
 
-/// A run counts each document once, even after failures and retries.
+/// Tests that a run counts each document once, even after failures and retries.
 @Suite struct RunTallyTests {
     @Test func aChunkCountsWithItsCheckpoint() {
         var tally = RunTally()
@@ -51,7 +51,7 @@ import Testing
     }
 }
 
-/// The documents that a run makes unsyncable, each counted once.
+/// Tests that a run counts each document that it makes unsyncable once.
 @Suite struct UnsyncAccountTests {
     @Test func aWriteThatIsTriedAgainCountsOnce() {
         var account = UnsyncAccount()
@@ -60,7 +60,7 @@ import Testing
         #expect(account.unsyncable == 3)
     }
 
-    /// After the checkpoint, a user repaired the document, and the job makes it unsyncable again.
+    /// After the checkpoint, a user repairs the document, and the job makes the document unsyncable again.
     @Test func afterItsCheckpointADocumentCountsAgain() {
         var account = UnsyncAccount()
         account.begin(unsyncable: [1])
@@ -74,7 +74,7 @@ import Testing
         account.begin(unsyncable: [1, 2])
         account.skip(1)
         #expect(account.unsyncable == 1 && account.takeUnconfirmed() == [1])
-        // No write of this document was begun, so it was not counted, and to skip it changes no count.
+        // No write of this document was begun, so it was not counted, and skipping it changes no count.
         account.skip(9)
         #expect(account.unsyncable == 1)
     }
@@ -87,7 +87,7 @@ import Testing
     }
 }
 
-/// The chunk size grows back step by step after a chunk took too long.
+/// Tests that the chunk size grows step by step to its old value after a chunk took too long.
 @Suite struct ChunkPacingTests {
     private func limits(_ documents: Int, bytes: Int = 1 << 30) -> Job.Limits {
         var limits = Job.Limits()

@@ -5,7 +5,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// An undo remembers which documents are still open, which ones the job wrote, and which fields the undo restored.
+/// Tests how an undo remembers which documents are not decided yet, which the job wrote, and which fields it restored.
 @Suite struct UndoMemoryTests {
     private static func written(missed: [BSONValue] = [], unsure: [BSONValue] = []) -> JournalStore.Written {
         var written = JournalStore.Written()
@@ -64,7 +64,7 @@ import Testing
         #expect(try memory.isRestored(["a": "between"], of: 1, in: older))
         #expect(try !memory.isRestored(["a": "between"], of: 2, in: older))
         #expect(try !memory.isRestored(["b": "between"], of: 1, in: try Restoring.changed(1, "b", was: "x").group))
-        // A field that has the value from before the older entry counts as restored, even if the undo did not restore
+        // The field has its value from before the older entry, so it counts as restored even if undo did not restore
         // it.
         #expect(try memory.isRestored(["b": "x"], of: 1, in: try Restoring.changed(1, "b", was: "x").group))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import Backfill
 @testable import JobState
 
-/// If one primary acknowledged all writes of a chunk in one term, the checkpoint confirms them all.
+/// Tests when a checkpoint confirms all writes of its chunk: if one primary acknowledged them in one term.
 ///
 /// A single wait for a majority, at the checkpoint, is then enough.
 @Suite struct WriteDurabilityTests {
@@ -32,7 +32,7 @@ import Testing
         writes.add(journal(1), [reply(term: 3)])
         var isConfirmed = writes.isConfirmed(by: reply(term: 4))
         #expect(!isConfirmed && !writes.waitsEachTime)
-        // The whole chunk is written again in the new term. The journal of the first attempt stays unconfirmed.
+        // The whole chunk is written again in the new term. The journal of the first attempt is not confirmed.
         writes.begin()
         writes.add(journal(2), [reply(term: 4)])
         isConfirmed = writes.isConfirmed(by: reply(term: 4))
@@ -45,7 +45,7 @@ import Testing
         writes.add(["ok": 1])
         var isConfirmed = writes.isConfirmed(by: reply(term: 3))
         #expect(!isConfirmed && writes.waitsEachTime)
-        // The server reports no term, so from now on each write waits for a majority before the next one is sent.
+        // The server reports no term, so from now on, each write must reach a majority before the next one is sent.
         writes.begin()
         writes.add(journal(1), [["ok": 1]])
         isConfirmed = writes.isConfirmed(by: ["ok": 1])

@@ -12,7 +12,7 @@ extension CollectionSchema {
         self.init(namespace: namespace, root: .object(properties, required: required))
     }
 
-    /// Returns the same schema with links from these paths to the collection `pets`.
+    /// Returns the schema with links from these paths to the collection `pets`.
     func linked(_ sources: SchemaPath...) -> CollectionSchema {
         var schema = self
         schema.relationships = sources.map {
@@ -23,7 +23,7 @@ extension CollectionSchema {
 }
 
 extension ServerSchema {
-    /// Makes the schema of an app that has these collections and syncs them.
+    /// Makes the schema of an app that syncs these collections.
     init(_ collections: CollectionSchema..., mode: SyncConfiguration.Mode = .flexible) {
         self.init(dialect: .appServices, collections: collections)
         sync = SyncConfiguration(mode: mode, location: SchemaNode.nowhere)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Checking
 
-/// The parts of a check, and the merge of their reports.
+/// Tests the parts of a check, and the merge of their reports.
 @Suite struct CheckPartTests {
     @Test(arguments: [
         ("1/1", "1/1"), ("3/8", "3/8"), ("1000/1000", "1000/1000"), ("0/3", nil), ("4/3", nil), ("1/1001", nil),

@@ -3,12 +3,12 @@ import Checking
 import ServerSchema
 import Testing
 
-/// The keywords that constrain values; keywords for types and fields have suites of their own.
+/// Tests the keywords that restrict values; other suites test the keywords for types and fields.
 ///
-/// In the App Services dialect, a value that breaks a constraint is a possible failure.
+/// In the App Services dialect, a finding about such a keyword has the level "possible".
 @Suite struct ConstraintRuleTests {
     /// Returns the schema of a collection with one field `f`.
-    /// - Parameter root: further keywords of the root, as JSON that begins with a comma.
+    /// - Parameter root: further keywords of the root, as JSON text after a comma.
     private func schema(_ field: String, root: String = "") throws -> CompiledSchema {
         let text = """
             { "bsonType": "object", "properties": { "_id": { "bsonType": "int" }, "f": \(field) } \(root) }
@@ -17,7 +17,7 @@ import Testing
         return CompiledSchema(try ServerSchema.read(text: text, namespace: namespace).collections[0])
     }
 
-    /// Keywords, a value that fits them, one that does not, and the finding for the latter.
+    /// Keywords, a value that fits them, a value that does not, and the finding for the second value.
     struct Case: Sendable, CustomTestStringConvertible {
         let keywords: String
         let fitting: BSONValue

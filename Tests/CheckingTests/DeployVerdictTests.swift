@@ -15,7 +15,7 @@ import Testing
         #expect(verdict.projected == ledger + certain)
         #expect(verdict.pessimistic == ledger + certain + possible)
         #expect(verdict.headroom == 99_999 - ledger)
-        // The documentation states the rule by the band and by the headroom; both must agree.
+        // The documentation states the rule both by the band and by the headroom, and both must agree.
         #expect((certain > verdict.headroom) == (band >= .syncWillStop))
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Every rule code has an example in the tests, so that no code can be added without one.
+/// Tests that every rule code has a test and a documentation entry, so that none can be added without them.
 @Suite struct EveryCodeTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -13,14 +13,14 @@ import Testing
             .compactMap { try? String(contentsOf: $0, encoding: .utf8) }
     }
 
-    /// Returns the constants of codes in these files, with their names in Swift and in reports.
+    /// Returns the codes that these files declare, each with its name in Swift and its name in reports.
     private static func codes(in folder: String, files prefix: String) -> [(symbol: String, code: String)] {
         let pattern = /public static let (?<symbol>\w+)(: Self)? = (Self\(rawValue: )?"(?<code>[a-z-]+)"/
         return texts(in: folder) { $0.hasPrefix(prefix) }
             .flatMap { $0.matches(of: pattern).map { (String($0.symbol), String($0.code)) } }
     }
 
-    /// The rules for documents, with their names in Swift and in reports.
+    /// The rules for documents, each with its name in Swift and its name in reports.
     private static let rules = texts(in: "Sources/Checking") { $0 == "Rule.swift" }.joined()
         .matches(of: /case (?<symbol>\w+) = "(?<code>[a-z-]+)"/)
         .map { (symbol: String($0.symbol), code: String($0.code)) }
@@ -30,7 +30,7 @@ import Testing
         #expect(codes.count > 55)
         let tests = (Self.texts(in: "Tests/CheckingTests") + Self.texts(in: "Tests/Integration")).joined()
         for (symbol, code) in codes {
-            // A test names a code as a finding's first word, as a text of its own, or by the Swift constant.
+            // A test names a code at the beginning of a finding's text, as a whole text, or by the Swift constant.
             let isNamed = tests.contains("\"\(code) ") || tests.contains(".\(symbol)") || tests.contains("\"\(code)\"")
             #expect(isNamed, "no test produces \(code)")
         }
@@ -41,7 +41,7 @@ import Testing
         #expect(codes.count > 55)
         let tests = Self.texts(in: "Tests/ServerSchemaTests/Lint").joined()
         for (symbol, code) in codes {
-            // A test names a code as a finding's first word, followed by its level, or by the Swift constant.
+            // A test names a code in a finding's text, before the level, or by the Swift constant.
             let isNamed = ["error", "warning", "info"].contains { tests.contains("\(code) \($0)") }
             #expect(isNamed || tests.contains(".\(symbol)"), "no test produces \(code)")
         }
@@ -83,7 +83,7 @@ import Testing
         }
         #expect(cited > 25)
         let rules = try String(contentsOf: Self.root.appending(path: "docs/reference/rules.md"), encoding: .utf8)
-        // The rules for Prisma have their sources in Prisma's own code.
+        // The rules for Prisma cite Prisma's own code instead.
         let parts = rules.split(separator: #/\n##+ /#).filter { !$0.prefix { $0 != "\n" }.contains("Prisma") }
         for line in parts.flatMap({ $0.split(separator: "\n") }) where line.hasPrefix("| `") {
             let sources = line.split(separator: "|").last?.split(whereSeparator: { ", ".contains($0) }) ?? []

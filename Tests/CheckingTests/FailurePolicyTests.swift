@@ -4,7 +4,7 @@ import Testing
 
 @testable import Checking
 
-/// The findings that make a check end with exit code 1.
+/// Tests which findings make a check end with exit code 1.
 @Suite struct FailurePolicyTests {
     private func report(
         certain: Int = 0, possible: Int = 0, newlyFailing: Int = 0, newlyPossible: Int = 0, ledger: Int = 0,

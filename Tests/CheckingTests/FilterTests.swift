@@ -4,9 +4,9 @@ import Testing
 
 @testable import Checking
 
-/// The text of the filters that find the documents of a group of violations.
+/// Tests the texts of the filters that find the documents of a group of violations.
 ///
-/// Other tests prove against a server that the filters find the right documents.
+/// Other tests use a server to check that the filters find the right documents.
 @Suite struct FilterTests {
     private func filter(
         _ properties: KeyValuePairs<String, SchemaNode>, required: [String] = [], _ document: BSONDocument

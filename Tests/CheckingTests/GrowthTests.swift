@@ -5,9 +5,9 @@ import Testing
 
 @testable import Checking
 
-/// The memory that a check needs for a collection of any size; `Benchmarks/growth.md` has the numbers.
+/// Tests that the memory of a check is bounded for large collections; `Benchmarks/growth.md` has the numbers.
 @Suite struct GrowthTests {
-    /// A schema that allows no field but `_id`, so that each other field is a finding of its own.
+    /// A schema that allows only the field `_id`, so that each other field is a separate finding.
     private let closed = CompiledSchema([:]) { $0.additionalProperties = .forbidden }
 
     /// Returns a document with 100 of the 100,000 possible fields.
@@ -25,7 +25,7 @@ import Testing
         #expect(tally.counts.possible == 10_000)
         #expect(tally.groups.count == options.maximumGroupCount)
         #expect(tally.groups.allSatisfy { $0.samples.count <= options.sampleCount })
-        // Every finding is counted, in a group or in the overflow.
+        // Every finding is counted, either in a group or in the overflow.
         #expect(tally.groups.reduce(0) { $0 + $1.count } + tally.overflowCount == 1_000_000)
     }
 
@@ -66,8 +66,7 @@ import Testing
 
     @Test func theWaysInWhichDocumentsFailTogetherAreBounded() {
         var table = ContributionTable()
-        // Each contribution has a hundred groups, so that the bound on groups is reached before the bound on
-        // contributions.
+        // Each contribution has a hundred groups, so the limit on groups is reached before the limit on contributions.
         for number in 0..<Int32(ContributionTable.maximumCount) {
             var contribution = Contribution(verdict: .certain)
             contribution.groups = Array(number..<number + 100)
@@ -87,7 +86,7 @@ import Testing
     }
 }
 
-/// Counts the failing documents and their violations.
+/// A counter of failing documents and of their violations.
 private final class Reported: Sendable {
     private let counts = Mutex((documents: 0, violations: 0))
 

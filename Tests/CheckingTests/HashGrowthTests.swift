@@ -4,13 +4,13 @@ import Testing
 
 @testable import Checking
 
-/// Hashes must be well distributed, because values and names with the same hash are compared one by one.
+/// Tests that hashes are well distributed, because values and names with the same hash are compared one by one.
 @Suite struct HashGrowthTests {
     private func hashes(_ values: [BSONValue]) -> Set<UInt64> {
         Set(values.map { ValueHash.hash(onlyElementOf: ["": $0]) })
     }
 
-    /// No integer and no double equals any of these decimals, so that each must have a hash of its own.
+    /// No integer and no double equals any of these decimals, so each of them must have a different hash.
     @Test func decimalsHaveHashesOfTheirOwn() throws {
         let decimals = try (0..<5_000).map { number in
             BSONValue.decimal(try #require(Decimal128("0.\(number)00000000000000000001")))
@@ -45,7 +45,8 @@ import Testing
             let bytes = Array("shared--\(number + 10_000)--shared--".utf8)
             return unsafe FieldKey(bytes.span.bytes, at: 0, length: bytes.count).hash(in: bytes.span.bytes) & 0xFFFF
         }
-        // If the names are well distributed, about 126 of the 4,096 keys share one of the 65,536 slots.
+        // If the hashes are well distributed, about 126 of the 4,096 keys fall into a slot that another key has
+        // already; there are 65,536 slots.
         #expect(Set(keys).count > 3_900)
     }
 

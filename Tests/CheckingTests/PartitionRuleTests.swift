@@ -32,7 +32,7 @@ import Testing
     @Test func theAppsOwnSwitchGoesBeforeTheSchemas() throws {
         let required = schema(.string, .string, true)
         #expect(try required.findings(["_id": 1]) == ["partition-missing certain _partition: string / missing"])
-        // A field that the schema requires must be present, even if the partition does not require it.
+        // The partition does not require the field, but the schema does, so the field must be present.
         let allowed = schema(.string, required: ["_partition"], .string, false)
         #expect(try allowed.findings(["_id": 1]) == ["required-missing certain _partition: string / missing"])
         #expect(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Checking
 
-/// A check judges each document by the active schema and by the new one, and counts how the verdicts change.
+/// Tests how a check counts the documents whose verdict differs between the active schema and the new one.
 @Suite struct VerdictChangesTests {
     private let old = CompiledSchema(["name": .of(.string), "n": .of(.double)])
     private let new = CompiledSchema(["name": .of(.string), "n": .of(.int)], required: ["name"])
@@ -78,7 +78,8 @@ import Testing
         #expect(merged.violationGroups == alone.violationGroups)
     }
 
-    /// A resync also records documents that fail already, so the projection includes more than the newly failing ones.
+    /// A resync also adds documents to the ledger that fail already, so the projection includes more than those that
+    /// newly fail.
     @Test func theProjectionIsTheUnionOfLedgerAndFailing() throws {
         var ledger = LedgerIndex()
         ledger.insert(3, in: new.namespace)

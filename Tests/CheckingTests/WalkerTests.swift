@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func aNameWithANULIsNoShorterNameWithItsValue() throws {
-        // The bytes of the document from the name on equal the schema's name, which contains a NUL.
+        // From the name on, the bytes of the document equal the name in the schema, which contains a NUL.
         let schema = CompiledSchema(["_id": .of(.int), "a\0\u{2}": .of(.int), "abcdefg\0\u{2}": .of(.int)])
         for name in ["a", "abcdefg"] {
             let fields: [(String, BSONValue)] = [("_id", 1), (name, "x")]
@@ -54,7 +54,7 @@ import Testing
         for (index, name) in names.enumerated() {
             #expect(try findings([name]) == [])
             for other in [name + "x", "x" + name.dropFirst(), name.dropLast() + "x"] where !names.contains(other) {
-                // The fields before are in the schema's order, so the checker expects `name` as the next one.
+                // The fields before this one are in the schema's order, so the checker expects `name` next.
                 #expect(try findings(names.prefix(index) + [other]).map { $0.prefix(11) } == ["extra-field"])
             }
         }
@@ -67,7 +67,7 @@ import Testing
             var cut = Array(whole.bytes.prefix(length - 1)) + [0]
             cut[0] = UInt8(length)
             let document = try BSONDocument(bytes: cut)
-            // A cut between two elements gives a smaller, valid document.
+            // A cut between two elements gives a valid smaller document.
             if length == 5 || length == 14 { continue }
             #expect(throws: BSONError.self) { try schema.check(document.view) }
         }

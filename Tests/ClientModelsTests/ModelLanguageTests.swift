@@ -6,9 +6,9 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// The classes that `models` generates for an app with every kind of property.
+/// Tests the classes that `models` writes for an app with every kind of property.
 ///
-/// `Fixtures` contains the expected files. After an intended change, write them again and read the difference:
+/// `Fixtures` contains the expected files. After an intended change, write them again and check the differences:
 /// `shipshape models Tests/ClientModelsTests/Fixtures/app --language swift --out Tests/ClientModelsTests/Fixtures/swift
 /// --force`.
 @Suite struct ModelLanguageTests {
@@ -89,7 +89,7 @@ import Testing
         #expect(ModelLanguage.swift.files(of: all)[1].text.contains(#"_realmObjectName() -> String? { "item" }"#))
     }
 
-    /// The name of a field is data, so it must not end a string or a comment of the generated file.
+    /// The name of a field is only data, so it must not end a string or a comment of the generated file.
     @Test(arguments: ModelLanguage.allCases)
     func aHostileNameStaysInsideItsText(_ language: ModelLanguage) throws {
         let text = #"""
@@ -106,9 +106,9 @@ import Testing
         if [.kotlin, .dart].contains(language) { #expect(file.text.contains("\\${x}")) }
     }
 
-    /// A property keeps its name even if that name means something in JavaScript.
+    /// A property keeps its name even if the name has a meaning in JavaScript.
     ///
-    /// Node reads the schema of the generated class as it is written.
+    /// The test lets Node read the schema of the generated class.
     @Test(arguments: ["__proto__", "constructor", "toString", "hasOwnProperty"])
     func aPropertyMayHaveTheNameOfAnInheritedMember(_ name: String) async throws {
         let text =

@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct ThreadTests {
     @Test(.timeLimit(.minutes(10))) func blockingWorkDoesNotBlockTheCooperativePool() async {
-        // Each task waits for all the others. The tasks are more than the pool has threads, so on the pool they would
-        // wait forever.
+        // Each task waits for all others. There are more tasks than threads in the pool, so on the pool they would wait
+        // forever.
         let arrivals = Arrivals()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<64 {
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func theStackIsDeep() async {
-        // Each level of the recursion takes a kilobyte of the stack, and several in a debug build.
+        // Each level of the recursion needs a kilobyte of stack, and several kilobytes in a debug build.
         let depth = await onOwnedThread(name: "deep") { descend(1_500) }
         #expect(depth == 1_500)
     }
@@ -43,7 +43,7 @@ import Testing
 
 private struct Refused: Error {}
 
-/// Recurses with a kilobyte of stack for each level, which the optimiser cannot remove.
+/// Recurses `depth` times; each level uses a kilobyte of stack that the optimiser cannot remove.
 @inline(never)
 private func descend(_ depth: Int) -> Int {
     let filler = InlineArray<1_024, UInt8>(repeating: UInt8(truncatingIfNeeded: depth))

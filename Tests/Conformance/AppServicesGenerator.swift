@@ -1,9 +1,9 @@
 package import BSON
 
 extension CaseGroup {
-    /// The schema as text in App Services' dialect, or `nil` if extended JSON cannot express it.
+    /// The schema as text in the App Services dialect; `nil` if extended JSON cannot express it.
     ///
-    /// Some types of MongoDB that no client has are replaced by types that only App Services has.
+    /// Types of MongoDB that clients do not have are replaced by types that only App Services has.
     package var appServicesText: String? {
         guard var text = try? schema.extendedJSON() else { return nil }
         for (type, other) in [("timestamp", "uuid"), ("regex", "mixed"), ("minKey", "mixed"), ("symbol", "uuid")] {
@@ -13,9 +13,9 @@ extension CaseGroup {
         return text
     }
 
-    /// The documents in which no name is repeated.
+    /// The documents in which no field name occurs twice.
     ///
-    /// The checker judges each field of a repeated name, but a query of the server sees only the first one.
+    /// If a name occurs twice, the checker judges both fields, but a query on the server sees only the first one.
     package var plainDocuments: [BSONDocument] { documents.filter(\.hasDistinctNames) }
 }
 

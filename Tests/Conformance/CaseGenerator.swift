@@ -1,10 +1,10 @@
 package import BSON
 
-/// A schema, and documents to judge by it.
+/// A schema with documents to be judged by it.
 package struct CaseGroup: Sendable {
     /// The value of `$jsonSchema`.
     package let schema: BSONDocument
-    /// The documents; their `_id`s are different numbers.
+    /// The documents; each `_id` is a different number.
     package let documents: [BSONDocument]
 
     /// Makes a case of a schema and its documents.
@@ -14,19 +14,20 @@ package struct CaseGroup: Sendable {
     }
 }
 
-/// Makes random cases; a seed determines them.
+/// A generator of random cases, which its seed determines.
 package struct CaseGenerator: Sendable {
     private var random: Randomness
     private var lastID: Int32 = 0
     private let documentCount: Int
 
+    /// Creates a generator.
     /// - Parameter documentCount: the number of documents for each schema.
     package init(seed: UInt64, documentCount: Int = 20) {
         random = Randomness(seed: seed)
         self.documentCount = documentCount
     }
 
-    /// Returns the next schema with its documents; a schema that is meant to be refused has only one.
+    /// Returns the next schema with its documents; only one document if mongod should refuse the schema.
     package mutating func next() -> CaseGroup {
         var schemas = SchemaGenerator(random: Randomness(seed: random.next()))
         let isBroken = random.percent(15)

@@ -2,9 +2,9 @@ import BSON
 import ServerSchema
 import SystemPackage
 
-/// A source of cases for a comparison of the checker with mongod.
+/// A source of cases for comparing the checker with mongod.
 package protocol CaseSource: Sendable {
-    /// Returns further cases, each with the expected answer for every document; `nil` after the last case.
+    /// Returns the next cases, each with the expected answers for its documents; `nil` after the last case.
     mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]?
 }
 
@@ -13,13 +13,13 @@ package struct GeneratedCases: CaseSource {
     private var generator: CaseGenerator
     private var rest: Int
 
-    /// Generates cases until they have at least `count` documents.
+    /// Creates a source of cases with at least `count` documents in total.
     package init(count: Int, seed: UInt64) {
         generator = CaseGenerator(seed: seed)
         rest = count
     }
 
-    /// Returns further cases with about 1,000 documents; `nil` after the last.
+    /// Returns the next cases, with about 1,000 documents; `nil` after the last case.
     package mutating func next() -> [(CaseGroup, [ConformanceAnswer])]? {
         guard rest > 0 else { return nil }
         var batch: [(CaseGroup, [ConformanceAnswer])] = []
@@ -41,7 +41,8 @@ package struct CaseFile: CaseSource {
     private var number = 0
     private let addsIDs: Bool
 
-    /// - Parameter addsIDs: whether documents without an `_id` get one, as mongod would add it.
+    /// Opens a file of cases.
+    /// - Parameter addsIDs: whether documents without an `_id` get one, which mongod would add.
     package init(_ path: String, addsIDs: Bool = false) throws {
         self.addsIDs = addsIDs
         name = path == "-" ? "standard input" : path
@@ -56,7 +57,7 @@ package struct CaseFile: CaseSource {
         lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
     }
 
-    /// Returns further cases of the file; `nil` at its end.
+    /// Returns the next cases of the file; `nil` at the end of the file.
     package mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]? {
         var batch: [(CaseGroup, [ConformanceAnswer])] = []
         while batch.count < 200, let line = lines.popFirst() {
@@ -105,7 +106,7 @@ struct ConformanceLine {
     }
 }
 
-/// The reason why a file of cases cannot be read.
+/// The error that a file of cases cannot be read.
 package struct CaseError: Error, CustomStringConvertible {
     /// The place and the reason.
     package let description: String

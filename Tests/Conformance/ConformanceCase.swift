@@ -2,7 +2,7 @@ package import BSON
 package import Checking
 import ServerSchema
 
-/// A schema and a document to judge by it.
+/// A schema with a document to be judged by it.
 package struct ConformanceCase: Sendable {
     /// The value of `$jsonSchema`.
     package var schema: BSONDocument
@@ -16,16 +16,16 @@ package struct ConformanceCase: Sendable {
     }
 }
 
-/// The answer to a case.
+/// The answer to a case: a verdict, a refusal of the schema, or no answer.
 package enum ConformanceAnswer: Hashable, Sendable {
-    /// Whether the document fits.
+    /// The document was judged; the value is whether it fits.
     case judged(Bool)
     /// The schema is refused; the value is the reason.
     case refused(String)
-    /// No answer: mongod would not store the document, or a judgement failed.
+    /// There is no answer, because mongod would not store the document, or judging failed; the value is the reason.
     case none(String)
 
-    /// Whether both give the same verdict or both refuse the schema; the reasons may differ.
+    /// Whether both answers are the same verdict, or both refuse the schema; the reasons may differ.
     package func agrees(with other: ConformanceAnswer) -> Bool {
         switch (self, other) {
         case (.judged(let left), .judged(let right)): left == right
@@ -36,7 +36,7 @@ package enum ConformanceAnswer: Hashable, Sendable {
 }
 
 extension ConformanceAnswer: CustomStringConvertible {
-    /// The answer in words.
+    /// The answer as text.
     package var description: String {
         switch self {
         case .judged(let fits): fits ? "fits" : "does not fit"
@@ -46,9 +46,9 @@ extension ConformanceAnswer: CustomStringConvertible {
     }
 }
 
-/// A schema to judge by, or the reason why it is refused.
+/// A schema to judge documents by, or the reason why the checker refuses it.
 package struct JudgingSchema: Sendable {
-    /// The schema in the form that the checker uses; `nil` if it is refused.
+    /// The compiled schema; `nil` if the checker refuses it.
     package let compiled: CompiledSchema?
     private let refusal: String
 
@@ -69,7 +69,7 @@ package struct JudgingSchema: Sendable {
         guard let compiled else { return .refused(refusal) }
         do throws(BSONError) {
             let fits = try compiled.check(document.view) == .fits
-            // The check that lists the violations must agree with the quick check.
+            // The full check, which lists the violations, must agree with the quick check.
             let violations = try compiled.violations(in: document.view, includingInfo: false)
             guard fits == violations.isEmpty else { return .none("the two passes differ: \(violations)") }
             return .judged(fits)

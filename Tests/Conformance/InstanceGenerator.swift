@@ -1,6 +1,6 @@
 import BSON
 
-/// Makes documents that nearly fit a schema.
+/// A generator of documents that fit a schema, or nearly fit it.
 struct InstanceGenerator {
     var random: Randomness
 
@@ -80,7 +80,7 @@ struct InstanceGenerator {
         }
     }
 
-    /// Returns a type for a schema that names none, as its keywords suggest.
+    /// Returns a type that fits the keywords of a schema which names no type.
     private mutating func guess(_ schema: BSONDocument) -> String {
         let hints: [(String, String)] = [
             ("properties", "object"), ("required", "object"), ("patternProperties", "object"),
@@ -171,7 +171,7 @@ struct InstanceGenerator {
         return .object(BSONDocument(fields))
     }
 
-    /// Adds a field; a dotted name usually becomes nested objects, arrays of objects, or arrays.
+    /// Adds a field; if its name contains dots, usually adds nested objects or arrays instead.
     private mutating func append(_ name: String, _ value: BSONValue, to fields: inout [(String, BSONValue)]) {
         let components = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard components.count > 1, random.percent(85) else { return fields.append((name, value)) }

@@ -1,4 +1,4 @@
-/// A sequence of random numbers that a seed determines: SplitMix64.
+/// A sequence of random numbers that its seed determines (SplitMix64).
 package struct Randomness: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -14,10 +14,10 @@ package struct Randomness: RandomNumberGenerator, Sendable {
         return word ^ (word >> 31)
     }
 
-    /// Returns a number from 0 up to, but without, `bound`.
+    /// Returns a number from 0 to `bound` - 1.
     package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
-    /// Returns true with this probability in percent.
+    /// Returns `true` with this probability in percent.
     package mutating func percent(_ chance: Int) -> Bool { below(100) < chance }
 
     /// Returns one of the elements.

@@ -1,6 +1,6 @@
 import BSON
 
-/// The values that documents and schemas are made of: values of every type, and edge cases where types meet.
+/// The values in generated documents and schemas: values of every type, and values at the limits of a type.
 enum SampleValues {
     static let integers: [BSONValue] = [
         0, 1, 2, 3, 4, 5, 7, 10, 12, 100, -1, -2, -3, .int(.max), .int(.min), .long(0), .long(1), .long(2), .long(3),
@@ -35,7 +35,7 @@ enum SampleValues {
         return number
     }
 
-    /// Returns a value of a type; `nil` for `object` and `array`.
+    /// Returns a value of this type; `nil` for `object` and `array`.
     static func scalar(of type: String, using random: inout Randomness) -> BSONValue? {
         switch type {
         case "double": random.pick(doubles)
@@ -69,7 +69,7 @@ enum SampleValues {
         "dbPointer", "javascript", "symbol", "javascriptWithScope", "int", "timestamp", "long", "decimal", "minKey",
         "maxKey", "number",
     ]
-    /// The types of most values in the documents.
+    /// The types that most values in documents have.
     static let commonTypes = [
         "double", "string", "object", "array", "bool", "null", "int", "long", "decimal", "number",
     ]
@@ -87,7 +87,7 @@ enum SampleValues {
         .binary(subtype: 6, bytes: [algorithm] + .init(repeating: 9, count: 16) + [type, 1, 2, 3])
     }
 
-    /// Regular expressions, each with a text that it matches.
+    /// Regular expressions, each with a text that matches it.
     static let patterns: [(text: String, match: String)] = [
         ("", ""), ("a", "xay"), ("^a", "ab"), ("b$", "ab"), ("^a.c$", "abc"), ("^.$", "é"), ("^..$", "ab"),
         ("\\d+", "a12"), ("^\\w+$", "ab_1"), ("\\s", "a b"), ("(?i)abc", "xABC"), ("^[a-z]{2,3}$", "abc"),
@@ -97,11 +97,11 @@ enum SampleValues {
         ("ab\\Z", "ab\n"), ("(?m)^b", "a\nb"), ("(?s)a.b", "a\nb"), ("(?x) a b ", "ab"), ("[[:alpha:]]1", "a1"),
         ("\\bfoo\\b", "foo"), ("^\\X$", "\u{301}"), ("a\\Rb", "a\nb"),
         ("^[\\k\\z]$", "k"), ("(*UTF8)(*UCP)^\\w+$", "é1"), ("^(?:a|b)*$", longText),
-        // mongod puts a group around each pattern. It refuses these two, because they make the end of that group
+        // mongod puts each pattern into a group. It refuses these two patterns, because they make the end of the group
         // ineffective.
         ("\\Qa", "a"), ("(?x)a #b", "a"),
     ]
 
-    /// A text of repeated `ab`, with one `ab` fewer than the longest for which mongod does not give up on `(?:a|b)*`.
+    /// A text of many `ab`: the longest for which mongod does not give up on `(?:a|b)*`, without one `ab`.
     private static let longText = String(repeating: "ab", count: 999)
 }

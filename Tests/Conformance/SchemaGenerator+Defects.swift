@@ -1,7 +1,7 @@
 import BSON
 
 extension SchemaGenerator {
-    /// Adds or changes a keyword so that mongod may refuse the schema.
+    /// Adds a keyword or changes one so that mongod may refuse the schema.
     mutating func breakOne(_ keywords: inout [(String, BSONValue)]) {
         let wrongValues: [BSONValue] = [
             .null, 1, -1, 1.5, "x", true, [], [:], [1], ["a", "a"], ["x": 1], .double(.nan),

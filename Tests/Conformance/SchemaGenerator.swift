@@ -1,9 +1,9 @@
 import BSON
 
-/// Makes random schemas over all keywords; some of them are not valid.
+/// A generator of random schemas with all keywords; some of the schemas are not valid.
 struct SchemaGenerator {
     var random: Randomness
-    /// How often, in percent, a keyword gets a value that mongod refuses.
+    /// The probability, in percent, that a keyword gets a value that mongod refuses.
     var defectChance = 0
 
     static let names = ["a", "b", "c", "d", "e", "_id", "0", "é"]
@@ -11,7 +11,8 @@ struct SchemaGenerator {
 
     mutating func name() -> String { random.percent(12) ? random.pick(Self.oddNames) : random.pick(Self.names) }
 
-    /// - Parameter depth: how many levels of schemas inside this one are allowed.
+    /// Returns a random schema.
+    /// - Parameter depth: the number of levels of schemas that may be inside it.
     mutating func schema(depth: Int, isRoot: Bool = false) -> BSONDocument {
         var keywords: [(String, BSONValue)] = []
         if isRoot ? random.percent(30) : random.percent(60) { keywords.append(type(isRoot: isRoot)) }
@@ -133,7 +134,7 @@ struct SchemaGenerator {
         var members: [(String, BSONValue)] = []
         for _ in 0..<count {
             let key = ofNames ? name() : random.pick(["^a", "b", "[c-e]", "\\d", "", "^é$", "^..$", "^_"])
-            // A repeated name is legal, and the schemas of all its occurrences apply.
+            // A name may occur twice; the schemas of both then apply.
             if members.contains(where: { $0.0 == key }), random.percent(80) { continue }
             members.append((key, .object(schema(depth: depth - 1))))
         }

@@ -2,22 +2,23 @@ package import BSON
 package import Conformance
 package import Mongo
 
-/// Asks a mongod for its own verdicts.
+/// Asks a mongod for its verdicts on documents.
 ///
-/// Stores documents and finds them with `$jsonSchema`. It never uses a validator, because mongod 6.0.5 aborts on the
-/// error messages of some schemas.
+/// It stores the documents and queries them with `$jsonSchema`. It does not use a validator, because mongod 6.0.5
+/// aborts when it makes the error messages for some schemas.
 package struct Oracle: ~Copyable {
     private let client: Client
     private let namespace: Namespace
 
-    /// - Parameter namespace: a collection for this oracle alone; ``finish()`` drops it.
+    /// Creates an oracle.
+    /// - Parameter namespace: a collection that only this oracle uses; ``finish()`` drops it.
     package init(_ client: consuming Client, namespace: Namespace) {
         self.client = client
         self.namespace = namespace
     }
 
-    /// Returns the verdicts on the documents of each group, in their order.
-    /// - Throws: ``MongoError`` if the deployment fails; a refused schema is an answer.
+    /// Returns the verdicts on the documents of each group, in the order of the groups and documents.
+    /// - Throws: ``MongoError`` if the deployment fails. A refused schema is an answer and no error.
     package func answers(for groups: [CaseGroup]) throws -> [[ConformanceAnswer]] {
         let numbers = groups.flatMap(\.documents).map(\.number)
         guard Set(numbers).count == numbers.count, !numbers.contains(where: \.isNaN) else {
@@ -26,7 +27,7 @@ package struct Oracle: ~Copyable {
         return try answersByNumber(for: groups)
     }
 
-    /// Returns the verdict on a document with any `_id`, stored alone in the collection.
+    /// Returns the verdict on a document with any `_id`, which is stored as the only one in the collection.
     private func answer(for document: BSONDocument, by schema: BSONDocument) throws -> ConformanceAnswer {
         try clear()
         let command: BSONDocument = ["find": .string(namespace.collection), "filter": ["$jsonSchema": .object(schema)]]
@@ -58,7 +59,7 @@ package struct Oracle: ~Copyable {
         error.message.contains("Executor error") ? .none(error.message) : .refused(error.message)
     }
 
-    /// Returns the verdicts on documents whose `_id`s are different numbers, all stored at once.
+    /// Returns the verdicts on documents that are all stored at once; each `_id` must be a different number.
     private func answersByNumber(for groups: [CaseGroup]) throws -> [[ConformanceAnswer]] {
         let stored = try store(groups.flatMap(\.documents))
         var answers: [[ConformanceAnswer]] = []
@@ -80,8 +81,8 @@ package struct Oracle: ~Copyable {
             }
             answers.append(verdicts)
         }
-        // The collection is emptied now, because a schema that no document fits makes mongod scan all of it, even with
-        // bounds on `_id`.
+        // Empty the collection now: if a schema fits no document, mongod reads the whole collection, even with bounds
+        // on `_id`.
         try clear()
         return answers
     }
@@ -97,7 +98,7 @@ package struct Oracle: ~Copyable {
         _ = try client.runCommand(["drop": .string(namespace.collection)], on: namespace.database)
     }
 
-    /// Stores documents, and returns the numbers of those that mongod accepts.
+    /// Stores documents, and returns the `_id`s of those that mongod accepts.
     private func store(_ documents: [BSONDocument]) throws -> Set<Double> {
         var stored: Set<Double> = []
         var rest = documents[...]

@@ -5,6 +5,7 @@ import Conformance
 struct CaseLine {
     let text: String
 
+    /// Creates the line of a case.
     /// - Throws: ``BSONError`` for a value that extended JSON cannot express.
     init(_ schema: BSONDocument, _ document: BSONDocument, _ answer: ConformanceAnswer) throws(BSONError) {
         var line: [(String, BSONValue)] = [("schema", .object(schema)), ("document", .object(document))]

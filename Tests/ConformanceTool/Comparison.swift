@@ -3,16 +3,16 @@ import Conformance
 import ConformanceOracle
 import Mongo
 
-/// Counts how often the checker agrees with the expected answers, and prints each disagreement in full.
+/// A count of how often the checker agrees with the expected answers; each disagreement is printed in full.
 struct Comparison: Sendable {
     private(set) var agreedCount = 0
     private(set) var disagreedCount = 0
-    /// Cases without a verdict from mongod, such as documents that it does not store.
+    /// The number of cases on which mongod has no verdict, such as documents that it does not store.
     private(set) var unansweredCount = 0
     private(set) var fittingCount = 0
     private(set) var refusedCount = 0
 
-    /// Compares the checker's answers with those of the cases, or with mongod's if there is a connection string.
+    /// Compares the checker's answers with mongod's, or with those of the cases if there is no connection string.
     ///
     /// It blocks the thread.
     mutating func run(_ source: any CaseSource, oracle uri: String?) throws {
@@ -24,7 +24,7 @@ struct Comparison: Sendable {
             return
         }
         let pool = try ClientPool.open(ConnectionOptions(uri: uri))
-        // A run empties its collection of documents, so it needs a collection of its own.
+        // A run deletes all documents of its collection, so each run has a collection of its own.
         let name = "cases_\(UInt64.random(in: 0 ... .max))"
         let oracle = Oracle(
             try pool.client(), namespace: Namespace(database: "shipshape_conformance", collection: name))

@@ -5,7 +5,7 @@ import Conformance
 import Mongo
 import SystemPackage
 
-/// Compares the verdicts of the `jsonschema` dialect with mongod's.
+/// The tool that compares the verdicts of the `jsonschema` dialect with mongod's.
 @main
 struct ConformanceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -56,7 +56,7 @@ struct ConformanceCommand: AsyncParsableCommand {
         if comparison.disagreedCount > 0 { throw ExitCode(1) }
     }
 
-    /// Prints the generated cases, with the dialect's own verdicts, instead of comparing them.
+    /// Prints the generated cases with the checker's verdicts, instead of comparing the verdicts with mongod's.
     private func write(_ cases: GeneratedCases) throws {
         var cases = cases
         while let batch = cases.next() {

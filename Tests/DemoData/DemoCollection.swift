@@ -1,8 +1,6 @@
 public import BSON
 
-/// A collection of the demo app.
-///
-/// Each document is computed from its index alone.
+/// A collection of the demo app, whose documents are each computed from an index.
 public struct DemoCollection: Sendable {
     enum Kind {
         case person, dog(people: Int), task, note
@@ -26,7 +24,7 @@ public struct DemoCollection: Sendable {
     /// Returns the `_id` of the document at an index.
     public func id(at index: Int) -> BSONValue { recipe(at: index).id }
 
-    /// Returns the findings of a check on the document at an index, without infos.
+    /// Returns the findings that a check must report for the document at an index, without those of the level info.
     public func flaws(at index: Int, against version: DemoVersion) -> [DemoFlaw] {
         recipe(at: index).flaws(against: version)
     }

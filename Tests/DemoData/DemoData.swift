@@ -1,20 +1,20 @@
 public import BSON
 
-/// The demo app's data, the same on every machine and in every run.
+/// The data of the demo app, the same on every machine and in every run.
 public enum DemoData {
-    /// The number of documents in the whole app.
+    /// The number of documents of the app in all collections together.
     public static let documentCount = 200_000
 
-    /// The app's internal id, as its ledger entries carry it.
+    /// The app's internal id, which is stated in the entries of its ledger.
     public static let appID = "64f1c0de5ea51de5ca1ab1e0"
 
-    /// The collection in which the sync service keeps its ledger.
+    /// The collection of the sync service's ledger.
     public static let ledgerNamespace = Namespace(database: "__realm_sync", collection: "unsynced_documents")
 
     /// The four collections at their full size.
     public static var collections: [DemoCollection] { collections(documents: documentCount) }
 
-    /// Returns the four collections with about this many documents together.
+    /// Returns the four collections with about this many documents in total.
     public static func collections(documents: Int) -> [DemoCollection] {
         let people = max(1, documents * 50 / 100)
         return [
@@ -39,7 +39,7 @@ public enum DemoData {
                     found.1.append(index)
                 }
             }
-            // Every fifth document was written after the service last updated the ledger.
+            // Every fifth failing document was written after the service last updated the ledger.
             let recorded = failing.enumerated().filter { $0.offset % 5 != 4 }.map(\.element)
             let gone = collection.count..<collection.count + fitting / 2
             for index in recorded + fine + gone { entries.append((collection.namespace, collection.id(at: index))) }

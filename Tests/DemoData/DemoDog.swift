@@ -1,6 +1,8 @@
 import BSON
 
-/// `app.Dog`: an `_id` of type long, which a few documents have as int (the same to Sync), and links to people.
+/// A document of `app.Dog`: a dog with links to people.
+///
+/// The `_id` is a long; a few documents have an int, which is the same to Sync.
 struct DemoDog: DemoRecipe {
     private let index: Int
     private let people: Int

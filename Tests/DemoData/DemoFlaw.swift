@@ -1,4 +1,4 @@
-/// The two schemas of the demo app: the active one, and the next one to deploy.
+/// The versions of the demo app's schemas: the active one, and the next one to deploy.
 public enum DemoVersion: String, Sendable, CaseIterable {
     /// The active schema.
     case v1
@@ -18,7 +18,7 @@ public struct DemoFlaw: Hashable, Sendable {
 
     /// The code of the broken rule.
     public let rule: String
-    /// The path of the field; an array index is written as `[]`, a dictionary key as `{}`.
+    /// The path of the field, in which `[]` means the elements of an array, and `{}` the values of a dictionary.
     public let path: String
     /// The certainty of the finding.
     public let level: Level
@@ -32,7 +32,7 @@ public struct DemoFlaw: Hashable, Sendable {
 }
 
 extension Presence {
-    /// Returns the finding for a required field in this state; `nil` if the field is present.
+    /// Returns the finding for a required field that is missing or null; `nil` if the field is present.
     ///
     /// - Parameter embedded: whether the field is in an embedded object.
     func flaw(_ path: String, embedded: Bool = false) -> DemoFlaw? {

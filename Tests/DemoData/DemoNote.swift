@@ -1,6 +1,6 @@
 import BSON
 
-/// `app.Note`: `_id`s of three types, which its schema lists; all documents are valid.
+/// A document of `app.Note`, which is always valid; its `_id` has one of three types that the schema lists.
 struct DemoNote: DemoRecipe {
     let index: Int
 

@@ -1,6 +1,8 @@
 import BSON
 
-/// `app.Person`: an `_id` of type ObjectId, nested data, and the flaws of a form that grew over the years.
+/// A document of `app.Person`: nested data with flaws as in a web form that changed over the years.
+///
+/// The `_id` is an ObjectId.
 struct DemoPerson: DemoRecipe {
     private enum Age {
         case int, long, text
@@ -26,7 +28,7 @@ struct DemoPerson: DemoRecipe {
         let draw = random.below(1000)
         ageType = draw < 6 ? .text : draw < 8 ? .long : .int
         lastName = random.presence(missing: 2, null: 2)
-        // Documents of the old web form have neither of the two fields.
+        // The old web form had neither of the two fields.
         let isOld = random.chance(125)
         email = isOld ? .missing : random.presence(missing: 5, null: 25)
         yearsSinceBirth = isOld ? .missing : .present

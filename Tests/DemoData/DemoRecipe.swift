@@ -1,17 +1,17 @@
 import BSON
 
-/// The random decisions about one document, from which both its content and its flaws follow.
+/// The random decisions about one document, which determine both its content and its flaws.
 protocol DemoRecipe {
     /// The document's `_id`.
     var id: BSONValue { get }
     /// The document.
     var document: BSONDocument { get }
-    /// Returns the findings of a check of the document under a schema.
+    /// Returns the findings that a check of the document under a schema must report.
     func flaws(against version: DemoVersion) -> [DemoFlaw]
 }
 
 extension BSONBuilder {
-    /// Appends a field if it is present or null.
+    /// Appends a field that is present or null; appends nothing for a missing field.
     mutating func append(_ name: String, _ presence: Presence, _ value: @autoclosure () -> BSONValue) {
         switch presence {
         case .present: append(name, value())
@@ -27,13 +27,13 @@ extension BSONValue {
         .decimal(Decimal128(high: UInt64(6176 - 2) << 49, low: UInt64(amount)))
     }
 
-    /// Returns the ObjectId of a document created `index` minutes after a fixed day.
+    /// Returns the ObjectId of a document that was created `index` minutes after a fixed day.
     static func objectID(at index: Int, of collection: UInt32) -> BSONValue {
         let seconds = UInt64(1_577_836_800 + index * 60)
         return .objectID(
             ObjectID(high: seconds << 32 | 0x5EA5_1DE0 | UInt64(collection), low: 0x7C00_0000 | UInt32(index)))
     }
 
-    /// Returns a day after 1940 in UTC.
+    /// Returns the day, in UTC, with this number, counted from the beginning of 1940.
     static func day(_ number: Int) -> BSONValue { .date(milliseconds: -946_771_200_000 + Int64(number) * 86_400_000) }
 }

@@ -1,6 +1,6 @@
 import BSON
 
-/// `app.Task`: an `_id` of type string, and a field whose type the next schema changes.
+/// A document of `app.Task`, in which the next schema changes the type of a field; its `_id` is a string.
 struct DemoTask: DemoRecipe {
     private let index: Int
     private let status: Presence

@@ -1,22 +1,24 @@
 import BSON
 
-/// A flaw with which a document of ``FlatOrder`` fails under `Benchmarks/flat/strict.json`, checked with `--strict`.
+/// A flaw because of which a document of ``FlatOrder`` fails under `Benchmarks/flat/strict.json` with `--strict`.
 ///
-/// Documents with one of the first thirteen flaws certainly do not sync. The others break constraints, for which it is
-/// not documented whether the documents sync.
+/// A document with one of the first thirteen flaws certainly does not sync. The other flaws break constraints, and it
+/// is not documented whether documents with them sync.
 public enum FlatFlaw: Int, CaseIterable, Sendable {
     case customerMissing, statusNull, addressMissing, cityMissing, cityNull
     case totalText, quantityText, placedText, paidNumber, serialText, addressText, tagsText, tagNumber
     case customerTooLong, customerTooShort, statusUnknown, emailMalformed, quantityTooLarge, totalNaN, tooManyTags
 
-    /// Returns the flaw of the document at an index, `nil` for nine out of ten; all flaws are equally frequent.
+    /// Returns the flaw of the document at an index; `nil` for nine of ten documents.
+    ///
+    /// All flaws are equally frequent.
     public static func ofDocument(at index: Int) -> FlatFlaw? {
         let (tens, rest) = index.quotientAndRemainder(dividingBy: 10)
-        // The flawed document is at another index in each ten, so that batches do not all have it at the same index.
+        // In each group of ten, another document has the flaw, so that it is not at the same position in all batches.
         return rest == (tens &* 7) % 10 ? allCases[tens % allCases.count] : nil
     }
 
-    /// Returns the value that replaces a field's value; `nil` if the field is missing.
+    /// Returns the value that the flaw puts in place of a field's value; `nil` if it removes the field.
     func value(of name: String, for value: BSONValue) -> BSONValue? {
         switch (self, name) {
         case (.customerMissing, "customer"), (.addressMissing, "address"): nil

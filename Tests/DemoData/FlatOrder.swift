@@ -1,9 +1,10 @@
 public import BSON
 
-/// Documents of about 300 bytes with one embedded object and one list, for measuring; all of them fit
-/// `Benchmarks/flat/schema.json`, and those without a flaw also fit `Benchmarks/flat/strict.json`.
+/// Documents for measurements: about 300 bytes, with one embedded object and one list.
+///
+/// All of them fit `Benchmarks/flat/schema.json`, and those without a flaw also fit `Benchmarks/flat/strict.json`.
 public enum FlatOrder {
-    /// Returns the document at an index, always the same.
+    /// Returns the document at an index, which is always the same.
     ///
     /// - Parameter isFlawed: whether a tenth of the documents have a ``FlatFlaw``.
     public static func document(at index: Int, isFlawed: Bool = false) -> BSONDocument {

@@ -1,10 +1,10 @@
 public import BSON
 
-/// Documents of about 2 KiB for measuring; all of them fit `Benchmarks/nested`.
+/// Documents for measurements: about 2 KiB, with links, dictionaries, and lists of objects that contain lists.
 ///
-/// They have links, dictionaries, and lists of objects that contain lists.
+/// All of them fit `Benchmarks/nested`.
 public enum NestedVoyage {
-    /// Returns the document at an index, always the same.
+    /// Returns the document at an index, which is always the same.
     public static func document(at index: Int) -> BSONDocument {
         var random = SplitMix64(collection: 8, index: index)
         let departed = 27_000 + random.below(2_000)

@@ -1,6 +1,6 @@
-/// A random number generator with a seed, which the standard library's generator does not take.
+/// A random number generator with a seed, which gives the same numbers on every machine.
 ///
-/// It gives the same numbers on every machine. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
+/// The standard library has none with a seed. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
 /// generators", 2014.
 struct SplitMix64 {
     private var state: UInt64
@@ -19,10 +19,10 @@ struct SplitMix64 {
         return z ^ (z >> 31)
     }
 
-    /// Returns a number from 0 up to, but without, `bound`.
+    /// Returns a number from 0 to `bound` - 1.
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-    /// Returns true with this probability per thousand.
+    /// Returns `true` with this probability per thousand.
     mutating func chance(_ perMille: Int) -> Bool { below(1000) < perMille }
 
     /// Returns one of the choices.

@@ -1,4 +1,4 @@
-/// The words that documents are made of.
+/// The words in the texts of documents.
 enum Words {
     static let firstNames = [
         "Ada", "Alan", "Barbara", "Chen", "Dennis", "Edsger", "Fatima", "Grace", "Hedy", "Ines", "Joan", "Katherine",

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The demo's tool, which fills a deployment with the data of the demo app.
+/// The tool that fills a deployment with the data of the demo app.
 @main
 struct DemoLoader: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

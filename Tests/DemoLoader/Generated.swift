@@ -3,7 +3,7 @@ import BSON
 import Mongo
 import SystemPackage
 
-/// The destination and number of generated documents.
+/// The options for generated documents: their destination and their number.
 struct Generated: ParsableArguments {
     @Option(help: "The connection string of the deployment.")
     var uri: String?

@@ -1,6 +1,6 @@
 public import BSON
 
-/// Writes archives as `mongodump --archive` does (mongo-tools, `common/archive/spec.md`), block by block.
+/// A writer of archives in the format of `mongodump --archive` (mongo-tools, `common/archive/spec.md`).
 public struct ArchiveWriter {
     /// The bytes of the archive so far.
     public private(set) var bytes: [UInt8]
@@ -9,8 +9,8 @@ public struct ArchiveWriter {
 
     private static let terminator = [UInt8](repeating: 0xFF, count: 4)
 
-    /// Writes the prelude.
-    /// - Parameter types: the types of collections that are not plain ones, such as `timeseries`.
+    /// Starts an archive with its prelude.
+    /// - Parameter types: the types of collections that are not plain collections, such as `timeseries`.
     public init(_ collections: [Namespace], types: [Namespace: String] = [:]) {
         bytes = [0x6D, 0xE2, 0x99, 0x81]
         let header: BSONDocument = [
@@ -49,7 +49,7 @@ public struct ArchiveWriter {
         return header.bytes
     }
 
-    /// Computes CRC-64 with ECMA-182's polynomial bit by bit, as it is defined.
+    /// Computes the CRC-64 of the bytes with ECMA-182's polynomial, bit by bit, as in its definition.
     public static func checksum(_ bytes: [UInt8]) -> UInt64 {
         ~bytes.reduce(UInt64.max) { crc, byte in
             (0..<8).reduce(crc ^ UInt64(byte)) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ 0xC96C_5795_D787_0F42 : crc >> 1 }
@@ -58,7 +58,7 @@ public struct ArchiveWriter {
 }
 
 extension ArchiveWriter {
-    /// Returns an archive of whole collections whose blocks alternate.
+    /// Returns an archive of whole collections, whose blocks are interleaved.
     public static func interleaved(
         _ collections: [(Namespace, [BSONDocument])], block size: Int = 100, types: [Namespace: String] = [:]
     ) -> [UInt8] {

@@ -4,7 +4,7 @@ import CZlib
 public func gzip(_ bytes: [UInt8]) -> [UInt8] {
     var stream = unsafe z_stream()
     let size = unsafe Int32(MemoryLayout<z_stream>.size)
-    // 16 is added to the window bits, which are 15, so that zlib writes the gzip format.
+    // zlib writes the gzip format if 16 is added to the window bits, which are 15.
     let code = unsafe deflateInit2_(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
     precondition(code == Z_OK)
     defer { unsafe deflateEnd(&stream) }

@@ -3,7 +3,7 @@ import Evaluating
 import Jobs
 import Testing
 
-/// The values of expressions for documents, by example; `EvaluatorConformanceTests` compares them with the server.
+/// Tests the values of expressions by examples; `EvaluatorConformanceTests` compares the values with a server's.
 @Suite struct CompiledExpressionTests {
     private func value(_ expression: BSONValue, _ document: BSONDocument) throws(NotEvaluated) -> BSONValue? {
         try CompiledExpression(Expression(expression)).value(for: document.view)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func conditionsAreAskedInTheirOrderUpToTheFirstThatDecides() throws {
-        // The second condition would cause an error, so it is not evaluated if the first one is false.
+        // The second condition would cause an error, but is not evaluated if the first one is false.
         let guarded: BSONValue = [
             "$and": [["$eq": [["$type": "$a"], "string"]], ["$gt": [["$strLenBytes": "$a"], 2]]]
         ]

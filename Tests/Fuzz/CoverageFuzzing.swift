@@ -5,17 +5,17 @@ import Testing
 
 @testable import ShipshapeCLI
 
-/// Runs the readers under libFuzzer, which keeps the inputs that reach new code and changes them further.
+/// Runs the readers under libFuzzer, which keeps each input that reaches new code, and changes it further.
 ///
-/// `scripts/fuzz --coverage` builds and runs it, once for each kind of input.
+/// `scripts/fuzz --coverage` builds these tests, and runs them once for each kind of input.
 @Suite struct CoverageFuzzing {
     private static let environment = ProcessInfo.processInfo.environment
-    /// The kind of the inputs, in a static variable because the function for libFuzzer cannot capture anything.
+    /// The kind of the inputs; a static variable, because libFuzzer's C function cannot capture anything.
     private static let kind = Mutex<FuzzKind?>(nil)
 
     /// Writes the files with which libFuzzer starts.
     ///
-    /// These are a folder of seeds for each kind, the words of mutations as a dictionary, and the names of the kinds.
+    /// They are a folder of seeds for each kind, a dictionary with the words of mutations, and the names of the kinds.
     @Test func writesSeeds() throws {
         let home = URL(fileURLWithPath: try #require(Self.environment["SHIPSHAPE_FUZZ_SEEDS"]))
         let folder = try FuzzFolder()
@@ -36,7 +36,7 @@ import Testing
         try Data(names.joined().utf8).write(to: home.appendingPathComponent("kinds.tsv"))
     }
 
-    /// libFuzzer ends the process, so that this test does not return, and `scripts/fuzz` removes the folder.
+    /// Runs libFuzzer, which ends the process, so this test does not return; `scripts/fuzz` removes the folder.
     @Test func runs() async throws {
         let folder = try FuzzFolder()
         let name = Self.environment["SHIPSHAPE_FUZZ_KIND"]
@@ -44,7 +44,7 @@ import Testing
         try #require(kind != nil, "SHIPSHAPE_FUZZ_KIND names no kind")
         Self.kind.withLock { $0 = kind }
         let arguments = (Self.environment["SHIPSHAPE_FUZZ_ARGUMENTS"] ?? "").split(separator: "\n").map(String.init)
-        // The stack is as large as the stacks of the program's own threads.
+        // The stack is as large as those of the program's own threads.
         let thread = Thread { Self.drive(["fuzz"] + arguments) }
         thread.stackSize = 8 << 20
         thread.start()
@@ -70,7 +70,7 @@ import Testing
     }
 }
 
-/// The driver `LLVMFuzzerRunDriver` from libclang_rt.fuzzer_no_main, which is libFuzzer without a `main` of its own.
+/// Runs libFuzzer without its own `main`: the function `LLVMFuzzerRunDriver` of libclang_rt.fuzzer_no_main.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runLibFuzzer(
     _ count: UnsafeMutablePointer<CInt>,

@@ -24,7 +24,7 @@ extension FuzzKind {
         true}}}
         """
 
-    /// Returns every kind of file that the program reads, and every kind of flag value with a syntax of its own.
+    /// Returns a kind for every kind of file that the program reads, and for every flag value with its own syntax.
     static func all(in folder: FuzzFolder) throws -> [FuzzKind] {
         let base = try ServerSchema.read(text: small, namespace: namespace)
         return schemas(base) + [try prisma()] + folders(folder) + jobs(base) + dumps(folder) + (try values(base))
@@ -45,7 +45,7 @@ extension FuzzKind {
         ]
     }
 
-    /// Returns the kind of Prisma schemas, each of which is compared with the first one of the corpus.
+    /// Returns the kind for Prisma schemas, each of which is compared with the first one of the corpus.
     private static func prisma() throws -> FuzzKind {
         let read: @Sendable ([UInt8]) throws -> ServerSchema = { bytes in
             let file = SchemaSource(path: "schema.prisma", text: String(decoding: bytes, as: UTF8.self))
@@ -55,7 +55,7 @@ extension FuzzKind {
         return FuzzKind("prisma", Corpus.prisma) { bytes in try use(try read(bytes), base) }
     }
 
-    /// Reads the schema before the first zero byte, and checks the documents after it.
+    /// Reads the schema before the first zero byte, and checks the documents after that byte.
     private static func judge(_ bytes: [UInt8]) throws {
         let parts = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
         let schema = try ServerSchema.read(text: String(decoding: parts[0], as: UTF8.self), namespace: namespace)
@@ -70,7 +70,8 @@ extension FuzzKind {
         _ = tally.counts
     }
 
-    /// Lints a schema, checks documents by it, and plans jobs from and to another schema, as the program does.
+    /// Uses a schema as the program does: lints it, checks documents by it, and plans jobs between it and another
+    /// schema.
     private static func use(_ schema: ServerSchema, _ base: ServerSchema) throws {
         _ = SchemaLint.findings(in: schema)
         for collection in schema.collections {
@@ -87,7 +88,7 @@ extension FuzzKind {
         }
     }
 
-    /// Returns kinds that read an app of each generation, with the input in place of one of its files.
+    /// Returns kinds that read an app of each generation, in which the input replaces one of the files.
     private static func folders(_ folder: FuzzFolder) -> [FuzzKind] {
         func app(_ name: String, _ fixture: String) -> FuzzKind {
             let home = Corpus.root.appendingPathComponent("Tests/ServerSchemaTests/Fixtures/\(fixture)")
@@ -96,7 +97,7 @@ extension FuzzKind {
                 guard let data = try? Data(contentsOf: home.appendingPathComponent(name)) else { return nil }
                 return (name, Array(data))
             }
-            // The first byte chooses the file that the other bytes replace.
+            // The first byte chooses the file, and the other bytes replace it.
             return FuzzKind(name, files.enumerated().map { [UInt8($0)] + $1.1 }) { bytes in
                 guard let index = bytes.first else { return }
                 var changed = files
@@ -277,7 +278,7 @@ extension FuzzKind {
                 "connection string",
                 texts: ["mongodb://ada:pw@a:1,b:2/db?tls=true&w=majority", "mongodb://%2Ftmp%2Fs.sock"]
             ) { text in
-                // A text with the other scheme, `mongodb+srv`, would make a DNS query.
+                // A text with the scheme `mongodb+srv` is skipped, because it would cause a DNS query.
                 guard !text.contains("+srv") else { return }
                 let uri = try MongoURI.parse(text)
                 _ = uri.redacted

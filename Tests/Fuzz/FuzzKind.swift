@@ -2,12 +2,12 @@ import BSON
 import Conformance
 import Foundation
 
-/// A kind of input that the program reads, with valid inputs and a function that reads one.
+/// A kind of input of the program, with valid inputs and a function that reads one.
 struct FuzzKind: Sendable {
     let name: String
-    /// Valid inputs, from which the changed ones are made.
+    /// Valid inputs, which are then changed at random.
     let seeds: [[UInt8]]
-    /// Reads an input; throws the error with which the program would refuse it.
+    /// Reads an input; throws the error with which the program refuses it.
     let read: @Sendable ([UInt8]) throws -> Void
 
     init(_ name: String, _ seeds: [[UInt8]], _ read: @escaping @Sendable ([UInt8]) throws -> Void) {
@@ -19,7 +19,7 @@ struct FuzzKind: Sendable {
         self.init(name, seeds.map { Array($0.utf8) }) { try read(String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// The name as it appears in file names.
+    /// The name of the kind in file names.
     var fileName: String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "-" }) }
 
     /// The inputs of this kind in `Regressions`, each of which once made the program fail.
@@ -31,7 +31,7 @@ enum Corpus {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// Returns the contents of the files below a folder whose names have this ending.
+    /// Returns the contents of all files below a folder that have this ending.
     static func files(_ folder: String, _ ending: String) -> [[UInt8]] {
         let base = root.appendingPathComponent(folder)
         let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
@@ -40,7 +40,7 @@ enum Corpus {
         }
     }
 
-    /// Random schemas with documents, the same ones in each run.
+    /// Random schemas with documents, which are the same in each run.
     static let cases: [CaseGroup] = {
         var generator = CaseGenerator(seed: 7, documentCount: 4)
         return (0..<24).map { _ in generator.next() }
@@ -53,7 +53,7 @@ enum Corpus {
         + cases.compactMap { try? "{\"$jsonSchema\": \($0.schema.extendedJSON())}" }.map { Array($0.utf8) }
     static let prisma =
         files("scripts/demo-app/prisma", ".prisma") + files("Tests/Integration/Prisma/Fixtures", ".prisma")
-    /// Inputs with a schema and documents: the schema's text, a zero byte, and the documents.
+    /// Inputs that consist of a schema's text, a zero byte, and documents.
     static let judgements = cases.flatMap { group in
         [try? "{\"$jsonSchema\": \(group.schema.extendedJSON())}", group.appServicesText].compactMap(\.self).map {
             text in
@@ -68,7 +68,7 @@ enum Corpus {
     static let documents = cases.flatMap(\.documents)
 }
 
-/// A temporary folder for the files that inputs are written to.
+/// A temporary folder for inputs that are read from files.
 struct FuzzFolder: Sendable {
     let path: String
 
@@ -88,7 +88,7 @@ struct FuzzFolder: Sendable {
         return place.path
     }
 
-    /// Writes these files into a new folder, which is removed when `body` returns.
+    /// Writes these files into a new folder, and removes it after `body` has returned.
     func with(_ files: [(name: String, bytes: [UInt8])], _ body: (String) throws -> Void) throws {
         let folder = "\(path)/\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

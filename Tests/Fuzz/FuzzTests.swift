@@ -5,18 +5,19 @@ import Testing
 
 @testable import ShipshapeCLI
 
-/// Inputs that are changed at random must not crash the program, take 10 seconds of processor time or more than 300 MB,
-/// or cause an internal error.
+/// Tests that no input that was changed at random crashes the program, exceeds a limit, or causes an internal error.
 ///
-/// A few hundred inputs belong to every run of the tests; `scripts/fuzz` runs as many as requested.
+/// The limits are 10 seconds of processor time and 300 MB of memory. Every run of the tests tries a few hundred inputs;
+/// `scripts/fuzz` tries as many as requested.
 @Suite struct FuzzTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let inputs = environment["SHIPSHAPE_FUZZ_INPUTS"].flatMap { Int($0) } ?? 300
     private static let first = environment["SHIPSHAPE_FUZZ_FIRST"].flatMap { Int($0) } ?? 0
     private static let seed = environment["SHIPSHAPE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
 
-    /// Files of `Regressions`, in folders by kind, each of which once crashed the program, hung it or filled its
-    /// memory.
+    /// Each file in `Regressions` once crashed the program, hung it or filled its memory.
+    ///
+    /// The files are in one folder for each kind.
     @Test func inputsThatOnceExceededTheLimitsNoLongerDo() throws {
         let folder = try FuzzFolder()
         defer { folder.remove() }
@@ -38,7 +39,7 @@ import Testing
         let meter = Meter()
         for number in Self.first..<Self.first + Self.inputs {
             let kind = kinds[number % kinds.count]
-            // Each input has a seed of its own, so that it can be repeated without the inputs before it.
+            // Each input has its own seed, so that it can be repeated without the inputs before it.
             var random = Randomness(seed: Self.seed &* 1_000_003 &+ UInt64(number))
             let origin = random.pick(kind.seeds)
             var mutation = Mutation(random: random)
@@ -49,7 +50,7 @@ import Testing
         print(
             "fuzz: \(Self.inputs) inputs of \(kinds.count) kinds, \(meter.refused) refused; at most "
                 + "\(worst.kilobytes >> 10) MiB and \((worst.seconds * 1_000).rounded() / 1_000) s (\(worst.kind))")
-        // If all of the inputs were refused, or none, the changes would test nothing.
+        // If the program refused all inputs, or none, the changes would test nothing.
         if Self.inputs >= 100 { #expect((1..<Self.inputs).contains(meter.refused)) }
     }
 }
@@ -77,7 +78,7 @@ private final class Meter {
     }
 }
 
-/// Ends the process if one input takes too long, because no other thread can interrupt the reader.
+/// A watchdog that ends the process if one input takes too long, because no other thread can interrupt the reader.
 private final class Watch: Sendable {
     private struct State {
         var name = ""
@@ -99,7 +100,7 @@ private final class Watch: Sendable {
         }
     }
 
-    /// Starts the clock for an input, and saves the input to a file, which is still there after a crash.
+    /// Starts to measure the time of an input, and saves the input to a file, which remains after a crash.
     func begin(_ name: String, _ bytes: [UInt8]) {
         if let file { try? Data(bytes).write(to: URL(fileURLWithPath: file)) }
         if let file { try? Data("\(name)\n".utf8).write(to: URL(fileURLWithPath: file + ".name")) }
@@ -113,7 +114,7 @@ private final class Watch: Sendable {
         }
     }
 
-    /// The processor time of the process; the wall time would depend on other programs on the machine.
+    /// The processor time of the process; unlike wall time, it does not depend on other programs.
     private static var processorTime: Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

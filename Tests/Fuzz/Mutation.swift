@@ -1,11 +1,11 @@
 import Conformance
 
-/// Changes bytes as an attacker or an accident would.
+/// A mutation, which changes bytes as an attacker or an accident would.
 struct Mutation {
     /// The largest size of an input in bytes.
     private static let maximumBytes = 200_000
 
-    /// Texts that have a meaning for one of the readers.
+    /// Texts that have a meaning for one of the program's readers.
     static let words: [String] = [
         "{", "}", "[", "]", "\"", "'", ":", ",", "\\", "\n", "\r\n", "\t", "- ", "&a ", "*a", "!!str ", "? ", "| ",
         "> ", "---\n",
@@ -24,7 +24,7 @@ struct Mutation {
     var random: Randomness
 
     /// Returns the bytes with a few changes.
-    /// - Parameter others: inputs of which parts may be inserted.
+    /// - Parameter others: other inputs, parts of which may be inserted.
     mutating func mutate(_ seed: [UInt8], with others: [[UInt8]]) -> [UInt8] {
         var bytes = seed
         for _ in 0..<(1 + random.below(random.percent(20) ? 24 : 5)) {
@@ -62,7 +62,8 @@ struct Mutation {
         return start..<min(bytes.count, start + random.below(1 << random.below(14)))
     }
 
-    /// Overwrites bytes from a position on: the next number in digits, or four bytes as the length of BSON.
+    /// Overwrites the next decimal number after a position, or four bytes at the position, which may be a length in
+    /// BSON.
     private mutating func number(_ bytes: inout [UInt8], from place: Int) {
         if random.percent(50), place + 4 <= bytes.count {
             let value = random.pick([Int32.max, .min, -1, 0, 4, 5, 16 << 20, Int32(bytes.count)])

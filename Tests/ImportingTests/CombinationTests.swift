@@ -101,7 +101,9 @@ import Testing
         #expect(try field(schema) == bson(expected))
     }
 
-    /// A negation of a schema from which something is missing would refuse values that the source accepts.
+    /// If a part of a schema cannot be expressed, its negation is left out.
+    ///
+    /// The negation of the incomplete schema would refuse values that the source accepts.
     @Test(arguments: [
         (#"{"not": {"type": "string", "format": "email"}}"#, "{}"),
         (#"{"if": {"format": "email"}, "then": {"minLength": 1}, "else": {"minLength": 2}}"#, "{}"),

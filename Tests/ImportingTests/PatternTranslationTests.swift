@@ -2,7 +2,7 @@ import BSON
 import Importing
 import Testing
 
-/// Tests regular expressions, which JSON Schema writes as JavaScript does and MongoDB reads as PCRE does.
+/// Tests the translation of regular expressions from JavaScript, as in JSON Schema, to PCRE, as in MongoDB.
 @Suite struct PatternTranslationTests {
     @Test(arguments: [
         (#"^[a-z0-9_-]{3,16}"#, #"^[a-z0-9_-]{3,16}"#), (#"\d\w\b\t\/\-"#, #"\d\w\b\t\/\-"#),
@@ -37,7 +37,7 @@ import Testing
         #expect(try notes(schema).first?.hasPrefix("warning: the pattern ") == true)
     }
 
-    /// MongoDB matches names byte by byte, unless the expression asks for characters.
+    /// MongoDB matches the names of fields byte by byte, unless the expression requests characters.
     @Test(arguments: [
         ("^(.*)$", "^(.*)$"), ("^a.$", "(*UTF)^a.$"), ("[^a]+", "[^a]+"), ("[^a]b", "(*UTF)[^a]b"),
         ("^ä$", "(*UTF)^ä$"), (#"^\W+$"#, #"^\W+$"#), (#"^\W$"#, #"(*UTF)^\W$"#), ("^[a-z]{2}$", "^[a-z]{2}$"),

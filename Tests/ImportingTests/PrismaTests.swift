@@ -4,7 +4,7 @@ import Importing
 import ServerSchema
 import Testing
 
-/// Tests the validators of Prisma models, which accept what a Prisma client reads.
+/// Tests the validators of Prisma models, which accept the documents that a Prisma client can read.
 @Suite struct PrismaTests {
     /// Returns the import of a model from a Prisma schema with the given blocks.
     private func imported(_ blocks: String, model: String? = nil) throws -> ImportedSchema {

@@ -3,7 +3,7 @@ import Importing
 import ServerSchema
 import Testing
 
-/// Tests references, and the choice among the schemas of a file.
+/// Tests references, and which of several schemas in a file is imported.
 @Suite struct ReferenceTests {
     @Test(arguments: [
         ("#/$defs/s", ##""$defs": {"s": {"type": "string"}}"##),

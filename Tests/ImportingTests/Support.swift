@@ -10,18 +10,20 @@ func imported(
     try ImportedSchema(text: schema, named: file, schema: name, keepsStrings: keepsStrings)
 }
 
-/// Returns the schema of the field `x` in the import of a JSON Schema whose field `x` has the given schema.
+/// Returns the imported schema of the field `x`, for a JSON Schema in which `x` has the given schema.
 func field(_ schema: String, keepsStrings: Bool = false) throws -> BSONValue? {
     let whole = try imported(#"{"properties": {"x": \#(schema)}}"#, keepsStrings: keepsStrings)
     return whole.root["properties"]?.document?["x"]
 }
 
-/// Returns the notes on the field `x` of the given schema: the kind and the message of each.
+/// Returns the notes on the field `x`, for a JSON Schema in which `x` has the given schema.
+///
+/// Each note has its kind and its message.
 func notes(_ schema: String) throws -> [String] {
     try imported(#"{"properties": {"x": \#(schema)}}"#).notes.map { "\($0.kind.rawValue): \($0.message)" }
 }
 
-/// Returns the value that a JSON text spells.
+/// Returns the value of a text in extended JSON.
 func bson(_ json: String) throws -> BSONValue { try BSONValue(extendedJSON: json) }
 
 /// Returns the error that an import throws, as text; `nil` if it throws none.

@@ -3,7 +3,7 @@ import Importing
 import ServerSchema
 import Testing
 
-/// Tests the BSON types that the types and formats of JSON Schema become.
+/// Tests the BSON types to which the types and formats of JSON Schema are translated.
 @Suite struct TypeTests {
     @Test(arguments: [
         (#"{"type": "string"}"#, #"{"bsonType": "string"}"#),

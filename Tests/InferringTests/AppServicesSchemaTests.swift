@@ -3,7 +3,9 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// An App Services schema has one type per path, or `mixed`, and requires the fields that are never missing or null.
+/// Tests inferred App Services schemas, which have one type or `mixed` for each path.
+///
+/// They require the fields that are never missing and never null.
 @Suite struct AppServicesSchemaTests {
     private func schema(of values: [BSONValue]) throws -> BSONDocument? {
         try Case.inference(of: Case.documents(values)).property("x")
@@ -73,7 +75,8 @@ import Testing
                 "title": "Thing_x", "bsonType": "object", "required": ["b"],
                 "properties": ["a": ["bsonType": "string"], "b": ["bsonType": "int"]],
             ])
-        // A client cannot guarantee an embedded object, so it is not required even if every document has it.
+        // Clients cannot guarantee an embedded object, so the schema does not require it, even if every document has
+        // it.
         #expect(inference.required == ["_id"])
         let empty = try schema(of: [.object([:])])
         #expect(empty == ["bsonType": "object", "additionalProperties": ["bsonType": "mixed"]])

@@ -1,7 +1,7 @@
 import Inferring
 import Testing
 
-/// The upper bound for documents that were not read is the bound of Clopper and Pearson.
+/// Tests the upper bound for documents that were not read, which is the bound of Clopper and Pearson.
 @Suite struct BinomialBoundTests {
     @Test func noHitIsTheRuleOfThree() {
         let bound = BinomialBound.upper(0, of: 10_000, confidence: 0.95)

@@ -4,11 +4,11 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// A schema refuses no more documents than the cover allows.
+/// Tests that an inferred schema refuses no more documents than the cover allows.
 ///
-/// With a lower cover, it accepts no document that it refuses with a higher one.
+/// With a higher cover, it accepts all documents that it accepts with a lower one.
 @Suite struct CoverTests {
-    /// Documents in which fields are missing, or have an unusual type, with many different frequencies.
+    /// Documents in which fields are missing or have an unusual type, with many different frequencies.
     private static let documents = Case.documents(4_000) { index in
         var fields: [(String, BSONValue)] = []
         for (number, period) in [7, 40, 199, 401, 1_009, 1_999].enumerated() {
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func theHeldOutHalfBoundsWhatWasNotSeen() throws {
-        // Each document has a field that no other document has, so that nothing can be said about the next document.
+        // Each document has a field that no other document has, so nothing can be predicted about the next document.
         let odd = Case.documents(400) { index in [("f\(index)", "a"), ("v\(index % 20)", index % 40 < 20 ? 1 : "s")] }
         let same = Case.documents(400) { _ in [("x", "a")] }
         let known = try Case.outcome(try Case.inference(of: same), on: same)

@@ -7,7 +7,7 @@ import ServerSchema
 enum Case {
     static let namespace = Namespace(database: "app", collection: "Thing")
 
-    /// Returns the options of an inference in a dialect.
+    /// Returns the options of an inference for a dialect.
     static func options(_ dialect: Dialect = .appServices, cover: Double = 1, enums: Bool = false) -> InferOptions {
         var options = InferOptions()
         options.dialect = dialect
@@ -28,7 +28,7 @@ enum Case {
         try Inference(survey(documents, options), of: namespace, options: options)
     }
 
-    /// Checks documents by the schema that was inferred, and returns what the check finds.
+    /// Checks documents by an inferred schema, and returns the result of the check.
     static func outcome(
         _ inference: Inference, on documents: some Sequence<BSONDocument>
     ) throws -> Outcome {
@@ -37,15 +37,15 @@ enum Case {
         return Outcome(tally, of: inference)
     }
 
-    /// Returns documents whose `_id`s are numbered from 0, with further fields from `fields`.
+    /// Returns documents with `_id`s from 0 on, and with the fields that `fields` returns for each of them.
     static func documents(_ count: Int, _ fields: (Int) -> [(String, BSONValue)]) -> [BSONDocument] {
         (0..<count).map { BSONDocument([("_id", .integer($0))] + fields($0)) }
     }
 
-    /// Returns an object with these elements, whose names may be computed.
+    /// Returns an object with these elements.
     static func object(_ elements: [(String, BSONValue)]) -> BSONValue { .object(BSONDocument(elements)) }
 
-    /// Returns a document with the field `x` for each value.
+    /// Returns a document for each value, which is in the field `x`.
     static func documents(_ values: [BSONValue]) -> [BSONDocument] { documents(values.count) { [("x", values[$0])] } }
 }
 

@@ -3,7 +3,9 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// A `$jsonSchema` lists all types of a path, including null, and requires the fields that are never missing.
+/// Tests inferred `$jsonSchema`s, which list all types of a path, including null.
+///
+/// They require the fields that are never missing.
 @Suite struct JSONSchemaTests {
     private func schema(of values: [BSONValue]) throws -> BSONDocument? {
         try Case.inference(of: Case.documents(values), Case.options(.jsonSchema)).property("x")

@@ -4,13 +4,13 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// A proposed Prisma model has the scalar type that reads all values of a field, or `Json`.
+/// Tests inferred Prisma models: a field has a scalar type that reads all of its values, or else `Json`.
 @Suite struct PrismaModelTests {
     private func inference(_ documents: [BSONDocument], enums: Bool = false) throws -> Inference {
         try Case.inference(of: documents, Case.options(.prisma, enums: enums))
     }
 
-    /// Returns the type of the field `x` with its arity and its native type.
+    /// Returns the type of the field `x` for these values, with its arity and its native type.
     private func type(_ values: [BSONValue]) throws -> String? {
         let text = try #require(try inference(Case.documents(values)).prisma).text
         let line = text.split(separator: "\n").first { $0.hasPrefix("  x ") }
@@ -56,7 +56,7 @@ import Testing
         #expect(text.contains("super_user @map(\"super user\")"), "\(text)")
     }
 
-    /// The parser reads the text as the same schema, and a check by it finds nothing.
+    /// The parser reads the text of an inferred schema as the same schema, and a check by that schema finds nothing.
     @Test func aProposalReadsTheDocuments() throws {
         let documents = Case.documents(50) { index in
             [

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Jobs
 
-/// The program's list of operators agrees with a server, which knows each one from its stated version on, and not
-/// before.
+/// Tests the program's list of operators against a server: the server knows each operator from the listed version on,
+/// and not before.
 @Suite struct ExpressionServerTests {
     /// The error codes for an unknown operator: mongod's InvalidPipelineOperator, and the code within a projection.
     private static let unknown: Set = [MongoError.Code(rawValue: 168), MongoError.Code(rawValue: 31_325)]

@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-/// Two clones build the same program although the repository has no lock file: the manifest states exact versions.
+/// The manifest states the exact version of each dependency.
+///
+/// The repository has no lock file, so only these versions make two clones build the same program.
 @Suite struct PackageManifestTests {
     @Test func everyDependencyHasOneVersion() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 import Testing
 
-/// Validating a document's bytes while it is checked finds the same as validating them first and checking then.
+/// Tests that one pass over a document's bytes, which validates and checks them, finds the same as two passes.
 @Suite struct ValidatingScanTests {
     private enum Judgement: Hashable {
         case verdict(Verdict)
@@ -25,8 +25,9 @@ import Testing
         }
     }
 
-    /// Expects that validating and checking in one pass and in two passes finds the same.
-    /// - Returns: what the two passes find, or `nil` if the bytes do not begin like a document.
+    /// Expects that one pass over the bytes and two passes have the same findings.
+    ///
+    /// - Returns: the findings of the two passes; `nil` if the bytes do not begin like a document.
     private static func expectSame(_ bytes: [UInt8], _ schema: CompiledSchema) -> Judgement? {
         guard let document = try? BSONDocument(bytes: bytes) else { return nil }
         let two = Judgement { () throws(BSONError) in

@@ -3,14 +3,14 @@ import Testing
 
 @testable import JobState
 
-/// The fields that a job does not write distinguish a document from another that later gets its `_id`.
+/// Tests how fields that a job does not write show whether another document has since got the `_id` of a document.
 @Suite struct DocumentEvidenceTests {
     private static let evidence = DocumentEvidence(["a", "b", "c", "d"])
 
     static let cases: [(was: BSONDocument, now: BSONDocument, isReplaced: Bool)] = [
         (["a": 1, "b": 2], ["a": 1, "b": 2], false), (["a": 1, "b": 2], ["a": 1, "b": 3], false),
         (["a": 1, "b": 2], ["a": 2, "b": 3], true), (["a": 1], ["a": 1, "b": 2, "c": 3], false),
-        // A single field may have the same value by chance, so it does not show that this is the same document.
+        // A single field may have the same value by chance, so it does not prove that the document is the same.
         (["a": 1], ["a": 1, "b": 2, "c": 3, "d": 4], true), (["a": 1], [:], true), ([:], ["a": 1], false),
         ([:], ["a": 1, "b": 2], false), ([:], [:], false),
     ]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import JobState
 
-/// A runner measures the rest of its lease with its own clock alone.
+/// Tests that a runner measures the rest of its lease only with its own clock.
 @Suite struct HeldLeaseTests {
     private let now = ContinuousClock.now
 
@@ -17,15 +17,15 @@ import Testing
         #expect(HeldLease(lease: lease(60), askedAt: now - .seconds(31)).isHalfOver)
     }
 
-    /// A write takes at most a quarter of the lease and at most ten seconds.
+    /// A write takes at most a quarter of the lease, and at most ten seconds.
     ///
-    /// No write may begin if less time is left of the lease.
+    /// No write may begin if less time than that is left of the lease.
     @Test(arguments: [(60, 49, true), (60, 51, false), (8, 5, true), (8, 7, false)])
     func aWriteMayBeginWhileItEndsWithinTheLease(_ seconds: Int, _ passed: Int, _ isCertain: Bool) {
         #expect(HeldLease(lease: lease(seconds), askedAt: now - .seconds(passed)).isCertain == isCertain)
     }
 
-    /// A write that is tried again has the fence of its first attempt, even if the lease was renewed in between.
+    /// If a write is retried, it keeps the fence of its first attempt, even if the lease was renewed in between.
     @Test func aRenewalBetweenTwoAttemptsMovesNoFence() {
         var held = HeldLease(lease: lease(60), askedAt: now - .seconds(55))
         held.extend(lease(60, token: 1), askedAt: now)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import JobState
 
-/// A runner counts as dead only if it is certain that its process has ended.
+/// Tests that a runner counts as dead only if its process has certainly ended.
 @Suite struct RunnerIdentityTests {
     private let own = RunnerIdentity.current()
 
-    /// Returns the identity of this process with another value in one field.
+    /// Returns the identity of this process; `field` gets another value if it is given.
     private func other(_ field: String? = nil, _ value: BSONValue = nil) throws -> RunnerIdentity {
         let document = try field.map { try own.document.replacing($0, with: value) } ?? own.document
         return try #require(RunnerIdentity(document))
@@ -41,7 +41,7 @@ import Testing
         #expect(own.knowsDead(try other("processStart", .integer(own.processStart - 1))))
     }
 
-    /// If the start time of a process is not known, the process may be the running one, so it is not known to be dead.
+    /// If the start time of a process is unknown, the process may be the one that runs, so it does not count as dead.
     @Test func anUnknownStartProvesNothing() throws {
         #expect(!own.knowsDead(try other("processStart", 0)))
     }

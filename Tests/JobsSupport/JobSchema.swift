@@ -3,15 +3,15 @@ package import Checking
 import Foundation
 import ServerSchema
 
-/// Reads the schemas `jobs/job.schema.json` and `jobs/partner.schema.json`, which editors use.
+/// The JSON Schemas of job files, `jobs/job.schema.json` and `jobs/partner.schema.json`, which editors use.
 package enum JobSchema {
-    /// A mapping in a job file, with the keys that the schema allows in it.
+    /// A mapping of a job file, with the keys that the schema allows in it.
     package struct Place {
-        /// The name of the mapping.
+        /// The name of the mapping in messages.
         package var name: String
         /// The keys that the schema allows in it.
         package var keys: [String]
-        /// The text of a job in which this mapping has only an unknown key.
+        /// The text of a job in which the mapping has one key, which is unknown.
         package var jobWithUnknownKey: String
     }
 
@@ -21,7 +21,7 @@ package enum JobSchema {
             extendedJSON: String(contentsOfFile: "\(ReadyJobs.folder)/\(kind).schema.json", encoding: .utf8))
     }
 
-    /// Returns the mappings of a job file whose keys the format defines: the job, its groups, and each kind of step.
+    /// Returns the mappings of a job file that have fixed keys: the job, its groups, and each kind of step.
     package static func places() throws -> [Place] {
         let job = try document()
         let head = "job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\n"
@@ -51,7 +51,7 @@ package enum JobSchema {
         return places
     }
 
-    /// A key unlike all known ones, so that an error proposes no known key in its place.
+    /// A key that resembles no known key, so that the error proposes none.
     private static let unknown = "qqqqqqqqqq"
 
     /// Returns the properties of a schema, or of a nested schema at a path of property names.
@@ -64,7 +64,7 @@ package enum JobSchema {
         return ((try? schema["properties"]?.document?.elements()) ?? []).map(\.name)
     }
 
-    /// Compiles the schema for the checker, without annotations, because MongoDB's dialect refuses some of them.
+    /// Compiles the schema for the checker, without the annotations that MongoDB's dialect refuses.
     package static func compiled(_ kind: String = "job") throws -> CompiledSchema {
         let schema = try CollectionSchema(
             jsonSchema: stripped(try inlined(try document(of: kind))),
@@ -72,7 +72,7 @@ package enum JobSchema {
         return CompiledSchema(schema)
     }
 
-    /// Returns the schema with its definitions in place of the references in its properties.
+    /// Returns the schema with each reference in its properties replaced by the definition.
     package static func inlined(_ schema: BSONDocument) throws -> BSONDocument {
         let definitions = try schema["definitions"]?.document?.elements() ?? []
         let properties = try schema["properties"]?.document?.elements() ?? []

@@ -4,7 +4,7 @@ import Jobs
 import LocatedYAML
 import Yams
 
-/// The ready jobs below `jobs/`.
+/// The example jobs below `jobs/`.
 package enum ReadyJobs {
     /// The folder `jobs`.
     package static let folder = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/jobs"
@@ -17,8 +17,7 @@ package enum ReadyJobs {
         }
     }
 
-    /// Reads a YAML file into the values that a JSON Schema would check: numbers, Booleans and nulls are those of YAML
-    /// 1.2.
+    /// Reads a YAML file into the values that a JSON Schema checks; numbers, Booleans and nulls are those of YAML 1.2.
     package static func value(at path: String) throws -> BSONValue {
         try value(YAMLFile.root(of: YAMLFile.text(at: path), path: path).node, path)
     }

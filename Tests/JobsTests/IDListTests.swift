@@ -4,7 +4,7 @@ import Jobs
 import JobsSupport
 import Testing
 
-/// Lists of `_id`s, in the formats that programs write.
+/// Tests lists of `_id`s in the formats that programs write.
 @Suite struct IDListTests {
     private let people = Namespace(database: "app", collection: "Person")
 
@@ -84,7 +84,7 @@ import Testing
         }.joined()
     }
 
-    /// An incident may concern 100,000 documents, and `check --failures` writes 350 bytes for each.
+    /// An incident may affect 100,000 documents, and `check --failures` writes 350 bytes for each.
     @Test func aListOfAnIncidentIsReadWhateverItsFileTakes() throws {
         let blocks = (0..<101).map { failures($0 * 1_000..<$0 * 1_000 + 1_000) }
         #expect(blocks.reduce(0) { $0 + $1.utf8.count } > 32 << 20)

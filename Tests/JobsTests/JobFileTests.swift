@@ -132,7 +132,7 @@ import Testing
             "b: c\njob: a", "job: ab", "job: !!str 1", "job: null", "job: ~", "job: \"null\"", "no: [yaml",
         ]
         let distinct = Set(others.map(JobFile.content))
-        // Quotation marks and tags only state the type, and `~` is another spelling of null only for the value.
+        // Quotation marks and tags only state the type. `~` is another spelling of null only in a value, not in a key.
         #expect(JobFile.content(of: "job: \"1\"") == JobFile.content(of: "job: '1'"))
         #expect(JobFile.content(of: "job: \"1\"") == JobFile.content(of: "job: !!str 1"))
         #expect(distinct.count == others.count - 2)

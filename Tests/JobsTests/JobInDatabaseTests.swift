@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-/// The job for one of many databases of the same shape: its name, and the collections that it uses there.
+/// Tests a job for one of many databases of the same shape: its name, and the collections that it uses.
 @Suite struct JobInDatabaseTests {
     private func job(_ steps: String...) throws -> Job {
         let text = "job: people-v2\ncollection: app.people\nsteps:\n" + steps.map { "  - \($0)\n" }.joined()
@@ -29,7 +29,7 @@ import Testing
             moved.steps.flatMap(\.step.kind.namespaces).map(\.description) == [
                 "tenant_7.dogs", "tenant_7.homes", "tenant_7.owners",
             ])
-        // The job for another database keeps the text of its file.
+        // The job for another database keeps the text of the job file.
         #expect(moved.text == job.text)
         #expect(moved.moved(to: "app").steps.map(\.step) == job.steps.map(\.step))
         #expect(job.moved(to: "app").movedFrom == nil)

@@ -3,7 +3,7 @@ import Jobs
 import JobsSupport
 import Testing
 
-/// The constants in a job file.
+/// Tests the constants in a job file.
 @Suite struct JobLiteralTests {
     @Test(arguments: plain + extended) func isRead(_ text: String, as value: BSONValue) throws {
         #expect(try Self.value(text) == value)

@@ -2,7 +2,7 @@ import Jobs
 import JobsSupport
 import Testing
 
-/// The text of a job file that is refused, and the exact error, without the file's name at its beginning.
+/// The text of a refused job file, and the exact error, without the name of the file at its beginning.
 struct JobRefusal: CustomTestStringConvertible, Sendable {
     let text: String
     let error: String

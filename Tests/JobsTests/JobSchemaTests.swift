@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// The JSON Schema of job files, which editors use, agrees with the parser.
+/// Tests that the JSON Schema of job files, which editors use, agrees with the parser.
 @Suite struct JobSchemaTests {
     @Test func eachExampleFitsIt() throws {
         let schema = try JobSchema.compiled()
@@ -49,7 +49,7 @@ import Testing
         return "{\"job\": \"a\", \"collection\": \"b.c\", \"steps\": [" + step + "], \"limits\": {" + limit + "}}"
     }
 
-    /// Steps that lack a key, or have two keys that exclude each other.
+    /// Steps that lack a key, or that have two keys which exclude each other.
     private static let steps: [String] = [
         #"{"default": {"field": "d"}}"#, #"{"default": {"field": "d", "value": 1, "generate": "uuid"}}"#,
         #"{"split": {"field": "d", "into": ["e", "f"]}}"#,

@@ -5,14 +5,15 @@ import Testing
 
 @testable import Jobs
 
-/// The program's table of limits agrees with the schema of job files and with the documentation.
+/// Tests that the program's table of limits agrees with the JSON Schema of job files and with the documentation.
 @Suite struct LimitTableTests {
     /// Returns the definition of a limit in `jobs/job.schema.json`; `nil` if there is none.
     private func definition(of name: String) throws -> BSONDocument? {
         var schema = try JobSchema.document()["properties"]?.document?["limits"]?.document
         for key in name.split(separator: ".") {
             var properties = schema?["properties"]?.document
-            // The schema of a group that can be switched off has alternatives, one of which has the group's members.
+            // The schema of a group that can be switched off is a list of alternatives, one of which has the group's
+            // properties.
             for form in schema?["anyOf"]?.document?.values ?? [] where properties == nil {
                 properties = form.document?["properties"]?.document
             }
@@ -42,7 +43,7 @@ import Testing
         let keys = name.split(separator: ".").map(String.init)
         let row = try #require(page.split(separator: "\n").first { $0.hasPrefix("| `\(keys[0])` |") })
         let fallback = try #require(Limit.named(name)).text(in: Job.Limits())
-        // 60s and 1m are the same time.
+        // The documentation may also spell one minute as 60s.
         let spelled = [fallback, fallback == "1m" ? "60s" : fallback]
         let isStated = spelled.contains { text in
             keys.count == 1 ? row.hasPrefix("| `\(name)` | \(text) |") : row.contains("`\(keys[1])` (\(text))")

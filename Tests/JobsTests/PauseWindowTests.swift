@@ -2,9 +2,9 @@ import Testing
 
 @testable import Jobs
 
-/// Hours in which a job does not write.
+/// Tests pause windows: the hours in which a job does not write.
 @Suite struct PauseWindowTests {
-    /// 2026-11-23 00:00 UTC, a Monday.
+    /// Monday, 2026-11-23, 00:00 UTC.
     private static let monday = 1_795_392_000
     private static let hour = 3_600
 
@@ -16,7 +16,7 @@ import Testing
     func theStartBelongsToItAndTheEndDoesNot(_ hour: Int, _ minute: Int, _ expected: Bool) throws {
         let time = Self.monday + hour * Self.hour + minute * 60
         #expect(try isOn("08:00-20:00 UTC", time) == expected)
-        // Madrid is an hour ahead in November.
+        // In November, Madrid is an hour ahead of UTC.
         #expect(try isOn("08:00-20:00 Europe/Madrid", time - Self.hour) == expected)
     }
 
@@ -27,7 +27,7 @@ import Testing
 
     @Test(arguments: [(4, 23, true), (5, 5, true), (5, 6, false), (5, 23, false), (6, 5, false), (0, 5, false)])
     func theDayIsThatOnWhichTheWindowStarts(_ day: Int, _ hour: Int, _ expected: Bool) throws {
-        // Friday's window lasts into Saturday; Sunday has no window that could last into Monday.
+        // Friday's window lasts into Saturday. There is no window on Sunday that could last into Monday.
         #expect(try isOn("Mon-Fri 22:00-06:00 UTC", Self.monday + (day * 24 + hour) * Self.hour) == expected)
     }
 
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func theHourThatComesTwiceIsInTheWindowTwice() throws {
-        // In Madrid 2026-10-25 03:00 is followed by 02:00; that is 01:00 UTC.
+        // In Madrid, the clock goes back from 03:00 to 02:00 on 2026-10-25, at 01:00 UTC.
         let back = 1_792_890_000
         let minutes = stride(from: back - 2 * Self.hour, to: back + 2 * Self.hour, by: 60)
         #expect(try minutes.filter { try isOn("02:00-03:00 Europe/Madrid", $0) }.count == 120)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func theHourThatIsLeftOutIsInNoWindow() throws {
-        // In Madrid 2026-03-29 02:00 is followed by 03:00; that is 01:00 UTC.
+        // In Madrid, the clock goes forward from 02:00 to 03:00 on 2026-03-29, at 01:00 UTC.
         let forward = 1_774_746_000
         let minutes = stride(from: forward - 2 * Self.hour, to: forward + 2 * Self.hour, by: 60)
         #expect(try minutes.filter { try isOn("02:00-03:00 Europe/Madrid", $0) }.isEmpty)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-/// The errors in steps of a job file, with line and column.
+/// Tests the errors in the steps of a job file, with their lines and columns.
 @Suite struct StepRefusalTests {
     @Test(arguments: keys + paths + order) func isRefused(_ refusal: JobRefusal) {
         let error = Fixture.failure { try StepOrder.check(JobFile.parse(refusal.text, path: "j.yml").steps) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// For each rule, steps that the schema alone proves to make no document unsyncable, and steps that it does not.
+/// Tests which steps are known, from the schema alone, to make no document unsyncable, for each rule.
 @Suite struct StepSafetyTests {
     private static let schema = SchemaNode.object(
         [
@@ -20,14 +20,14 @@ import Testing
             "place": .object(["type": .of(.string), "coordinates": coordinates], required: ["type"]),
         ], required: ["key", "keyToo"])
 
-    /// A schema that accepts any value and does not judge its `properties`.
+    /// A schema that accepts any value, and whose `properties` are not evaluated.
     private static var anyWithX: SchemaNode {
         var node = SchemaNode.object(["x": .of(.int)])
         node.types = [.mixed]
         return node
     }
 
-    /// A schema for a dictionary of any values.
+    /// A schema for a dictionary with values of any type.
     private static var anyValues: SchemaNode {
         var node = SchemaNode.of(.object)
         node.hasAdditionalProperties = true
@@ -86,7 +86,8 @@ import Testing
         #expect(isSafe(step) == expected)
     }
 
-    /// A link or a partition key is checked by more than its field's schema, so the schema proves nothing about it.
+    /// A link or a partition key must also meet rules outside of its field's schema, so the schema proves nothing about
+    /// it.
     @Test(arguments: [
         ("key", false), ("text", true), ("_partition", false), ("owner", false), ("open", false), ("open.city", false),
         ("openToo.city", true), ("list", false), ("listToo", true),

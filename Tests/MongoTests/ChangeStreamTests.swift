@@ -3,11 +3,11 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Changes arrive in order, and a stream resumes where another one ended.
+/// Tests that changes arrive in order, and that a stream can resume where another stream ended.
 @Suite struct ChangeStreamTests {
     private static let options: BSONDocument = ["maxAwaitTimeMS": 50]
 
-    /// Returns the `_id`s of `count` events, and the stream's resume token after them.
+    /// Returns the `_id`s of the next `count` events, and the stream's resume token after them.
     private static func ids(
         _ collection: MongoCollection, _ count: Int, options: BSONDocument
     ) throws -> ([BSONValue], ResumeToken?) {

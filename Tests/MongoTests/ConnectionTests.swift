@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct ConnectionTests {
-    /// Returns the error of opening a connection, which must fail.
+    /// Opens a connection, which must fail, and returns the error.
     private func failure(_ options: ConnectionOptions) async throws -> MongoError {
         let error = await #expect(throws: MongoError.self) {
             try await ClientPool.open(options).withClient { client throws(MongoError) in
@@ -20,9 +20,7 @@ import Testing
         return options
     }
 
-    /// The connection string has a timeout of ten minutes.
-    ///
-    /// The shorter one in the options must override it.
+    /// A timeout of ten minutes for the connection string, which the shorter timeout in the options must override.
     private static let longSelectionTimeout = "?serverSelectionTimeoutMS=600000"
 
     @Test(.timeLimit(.minutes(10))) func anUnreachableHostSaysWhyInTime() async throws {

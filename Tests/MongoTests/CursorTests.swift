@@ -103,9 +103,9 @@ import Testing
         }
     }
 
-    /// From MongoDB 8.0 on, a deployment may have a default time limit for reads that state none.
+    /// From MongoDB 8.0 on, a deployment may have a default time limit for reads that state no limit.
     ///
-    /// A read without a limit therefore states that.
+    /// A read that needs no limit therefore says so.
     @Test func aReadWithoutATimeLimitSaysSo() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("a", count: 20)
@@ -140,7 +140,7 @@ import Testing
 
     /// A change stream is opened without a time limit.
     ///
-    /// The server may have to read much of its oplog before it reaches the starting point.
+    /// The server may first have to read much of its oplog to find the starting point.
     @Test func theOpeningOfAChangeStreamSaysSoToo() async throws {
         try await Mongod.shared.withDatabase { database in
             let namespace = database.namespace("a")

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Expressions that fail on a value of a document, with a different error each.
+    /// Expressions that fail on a value of a document, each with a different error.
     private static let failing: [BSONValue] = [
         ["$dateAdd": ["startDate": "$d", "unit": "$s", "amount": 1]],
         ["$dateAdd": ["startDate": "$d", "unit": "day", "amount": 1, "timezone": "$s"]],
@@ -129,7 +129,7 @@ import Testing
             let command = try await #require(throws: MongoError.self) { try await database.run(["nonsense": 1]) }
             #expect(command.code == .commandNotFound)
             let option = try await #require(throws: MongoError.self) { try await database.run(["find": "a", "zz": 1]) }
-            // MongoDB 4.4 reports an unknown option as a text that it cannot parse.
+            // MongoDB 4.4 reports an unknown option as a parse error.
             #expect([.unknownOption, .failedToParse].contains(option.code))
         }
     }

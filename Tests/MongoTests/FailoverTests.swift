@@ -3,9 +3,9 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The end of a primary.
+/// Tests what happens when a primary steps down or is killed.
 ///
-/// Each test starts servers for itself, because it would disturb all others on a shared server.
+/// Each test starts its own servers, because it would disturb all other tests on a shared server.
 @Suite struct FailoverTests {
     @Test func afterAStepDownTheDeploymentIsFoundAgain() async throws {
         let mongod = try await Mongod.start()

@@ -21,7 +21,7 @@ import Testing
         #expect(MongoError(.server, .badValue, message: message).message == shown)
     }
 
-    /// Errors of expressions that quote a document's value; the texts are those of mongod 6.0.
+    /// Errors of expressions that quote a document's value, with the texts of mongod 6.0.
     @Test(arguments: [
         ("unknown time unit value: SECRET", "unknown time unit value: …"),
         (
@@ -60,7 +60,7 @@ import Testing
 
     /// A quoted value is hidden completely, even if it contains words of the message around it.
     ///
-    /// The reasons of the ledger are shortened by the same function.
+    /// The same function hides values in the reasons of the ledger.
     @Test(arguments: [
         (
             "Failed to parse number 'SECRET :: caused by :: SECRET' in $convert",

@@ -3,7 +3,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The operations that the driver retries after a broken connection, and those that it leaves to the caller.
+/// Tests which operations the driver retries after a broken connection, and which ones it leaves to the caller.
 @Suite struct RetryTests {
     private enum Operation: String, CaseIterable {
         case find, aggregate, count, insert, findAndModify, update, delete

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Partners
 
-/// The pairs that clients changed and that are not carried over yet.
+/// Tests the record of the pairs that clients changed and the mirror has not carried over yet.
 @Suite struct DirtyPairsTests {
     private let key = IDKey(1)
 

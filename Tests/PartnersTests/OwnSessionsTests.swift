@@ -4,7 +4,7 @@ import Testing
 
 @testable import Partners
 
-/// The sessions by which a mirror recognises its own writes.
+/// Tests the record of the sessions by which a mirror recognizes its own writes.
 @Suite struct OwnSessionsTests {
     private func session(_ number: Int) -> BSONDocument { ["id": .integer(number)] }
     private func time(_ seconds: UInt64) -> ClusterTime { ClusterTime(rawValue: seconds << 32) }
@@ -18,9 +18,9 @@ import Testing
         #expect(OwnSessions(sessions.value).sessions == [session(1), session(2)])
     }
 
-    /// A session is forgotten once no change stream can report a change from its time any more.
+    /// A session is forgotten after no change stream can report a change from its time any more.
     ///
-    /// After another run got the lease, no transaction of the earlier run commits.
+    /// After another run has got the lease, no transaction of the earlier run can commit.
     @Test func aSessionIsForgottenOnceNoStreamReportsItsTime() {
         var sessions = OwnSessions(nil)
         sessions.begin(session(1), at: time(10))
@@ -29,7 +29,7 @@ import Testing
         #expect(sessions.ids == [1, 2])
         sessions.forget(before: time(21))
         #expect(sessions.ids == [2])
-        // The newest session may still write, so it is never forgotten.
+        // The newest session is never forgotten, because it may still write.
         sessions.forget(before: time(1_000))
         #expect(sessions.ids == [2])
     }

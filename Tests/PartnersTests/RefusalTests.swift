@@ -4,7 +4,7 @@ import Testing
 @testable import Jobs
 @testable import Partners
 
-/// Tests how the state database holds the reason why a document cannot exist on the other side.
+/// Tests how the state database stores the reason why a document cannot exist on the other side.
 @Suite struct RefusalTests {
     private static let reasons: [Refusal.Reason] = [
         .id, .step(.notConvertible), .lossy(["a", "b.c"]), .server(11_000), .damaged,
@@ -19,7 +19,7 @@ import Testing
         #expect(Self.reasons.filter(reason.isSame).count == 1)
     }
 
-    /// Earlier versions recorded a text, and the code of a server.
+    /// Earlier versions stored the reason as a text, with the error code of a server if there was one.
     @Test(arguments: reasons) func aReasonOfAnEarlierVersionIsTheSame(_ reason: Refusal.Reason) {
         let code: BSONValue = if case .server(let code) = reason { .integer(code) } else { .null }
         let read = Refusal.Reason(["reason": .string("\(reason)"), "code": code])

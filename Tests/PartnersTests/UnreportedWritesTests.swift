@@ -5,14 +5,16 @@ import Testing
 
 @testable import Partners
 
-/// The mirror's own writes until the change streams report them, and the clients' changes that they overwrote.
+/// Tests the record of the mirror's own writes that change streams have not reported yet.
+///
+/// It also has the changes of clients that these writes overwrote.
 @Suite struct UnreportedWritesTests {
     private let key = IDKey(1)
 
     private func time(_ seconds: UInt64) -> ClusterTime { ClusterTime(rawValue: seconds << 32) }
     private func change(at seconds: UInt64) -> ChangeTime { ChangeTime(cluster: time(seconds)) }
 
-    /// The mirror read the document at 10 and wrote it before 20.
+    /// Returns the record after one write: the mirror read the document at time 10, and wrote it before time 20.
     private func written(before: BSONDocument? = ["_id": 1], after: BSONDocument? = nil) -> UnreportedWrites {
         var writes = UnreportedWrites()
         let change = PairWriter.Change(key: key, id: 1, before: before, after: after)
@@ -41,7 +43,7 @@ import Testing
         #expect(writes.noteWrite(of: key, on: .target) == nil)
     }
 
-    /// The server reports no change of a document that a write leaves as it is.
+    /// If a write leaves a document as it is, the server reports no change.
     @Test func aWriteThatChangesNothingIsNotWaitedFor() {
         #expect(written(before: ["_id": 1], after: ["_id": 1]).isEmpty)
     }

@@ -9,7 +9,7 @@ import SchemaChange
 import ServerSchema
 import Testing
 
-/// Every job that `plan` writes is valid by the schema that editors read.
+/// Tests that every job which `plan` writes is valid by the JSON Schema that editors use.
 @Suite struct PlannedJobSchemaTests {
     private static let fixtures =
         "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/PlanningTests/Fixtures"

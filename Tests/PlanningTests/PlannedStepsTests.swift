@@ -5,11 +5,9 @@ import Testing
 
 @testable import Planning
 
-/// Every planned job can be run.
+/// Tests that every planned job can be run.
 @Suite struct PlannedStepsTests {
-    /// Returns the plan for one collection.
-    ///
-    /// Each of its jobs must compile as it would for a run.
+    /// Returns the plan for one collection, after checking that each of its jobs compiles as for a run.
     private func plan(
         _ old: String, _ new: String, renames: [String] = [], isValidator: Bool = false
     ) throws -> CollectionPlan {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Planning
 
-/// The steps that are planned for each kind of change, from two schemas and without documents.
+/// Tests the steps that are planned for each kind of change, from two schemas and without documents.
 @Suite struct PlannerTests {
     /// Returns a plan for one collection of an app, from the `properties` and `required` of two schemas.
     private func plan(
@@ -173,7 +173,7 @@ import Testing
         #expect(plan.remarks[0].remarks[0].contains(words))
     }
 
-    /// A field whose schema lists its values is never proposed as one part of a split text.
+    /// A field with a list of allowed values is never proposed as one part of a split text.
     @Test func aRenameIsNamedNextToAFieldOfListedValues() throws {
         let text = "{ \"bsonType\": \"string\" }"
         let listed = "{ \"bsonType\": \"string\", \"enum\": [\"open\", \"done\"] }"
@@ -185,7 +185,9 @@ import Testing
         #expect(entries.compactMap(\.hint).contains { $0.contains("--rename app.Person.name=fullName") })
     }
 
-    /// The schemas do not show which of the two new fields would be the renamed one.
+    /// The schemas do not show which of two new fields is the renamed one.
+    ///
+    /// The plan therefore proposes a split and both renames.
     @Test func aSplitIsProposedWithTheRenamesThatItMayBe() throws {
         let text = "{ \"bsonType\": \"string\" }"
         let old = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"name\": \(text) }"
@@ -199,7 +201,7 @@ import Testing
         #expect(hint.contains("if one of them is the renamed name, plan again with --rename app.Person.name=NAME"))
     }
 
-    /// The links contain keys of the collection that they named before, so only the operator can map them.
+    /// The links still have keys of the collection to which they led before, so only the operator can map them.
     @Test func aRetargetedLinkIsLeftToTheOperator() throws {
         func app(_ target: String) throws -> ServerSchema {
             var schema = try Self.schema(
@@ -223,7 +225,7 @@ import Testing
 
     // MARK: Changes that a job cannot hold
 
-    /// Checks that every job can be read back from its file; otherwise the command would end with an internal error.
+    /// Checks that every job can be read from its file; if not, `plan` would end with an internal error.
     private func check(_ plan: CollectionPlan, from old: String, to new: String) throws {
         let planner = Planner(from: try Self.schema(old), to: try Self.schema(new))
         for job in plan.jobs { try planner.check(job) }
@@ -321,7 +323,7 @@ import Testing
         #expect(narrow.relationships.map(\.source) == [SchemaPath([.field("o"), .field("p7")])])
     }
 
-    /// A suggestion for an added field does not name all removed fields, as it did in an earlier version.
+    /// A suggestion for an added field does not list all removed fields; an earlier version did that.
     @Test func suggestionsDoNotNameEveryField() throws {
         func properties(_ prefix: String) -> String {
             let names = (0..<40).map { "\"\(prefix)\($0)\": { \"bsonType\": \"string\" }" }.joined(separator: ",")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Planning
 
-/// The steps that are planned for the findings of a check, without a survey of the documents.
+/// Tests the steps that are planned for the findings of a check, without a survey of the documents.
 @Suite struct RepairTests {
     @Test(arguments: RuleCode.known)
     func everyRuleHasARepairOrAReasonWhyThereIsNone(_ rule: RuleCode) throws {
@@ -19,9 +19,9 @@ import Testing
 
     // MARK: Plans from documents
 
-    /// Returns the plan of repairs for a collection `app.T` that holds the given documents.
+    /// Returns the plan of repairs for a collection `app.T` with these documents.
     ///
-    /// Each of its jobs must compile as it would for a run.
+    /// It first checks that each planned job compiles as for a run.
     private func plan(
         _ parts: String, _ documents: [BSONDocument], isValidator: Bool = false, isStrict: Bool = true,
         defaults: [String] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Privileges
 
-/// A role grants the privileges that the table of commands lists, and names each resource once.
+/// Tests that a role grants the privileges in the table of commands, and names each resource only once.
 @Suite struct RoleTests {
     private func role(_ command: String, isFull: Bool = false) throws -> Role {
         var places = WorkPlaces(state: "jobs")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Privileges
 
-/// A user's privileges are judged as the server would judge them.
+/// Tests that a user's privileges are judged as the server judges them.
 @Suite struct UserPrivilegesTests {
     private func user(_ resource: BSONValue, _ actions: BSONValue = ["find"]) throws -> UserPrivileges {
         let info: BSONValue = [

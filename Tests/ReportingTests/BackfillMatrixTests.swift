@@ -5,7 +5,7 @@ import Testing
 
 @testable import Reporting
 
-/// The report of a backfill of many databases.
+/// Tests the report of a backfill of many databases.
 @Suite struct BackfillMatrixTests {
     private func entry(
         _ database: String, _ outcome: DatabasesReport.Outcome, _ code: Int? = nil
@@ -22,7 +22,7 @@ import Testing
         return BackfillMatrix(report, showsValues: false)
     }
 
-    /// Returns the report of a finished job in a database, with `note` among its notes.
+    /// Returns the report of a finished job in a database; one of its notes is `note`.
     private func done(in database: String, note: String) -> BackfillReport {
         var report = BackfillReport.fixture(.done)
         (report.before, report.after) = ([], [])
@@ -44,15 +44,16 @@ import Testing
                 """
                 Job person-v2 in 6 databases: 1 done, 1 stopped, 1 failed, 1 no collection, 1 done before, 1 not \
                 reached. Ended at t4: stopped by a signal; run it again to continue.
-                  database  state          changed  skipped  exit
-                  t1        done             1,790        0     0
-                  t2        no collection
-                  t3        failed               0             65
-                  t4        stopped          1,790        0    75
-                  t5        not reached
-                  t6        done before
 
-                In t3: t3.Person is a view
+                t*
+                  #  database  state          changed  skipped  exit
+                  1  t1        done             1,790        0     0
+                  2  t2        no collection
+                  3  t3        failed               0             65
+                  4  t4        stopped          1,790        0    75
+                  5  t5        not reached
+                  6  t6        done before
+                  3  job person-v2.in-t3: t3.Person is a view
 
                 In t4: job person-v2 on app.Person: stopped by a signal; run it again to continue
                 """), "\(text)")
@@ -101,7 +102,8 @@ import Testing
         ] {
             #expect(text().contains(line + "\n"), "\(text())")
         }
-        // Documents in a database that was not reached are unknown, so the metric is left out and not reported as zero.
+        // Nothing is known about the documents of a database that was not reached, so the metric is left out instead of
+        // zero.
         report.entries.append(entry("t4", .notReached(wasDone: false)))
         #expect(!text().contains("remaining_documents"))
     }

@@ -8,7 +8,7 @@ import ServerSchema
 @testable import Steps
 
 extension BackfillReport {
-    /// Returns the report of a job with two steps, both of which skipped documents.
+    /// Returns the report of a job with two steps, each of which skipped documents.
     static func fixture(_ outcome: Outcome) -> BackfillReport {
         let id = BSONValue.objectID(ObjectID(high: 0x507f_1f77_bcf8_6cd7, low: 0x9943_9011))
         let parent = StepCount.Skipped(
@@ -34,7 +34,7 @@ extension BackfillReport {
         return report
     }
 
-    /// The same report as that of a dry run, with two documents as they are before and after the job.
+    /// The same report for a dry run, which shows two documents before and after the job.
     static var dryRun: BackfillReport {
         var report = fixture(.dryRun)
         report.unsyncable = (before: 18_523, after: 2, dialect: .appServices)
@@ -48,7 +48,7 @@ extension BackfillReport {
 }
 
 extension BackfillPlan {
-    /// Returns the plan that is shown before the run of the same job.
+    /// Returns the plan for the same job, which is shown before its run.
     static func fixture(needing: Int = 1_790, resumesAfter: Int? = nil) -> BackfillPlan {
         let report = BackfillReport.fixture(.done)
         return BackfillPlan(

@@ -7,7 +7,7 @@ import Testing
 @Suite struct BackfillReportJSONTests {
     @Test func theShape() {
         #expect(
-            BackfillReportJSON(.dryRun, showsValues: false).text == """
+            BackfillResult(.dryRun, showsValues: false).json.text == """
                 {
                   "schema_version": 1,
                   "tool_version": "0.1.0",
@@ -106,7 +106,7 @@ import Testing
 
     @Test func valuesOnlyWhenAsked() throws {
         func ages(showsValues: Bool) throws -> [BSONValue?] {
-            let report = try BSONDocument(extendedJSON: BackfillReportJSON(.dryRun, showsValues: showsValues).text)
+            let report = try BSONDocument(extendedJSON: BackfillResult(.dryRun, showsValues: showsValues).json.text)
             let samples = (report["samples"]?.document?.values ?? []).compactMap(\.document)
             return samples.map { $0["before"]?.document?["age"] }
         }
@@ -120,7 +120,7 @@ import Testing
         (.stopped(.timeBudget), "stopped", "the time budget (--max-runtime)"),
     ])
     func eachOutcomeHasItsName(_ outcome: BackfillReport.Outcome, _ name: String, _ stop: BSONValue) throws {
-        let json = BackfillReportJSON(.fixture(outcome), showsValues: false).text
+        let json = BackfillResult(.fixture(outcome), showsValues: false).json.text
         let report = try BSONDocument(extendedJSON: json)
         #expect(report["outcome"] == .string(name))
         #expect(report["stopped_by"] == stop)
@@ -130,7 +130,7 @@ import Testing
     @Test func countsThatWereNotRequestedAreNull() throws {
         var report = BackfillReport.fixture(.done)
         (report.madeUnsyncable, report.headroom) = (nil, Headroom(ledger: nil, pending: 0, ceiling: 10))
-        let document = try BSONDocument(extendedJSON: BackfillReportJSON(report, showsValues: false).text)
+        let document = try BSONDocument(extendedJSON: BackfillResult(report, showsValues: false).json.text)
         #expect(document["harm"] == .null)
         #expect(document["headroom"]?.document?["ledger"] == .null)
     }

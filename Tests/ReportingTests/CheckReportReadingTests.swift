@@ -3,7 +3,7 @@ import Checking
 import Reporting
 import Testing
 
-/// The lines of a report that state how its documents were read.
+/// Tests the lines of a report that say how the documents were read.
 @Suite struct CheckReportReadingTests {
     private func report(_ change: (inout CheckReport.Collection.Reading) -> Void) -> CheckReport {
         var counts = DocumentCounts()
@@ -14,12 +14,16 @@ import Testing
         return CheckReport(source: "x", collections: [collection], ledger: nil, duration: .seconds(1))
     }
 
+    private func text(_ report: CheckReport) -> String {
+        CheckResult(report, policy: FailurePolicy()).text(TextLayout())
+    }
+
     @Test func theMomentIsStated() {
         let report = report {
             $0.clusterTime = ClusterTime(rawValue: 1_763_752_811 << 32 | 3)
             $0.changedCount = 4
         }
-        let text = CheckReportText(report).text
+        let text = self.text(report)
         #expect(
             text.contains("Consistent as of 2025-11-21 19:20:11 UTC, change 3; 4 documents changed during the scan.\n"))
         #expect(CheckReportJSON(report).text.contains("\"t\": 1763752811"))
@@ -28,7 +32,7 @@ import Testing
 
     @Test func missingGuaranteesAreShown() {
         let report = report { $0.missing = [MissingGuarantee(.oneMoment, "it is a view")] }
-        let text = CheckReportText(report).text
+        let text = self.text(report)
         #expect(text.contains("Not a point-in-time result: it is a view.\n"))
         #expect(CheckReportJSON(report).text.contains("\"guarantee\": \"one_moment\""))
     }
@@ -37,7 +41,7 @@ import Testing
     func aPartIsNeverSafe(_ selection: CheckReport.Collection.Selection) {
         let report = report { $0.selection = selection }
         #expect(report.verdict.band == .unproven)
-        #expect(CheckReportText(report).text.hasPrefix("Nothing found, but not every document was read"))
+        #expect(text(report).hasPrefix("Nothing found, but not every document was read"))
         #expect(CheckReportJSON(report).text.contains("\"band\": \"unproven\""))
     }
 
@@ -47,14 +51,14 @@ import Testing
         report.collections[0].counts.unexcepted.certain = 3
         report = CheckReport(
             source: "x", collections: report.collections, ledger: LedgerCount(entries: 7), duration: .seconds(1))
-        let text = CheckReportText(report).text
+        let text = self.text(report)
         #expect(text.hasPrefix("At least 3 documents would stop syncing.\n"))
         #expect(text.contains("projected at least 10, headroom"))
     }
 
     @Test func anotherNameIsShownInAdditionToTheSchemas() {
         let report = report { $0.namespace = Namespace(database: "copy", collection: "Person2") }
-        #expect(CheckReportText(report).text.contains("prod.Person (read from copy.Person2): 10 documents read of"))
+        #expect(text(report).contains("prod.Person (read from copy.Person2): 10 documents read of"))
     }
 
     @Test(arguments: [

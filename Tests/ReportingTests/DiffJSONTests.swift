@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test func theObjectHoldsEachChangeWithBothSidesAndTheVerdictLast() throws {
-        let text = DiffJSON(try DiffFixture.report(weighed: true)).text
+        let text = DiffResult(try DiffFixture.report(weighed: true)).json.text
         let report = try object(text)
         #expect(report["schema_version"] as? Int == 1)
         #expect(report["command"] as? String == "diff")
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func theLinesEndWithTheResult() throws {
-        let lines = DiffJSON(try DiffFixture.report()).lines.split(separator: "\n")
+        let lines = DiffResult(try DiffFixture.report()).json.lines.split(separator: "\n")
         let records = try lines.map { try object($0)["record"] as? String }
         #expect(records == ["header", "change", "change", "change", "change", "hint", "result"])
         #expect(try object(lines[6])["failed"] as? Bool == true)

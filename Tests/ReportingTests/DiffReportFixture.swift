@@ -12,8 +12,9 @@ enum DiffFixture {
         return try ServerSchema.read(text: text, file: file, namespace: people)
     }
 
-    /// Returns a report with a breaking type change, a removal and an addition that look like a rename, and an additive
-    /// change.
+    /// Returns a report with a breaking change of a type, an additive change, and a removal and an addition.
+    ///
+    /// The removal and the addition look like a rename.
     static func report(weighed: Bool = false) throws -> DiffReport {
         let old = try schema("v1.json", #""age": {"bsonType": "int"}, "n": {"bsonType": "string"}"#)
         let new = try schema(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Reporting
 
-/// Each output format has one function that escapes text which others wrote.
+/// Tests that each output format escapes texts from users; one function for each format does this.
 @Suite struct EscapingTests {
     @Test(arguments: [
         ("plain: text, ärger 👍", "plain: text, ärger 👍"), ("a\u{1B}[31m", #"a\u001b[31m"#),

@@ -6,9 +6,9 @@ import Testing
 @testable import Jobs
 @testable import Running
 
-/// The status of a job, as text for people and as JSON for machines.
+/// Tests the status of a job, as text for people and as JSON for programs.
 @Suite struct JobStatusTests {
-    /// The status of a job that is in the middle of a pass.
+    /// The status of a job during a pass.
     private var running: JobStatus {
         var status = JobStatus(job: "person-v2", now: ServerTime(milliseconds: 1_795_300_000_000))
         status.namespace = Namespace(database: "app", collection: "Person")
@@ -21,7 +21,9 @@ import Testing
         return status
     }
 
-    private func text(_ status: JobStatus) -> String { JobStatusText([status], isDetailed: true).text }
+    private func text(_ status: JobStatus) -> String {
+        JobStatusResult([status], isDetailed: true).text(TextLayout())
+    }
 
     @Test func theShareIsThatOfTheRound() {
         #expect(running.share == 0.5)
@@ -77,7 +79,7 @@ import Testing
     }
 
     @Test func machinesReadTheSame() throws {
-        let report = try BSONDocument(extendedJSON: JobStatusJSON([running]).text)
+        let report = try BSONDocument(extendedJSON: JobStatusResult([running], isDetailed: true).json.text)
         #expect(report["schema_version"] == 1)
         let job = try #require(report["jobs"]?.document?.values.first?.document)
         #expect(job["state"] == "running")
@@ -85,7 +87,7 @@ import Testing
         #expect(job["seconds_left"] == 50)
         #expect(job["phases"] == 1)
         #expect(job["paused"] == .null)
-        let line = try BSONDocument(extendedJSON: JobStatusJSON([running]).line)
+        let line = try BSONDocument(extendedJSON: JobStatusResult([running], isDetailed: true).line)
         #expect(line["record"] == "status")
         #expect(line["jobs"] == report["jobs"])
     }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Reporting
 
-/// A report has the same content in every output format.
+/// Tests that a report has the same content in every output format.
 @Suite struct ReportFormsTests {
     private func failing(_ policy: FailurePolicy = FailurePolicy()) throws -> Report {
         CheckResult(try .fixture(), policy: policy).report
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// A build server must count exactly the findings because of which the command exits with 1.
+    /// A build server counts exactly those findings as failures because of which the command exits with 1.
     @Test func onlyWhatFailsTheRunIsAFailure() throws {
         func failures(_ policy: FailurePolicy) throws -> (jUnit: Int, gitHub: Int) {
             let report = try failing(policy)
@@ -37,10 +37,10 @@ import Testing
                 GitHubAnnotations(report).text.split(separator: "\n").count { $0.hasPrefix("::error ") }
             )
         }
-        // The failures are the documents, the limit and one group.
+        // The three failures are the documents, the limit, and one group of findings.
         #expect(try failures(FailurePolicy()) == (3, 3))
         #expect(try failures(FailurePolicy(includesPossible: true)) == (4, 4))
-        // The limit counts as a failure even if no finding about documents does.
+        // The limit counts as a failure even if no finding about documents counts.
         #expect(try failures(FailurePolicy(documents: .none)) == (1, 1))
     }
 
@@ -58,12 +58,12 @@ import Testing
         let gauge = try #require(try failing().gauges.first)
         #expect(gauge.limit == 100_000 && gauge.amounts.map(\.value) == [99_000, 1_000, 5])
         let passed = HTMLGauge(gauge, number: 0)
-        // The scale ends at 1.05 times the largest amount, which is 100,005.
+        // The largest amount is 100,005, and the scale ends at 1.05 times that.
         #expect(passed.isPassed && passed.limitPercent == "95.2")
         var below = gauge
         below.amounts[0].value = 10
         #expect(!HTMLGauge(below, number: 0).isPassed)
-        // An amount above zero is always visible, and an amount of zero takes no room.
+        // A bar is always visible if its amount is above zero, and has no width if its amount is zero.
         #expect(HTMLGauge(below, number: 0).amounts.map(\.extent) == ["4", "10", "4"])
         below.amounts[0].value = 0
         #expect(HTMLGauge(below, number: 0).amounts[0].isDrawn == false)
@@ -109,7 +109,7 @@ import Testing
         #expect(records[6]["band"] == "sync_will_stop")
     }
 
-    /// Names and values that documents and schemas may contain.
+    /// Names and values that may occur in documents and schemas, and have a meaning in an output format.
     @Test(arguments: [
         "</script><script>x</script>", "{{headline}}", "a|b", "\u{1B}[2J", "\u{202E}x", "::error::x", "`x`", "<!--",
         "]]>", "&amp;",
@@ -136,7 +136,7 @@ import Testing
     }
 }
 
-/// The timeline of a run: how many documents it handled in each stretch of time, and when it waited.
+/// Tests the timeline of a run: how many documents it processed in each interval, and when it waited.
 @Suite struct RunTimelineTests {
     @Test func aLongRunHasLongerStretches() {
         var timeline = RunTimeline()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Reporting
 
-/// The metrics of a run, as the text of a file for a Prometheus collector.
+/// Tests the metrics of a run, as the text of a file for a Prometheus collector.
 @Suite struct RunMetricsTests {
     private let labels = "{command=\"check\",name=\"v2\"}"
 
@@ -28,11 +28,11 @@ import Testing
         ] {
             #expect(text.contains("\n\(line)\n"), "\(line)\n\(text)")
         }
-        // A check never waits.
+        // A check never waits for the throttle.
         #expect(!text.contains("throttled"))
     }
 
-    /// A collector refuses a file in which a metric is described twice, or in which its lines are not together.
+    /// A collector refuses a file in which a metric is described twice, or in which the lines of a metric are apart.
     @Test func everyMetricIsDescribedOnceAndBeforeItsLines() throws {
         var metrics = RunMetrics(command: "backfill", name: "a\"b\\c\nd", throttles: true, earlier: nil)
         metrics.take(BackfillReport.fixture(.done))
@@ -61,12 +61,12 @@ import Testing
         #expect(after.contains("shipshape_last_success_timestamp_seconds\(labels) 100\n"))
         #expect(after.contains("shipshape_run_timestamp_seconds\(labels) 200\n"))
         #expect(after.contains("shipshape_exit_code\(labels) 69\n"))
-        // The results of the earlier run stay, because the failed run has no results of its own.
+        // The failed run has no results, so the results of the earlier run are kept.
         #expect(after.contains("shipshape_documents\(labels) 201500\n"))
         let again = RunMetrics(command: "check", name: "v2", throttles: false, earlier: after)
         let text = again.text(.ended(69), at: time(200), after: 2)
         #expect(text == after)
-        // The results in the metrics file of another job or schema are not taken over.
+        // The metrics file is from another job or schema, so its results are not kept.
         let other = RunMetrics(command: "check", name: "v3", throttles: false, earlier: before)
         #expect(!other.text(.ended(75), at: time(200), after: 2).contains("v2"))
     }

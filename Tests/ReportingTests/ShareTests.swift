@@ -2,7 +2,7 @@ import Testing
 
 @testable import Reporting
 
-/// A share is shown as 0% or 100% only if it is exactly that.
+/// Tests that a share is shown as 0% or 100% only if it is exactly that.
 @Suite struct ShareTests {
     @Test(arguments: [
         (0.0, "0%"), (1.0, "100%"), (0.5, "50%"), (0.999, "99.9%"), (0.99, "99%"), (0.999_99, "99.999%"),

@@ -1,5 +1,5 @@
+import Checking
 import Testing
-import TextTable
 
 @testable import Reporting
 
@@ -12,7 +12,8 @@ import TextTable
     }
 
     @Test(arguments: [50, 80, 120]) func aCheckStaysWithin(_ width: Int) throws {
-        #expect(long(try CheckReportText(.fixture(), width: width).text, width) == [])
+        let check = CheckResult(try .fixture(), policy: FailurePolicy(), showsFilters: true)
+        #expect(long(check.text(TextLayout(width: width)), width) == [])
     }
 
     /// Lines are also broken correctly if a verdict is coloured, or if a word is longer than the terminal is wide.
@@ -54,10 +55,37 @@ import TextTable
         let table = Report.Table(
             title: "T", columns: columns,
             rows: (1...3).map { row in [Report.Cell("row \(row)")] + (1...6).map { Report.Cell("\($0)") } })
-        let lines = TextTable.lines(of: table, width: width)
+        let lines = lines(of: table, width)
         #expect(lines.allSatisfy { $0.count <= width })
-        // A table that is too wide becomes a name and two lines for each row; else it has a head and one line for each
-        // row.
-        #expect(lines.count == (width == 50 ? 9 : 4), "\(lines)")
+        // In a table that is too wide, the last columns follow below each row.
+        #expect(lines.count == (width == 50 ? 7 : 4), "\(lines)")
+    }
+
+    /// A long text is wrapped within its column; texts that would become many lines follow below their row.
+    @Test func longCellsAreWrapped() {
+        let columns = ["rule", "finding", "what to do"].map { Report.Column(title: $0) }
+        let table = Report.Table(
+            title: "T", columns: columns,
+            rows: [["missing", "the primary key is not listed in required", "list _id in required"]])
+        #expect(
+            lines(of: table, 60) == [
+                "  rule     finding                      what to do",
+                "  missing  the primary key is not       list _id in required",
+                "           listed in required",
+            ])
+        #expect(
+            lines(of: table, 40) == [
+                "  rule",
+                "  missing",
+                "    finding: the primary key is not",
+                "      listed in required",
+                "    what to do: list _id in required",
+            ])
+    }
+
+    private func lines(of table: Report.Table, _ width: Int) -> [String] {
+        var report = Report(command: "c", title: "t", headline: "h", level: .good)
+        report.tables = [table]
+        return TextReport(report, TextLayout(width: width)).text.split(separator: "\n").dropFirst(2).map(String.init)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Jobs
 @testable import Running
 
-/// The metrics that the throttle reads from the replies of a server, as MongoDB 6.0 and 8.0 write them.
+/// Tests how the throttle's metrics are read from the replies of a server, in the formats of MongoDB 6.0 and 8.0.
 @Suite struct ServerMetricsTests {
     private func date(_ seconds: Int) -> BSONValue { .date(milliseconds: Int64(seconds) * 1_000) }
 
@@ -31,7 +31,7 @@ import Testing
                 ["name": "a", "state": 1, "health": 1.0, "optimeDate": date(100)],
                 ["name": "b", "state": 2, "health": 1.0, "optimeDate": date(97)],
                 ["name": "c", "state": 2, "health": 1.0, "optimeDate": date(88)],
-                // Members that are down or starting, and arbiters, do not count for the lag.
+                // Members that are down or starting do not count for the lag, nor do arbiters.
                 ["name": "d", "state": 8, "health": 0.0, "optimeDate": date(0)],
                 ["name": "e", "state": 5, "health": 1.0, "optimeDate": date(0)],
                 ["name": "f", "state": 7, "health": 1.0],

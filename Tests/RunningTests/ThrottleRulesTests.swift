@@ -5,11 +5,11 @@ import Testing
 @testable import Jobs
 @testable import Running
 
-/// The value from which on each throttle rule holds a run, and the value at which it lets the run continue.
+/// Tests at which value each throttle rule makes a run wait, and at which value the run continues.
 @Suite struct ThrottleRulesTests {
     private let start = ContinuousClock.now
 
-    /// Returns which rules hold a run, and why, for each of these readings, which are a second apart.
+    /// Returns, for each reading, the rules that make a run wait, with their reasons; the readings are a second apart.
     private func run(_ readings: [ServerMetrics], _ limits: ThrottleLimits = ThrottleLimits()) -> [[WaitReason]] {
         var rules = ThrottleRules()
         return readings.enumerated().map { index, values in
@@ -46,8 +46,8 @@ import Testing
     }
 
     @Test func flowControlHoldsWhileWritersWaitForIt() {
-        // The server's sums of waits, in microseconds. They grow by 0.5, 1, 0.9 and 0.5 seconds per second; the last is
-        // the sum of another server.
+        // The server's total waiting times, in microseconds. They grow by 0.5, 1, 0.9 and 0.5 seconds per second; the
+        // last one is from another server.
         let sums = [5_000_000, 5_500_000, 6_500_000, 7_400_000, 7_900_000, 12]
         #expect(waitReasons(\.flowControlWait, sums) == [false, false, true, true, false, false])
     }
@@ -57,8 +57,8 @@ import Testing
     }
 
     @Test func ticketsThatNoOperationWaitsForCauseNoWait() {
-        // From 7.0 on, the server itself adjusts the number of tickets, so a run is held only if operations wait for
-        // one.
+        // From 7.0 on, the server itself adjusts the number of tickets, so a run waits only if operations wait for a
+        // ticket.
         var reading = ServerMetrics()
         (reading.ticketsInUse, reading.ticketQueue) = (1, 0)
         #expect(run([reading])[0].isEmpty)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func theFullCacheLetsGoAboveWhatTheServerKeepsFilled() {
-        // WiredTiger keeps 80% of the cache filled, so a rule that waits for less than that would hold a run forever.
+        // WiredTiger keeps 80% of the cache filled, so a rule must not wait until the cache is emptier than that.
         #expect(waitReasons(\.cacheUsed, [0.94, 0.95, 0.9, 0.85, 0.8]) == [false, true, true, false, false])
     }
 
@@ -99,7 +99,7 @@ import Testing
             let waitReasons = rules.waitReasons((reading, start), failure: nil, limits: ThrottleLimits(), now: start)
             #expect(waitReasons.map(\.reason) == (isHeld ? [.oplog] : []))
         }
-        // If the size of the oplog cannot be read, the oplog window alone decides.
+        // If the size of the oplog is unknown, only the oplog window decides.
         reading.oplogSize = nil
         #expect(run([reading])[0].map(\.reason) == [.oplog])
     }

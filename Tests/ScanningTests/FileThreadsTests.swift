@@ -7,7 +7,7 @@ import ServerSchema
 import SystemPackage
 import Testing
 
-/// The check of a file has the same result with any number of threads.
+/// Tests that the check of a file has the same result with any number of threads.
 @Suite struct FileThreadsTests {
     private static let schema = """
         { "bsonType": "object", "required": ["_id", "customer", "address"], "properties": {
@@ -15,7 +15,7 @@ import Testing
             "isPaid": { "bsonType": "bool" }, "placed": { "bsonType": "date" },
             "address": { "bsonType": "object", "properties": { "city": { "bsonType": "string" } } } } }
         """
-    /// More documents than the reader takes in one block; a tenth of them are flawed.
+    /// More documents than fit into one block of the reader; a tenth of them have a flaw.
     private static let documents = (0..<8_000).map { FlatOrder.document(at: $0, isFlawed: true) }
 
     private func scan(_ path: String, threads: Int) throws -> Tally {
@@ -51,8 +51,8 @@ import Testing
         let bytes = Self.documents.flatMap(\.bytes)
         var starts = [0]
         for document in Self.documents { starts.append(starts[starts.count - 1] + document.bytes.count) }
-        // Damage to a type in a document's first element, a length, and a terminator. One case also cuts off the end of
-        // the file.
+        // The damaged bytes are a type in the first element of a document, a length, and the end of a document. One
+        // case also cuts off the end of the file.
         let damages: [(Int, UInt8)] = [
             (starts[5_000] + 4, 0x44), (starts[6_001], 0), (starts[7_501] - 1, 1), (starts[31] + 4, 0x44),
         ]

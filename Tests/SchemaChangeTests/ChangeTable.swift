@@ -4,10 +4,10 @@ import Testing
 
 @testable import SchemaChange
 
-/// A row of the documentation's table of changes: two apps that differ in one change, and the verdicts on it.
+/// A row of the documentation's table of changes: two apps that differ in one change, and the verdicts on the change.
 struct ChangeRow: CustomTestStringConvertible {
     let kind: ChangeKind
-    /// The title of the matching row in the quick reference of the page "Update Your Schema"; `nil` if there is none.
+    /// The title of the same row in the quick reference of the page "Update Your Schema"; `nil` if there is none.
     let quickReference: String?
     let server: SchemaChange.Verdict
     let client: SchemaChange.Verdict
@@ -34,7 +34,7 @@ private let pets = Namespace(database: "app", collection: "Pet")
 private let toPet = #"{"bsonType": "objectId"}"#
 private let nullable = #"{"bsonType": ["string", "null"]}"#
 
-/// Changes of types and collections.
+/// The rows for types and collections.
 private let typeRows: [ChangeRow] = [
     ChangeRow(
         .typeAdded, additive, additive, quickReference: "Add an object type", from: apps(type("")),
@@ -53,7 +53,7 @@ private let typeRows: [ChangeRow] = [
         renames: ["app.Person=app.Pet"], says: "app.Person is moved to app.Pet"),
 ]
 
-/// Properties that are added, removed or renamed.
+/// The rows for properties that are added, removed or renamed.
 private let propertyRows: [ChangeRow] = [
     ChangeRow(
         .requiredAdded, additive, additive, quickReference: "Add a required property", from: app(type("")),
@@ -92,7 +92,7 @@ private let propertyRows: [ChangeRow] = [
         to: app(x(string)), says: "x loses its default"),
 ]
 
-/// Values whose type changes.
+/// The rows for values whose type changes.
 private let typeName = "Change property type but keep the name"
 private let valueRows: [ChangeRow] = [
     ChangeRow(
@@ -150,7 +150,7 @@ private let valueRows: [ChangeRow] = [
         says: "_id: int → long"),
 ]
 
-/// Changes of links between collections.
+/// The rows for links between collections.
 private let linkRows: [ChangeRow] = [
     ChangeRow(
         .embeddingChanged, breaking, breaking, from: app(x(embedded("Pet", ""))), to: app(x(toPet)).linking("x", pets),
@@ -170,7 +170,7 @@ private let linkRows: [ChangeRow] = [
         to: app(x(toPet)).linking("x", people), says: "x links to app.Person instead of app.Pet"),
 ]
 
-/// Changes of constraints other than types and fields.
+/// The rows for constraints other than types and fields.
 private let constraintRows: [ChangeRow] = [
     ChangeRow(
         .constraintTightened, additive, additive, from: app(x(string)),
@@ -191,7 +191,7 @@ private let constraintRows: [ChangeRow] = [
         says: "x: no undeclared fields instead of any undeclared fields"),
 ]
 
-/// Changes in how the app syncs.
+/// The rows for changes in the way in which the app syncs.
 private let syncRows: [ChangeRow] = [
     ChangeRow(
         .partitionKeyChanged, breaking, breaking, from: app(x(string)).syncing(.partition(key("x"))),
@@ -224,11 +224,11 @@ private let syncRows: [ChangeRow] = [
 ]
 
 extension ChangeRow {
-    /// The whole table.
+    /// All rows.
     static let all = typeRows + propertyRows + valueRows + linkRows + constraintRows + syncRows
 }
 
-/// The quick reference of the page "Update Your Schema": each row has the verdicts for the server and for clients.
+/// The quick reference of the page "Update Your Schema"; each row has the verdicts for the server and for clients.
 let quickReference: [(row: String, server: SchemaChange.Verdict, client: SchemaChange.Verdict)] = [
     ("Add an object type", additive, additive),
     ("Add a required property", additive, additive),
@@ -245,7 +245,7 @@ let quickReference: [(row: String, server: SchemaChange.Verdict, client: SchemaC
 
 // MARK: Making apps
 
-/// Makes an app of these types: the first one is in `app.Person`, the others are in `app.Pet`.
+/// Makes an app with these types: the first one in `app.Person`, and all others in `app.Pet`.
 private func apps(_ types: String...) -> ServerSchema {
     var schema = app(types[0])
     for text in types.dropFirst() { schema.collections += app(text, pets).collections }
@@ -257,7 +257,7 @@ private func key(_ field: String, _ type: SchemaType = .string) -> SyncConfigura
 }
 
 extension ServerSchema {
-    /// Returns the same schema with a link from a field, or from the elements of a list.
+    /// Returns the schema with a link from a field, or from the elements of a list.
     func linking(_ source: String, _ target: Namespace, isList: Bool = false) -> ServerSchema {
         var schema = self
         let steps = source.split(separator: ".").map { $0 == "[]" ? SchemaPath.Step.elements : .field(String($0)) }
@@ -269,7 +269,7 @@ extension ServerSchema {
         return schema
     }
 
-    /// Returns the same schema with a sync configuration.
+    /// Returns the schema with a sync configuration.
     fileprivate func syncing(
         _ mode: SyncConfiguration.Mode, _ change: (inout SyncConfiguration) -> Void = { _ in }
     ) -> ServerSchema {

@@ -7,7 +7,7 @@ import Testing
     private func hints(_ old: ServerSchema, _ new: ServerSchema) throws -> [String] {
         let changes = SchemaDiff.changes(from: old, to: new)
         return try SchemaDiff.hints(in: changes).map { hint in
-            // If the rename that a hint proposes is stated, it explains both the removal and the addition.
+            // If the operator states the rename that a hint proposes, there is no removal and no addition any more.
             let stated = try SchemaDiff.changes(from: old, to: new, renames: [try Rename(hint.rename)])
             #expect(!stated.contains(hint.removed) && !stated.contains(hint.added))
             return "\(hint.rename): \(hint.reason)"

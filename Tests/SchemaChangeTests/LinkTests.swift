@@ -3,9 +3,7 @@ import SchemaChange
 import ServerSchema
 import Testing
 
-/// Links in lists of keys.
-///
-/// The link's entry names either the field (`pets`) or its elements (`pets.[]`).
+/// Tests links from lists of keys, whose entries name either the field (`pets`) or its elements (`pets.[]`).
 @Suite struct LinkTests {
     private let pets = Namespace(database: "app", collection: "Pet")
 

@@ -3,7 +3,9 @@ import SchemaChange
 import ServerSchema
 import Testing
 
-/// A change of a Prisma schema has a verdict for the newer client, which reads what is stored, and one for old clients.
+/// Tests the two verdicts on a change of a Prisma schema: for the newer client, and for clients of the older schema.
+///
+/// The newer client reads the stored documents of older clients.
 @Suite struct PrismaDiffTests {
     private func schema(_ lines: String, _ rest: String = "", map: String = "users") throws -> ServerSchema {
         let text = """
@@ -36,7 +38,7 @@ import Testing
         ("", "x Int", "required-added breaking non-breaking failed-queries"),
         ("", "x Int?", "optional-added non-breaking non-breaking"),
         ("", "x Int @default(0)", "required-added non-breaking non-breaking"),
-        // A function is a default only for writing.
+        // The client uses a function as a default only when it writes.
         ("", "x DateTime @default(now())", "required-added breaking non-breaking failed-queries"),
         ("x Int?", "x Int", "optional-to-required breaking non-breaking failed-queries"),
         ("x Int", "x Int?", "required-to-optional non-breaking breaking failed-old-clients"),
@@ -81,7 +83,7 @@ import Testing
         #expect(verdicts(try schema("x E", two), try schema("x E", "enum E {\n C @map(\"A\")\n B\n}")).isEmpty)
     }
 
-    /// A program knows a field by its name in the schema, so that a new name in the documents is a rename.
+    /// Programs use a field's name in the schema, so a new name in the documents is a rename.
     @Test func aNewNameInTheDocumentsIsARename() throws {
         #expect(
             try verdicts("x Int?", "x Int? @map(\"y\")") == ["property-renamed breaking breaking hidden-values"])
@@ -94,13 +96,13 @@ import Testing
                 == ["collection-moved breaking breaking hidden-values"])
     }
 
-    /// Nothing was renamed if both schemas name both fields.
+    /// If both schemas have both field names, nothing was renamed.
     @Test func swappedNamesAreNoRename() throws {
         let codes = try verdicts("a Int?\nb String?", "a Int? @map(\"b\")\nb String? @map(\"a\")")
         #expect(codes.allSatisfy { $0.hasPrefix("property-type-changed") } && codes.count == 2, "\(codes)")
     }
 
-    /// The notes of a job compare the schemas of one collection.
+    /// The comparison of one collection, which the notes of a job use, gives the same changes.
     @Test func oneCollectionIsComparedAlike() throws {
         let (old, new) = (try schema("x Int?"), try schema("x Int? @map(\"y\")"))
         let changes = SchemaDiff.changes(from: old.collections[0], to: new.collections[0])

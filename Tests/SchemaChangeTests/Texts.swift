@@ -4,7 +4,7 @@ import ServerSchema
 
 let people = Namespace(database: "app", collection: "Person")
 
-/// Reads a collection's schema from JSON.
+/// Reads the schema of a collection from JSON.
 func schema(_ text: String, file: String = "s", of namespace: Namespace = people) throws -> CollectionSchema {
     try ServerSchema.read(text: text, file: file, namespace: namespace).collections[0]
 }

@@ -1,10 +1,11 @@
 import Foundation
 import ServerSchema
 
-/// A temporary app folder with given files, which is removed together with this object.
+/// A temporary app folder with these files, which is removed when the object is released.
 final class AppFolder {
     let path: String
 
+    /// Creates the folder.
     /// - Parameter files: the texts of the files by their paths; a `root_config.json` is added if there is none.
     init(_ files: [String: String]) throws {
         path = FileManager.default.temporaryDirectory.appending(path: "shipshape-\(UUID().uuidString)").path

@@ -181,7 +181,7 @@ import Testing
         #expect(try property(text).defaultValue == value)
     }
 
-    /// Numbers are also read in the extended JSON of an export that passed through a shell or a driver.
+    /// Numbers may also be in extended JSON, for example in an export that went through a shell or a driver.
     @Test func numbersOfExtendedJSONAreNumbers() throws {
         let node = try property(
             #"""
@@ -198,13 +198,13 @@ import Testing
         #expect(list.constraints.itemCount.minimum == 1 && list.constraints.itemCount.maximum == 2)
     }
 
-    /// App Services does not document these keywords, so it is not known which values it accepts.
+    /// App Services does not document these keywords, so their values may be anything.
     @Test func anUnevaluatedKeywordMayHoldAnything() throws {
         let node = try property(#"{"bsonType": "int", "format": 1, "const": null, "enum": [], "$ref": {}}"#)
         #expect(node.unevaluated.map(\.keyword) == ["format", "const", "enum", "$ref"])
     }
 
-    /// A schema with one damaged byte is read, or refused with an error.
+    /// The reader accepts or refuses a schema with one damaged byte, but does not crash.
     @Test func damagedFilesNeverTrap() throws {
         let text = Array(
             #"""

@@ -3,7 +3,7 @@ import ServerSchema
 import SystemPackage
 import Testing
 
-/// The demo's two exports are the first ones that a user meets, so they must be read without notes.
+/// Tests that the demo's two exports are read without notes, because they are the first ones that users see.
 @Suite struct DemoAppTests {
     private func read(_ version: String) throws -> ServerSchema {
         let root = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()

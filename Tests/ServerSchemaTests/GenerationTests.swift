@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// Complete exports of each generation of App Services, which also contain files other than schemas.
+/// Tests complete exports of each generation of App Services, which also contain other files than schemas.
 @Suite struct GenerationTests {
     private func namespaces(_ schema: ServerSchema) -> [String] { schema.collections.map(\.namespace.description) }
 
@@ -94,7 +94,7 @@ import Testing
         #expect(namespaces(try Fixture.read(path)) == expected)
     }
 
-    /// If two data sources have collections of the same name, the one that syncs is read.
+    /// If two data sources have a schema of the same collection, the reader uses the data source that syncs.
     @Test func ofTwoDataSourcesTheSyncedOneCounts() throws {
         func pet(_ title: String) -> String { #"{"title": "\#(title)", "properties": {"_id": {"bsonType": "int"}}}"# }
         var files = [
@@ -131,7 +131,7 @@ import Testing
                 == #"tracker-app: there is no schema of tracker.Usre here (did you mean "tracker.User"?)"#)
     }
 
-    /// The Admin API wraps a schema in an object that names its collection.
+    /// The Admin API puts a schema into an object that names its collection.
     @Test func aSchemaObjectOfTheAdminAPI() throws {
         let folder = try AppFolder([
             "pet.json": """
@@ -146,7 +146,7 @@ import Testing
         #expect(schema.collections[0].root.title == "Pet")
     }
 
-    /// A name that no server accepts is refused, because it would appear in jobs, commands and reports.
+    /// A name that no server accepts is refused, so that it does not get into jobs, commands and reports.
     @Test(arguments: [
         ("a/b", "c"), ("a\\u001b[2J", "c"), ("a\\nb", "c"), ("a.b", "c"), ("a", "c\\u0000d"),
         ("a\\u0000", "c"),

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// If one collection of an app is read, the app's other collections are known as its neighbours.
+/// Tests that the other collections of an app are known as neighbours if only one collection is read.
 @Suite struct NeighbourTests {
     private let people = Namespace(database: "shop", collection: "Person")
 

@@ -99,7 +99,7 @@ import Testing
     }
 }
 
-/// A path is read again from the text by which reports show it.
+/// Tests that a path can be read from its text in reports.
 @Suite struct SchemaPathTests {
     @Test(arguments: [
         SchemaPath(), SchemaPath([.field("a")]), SchemaPath([.field("a"), .field("b")]),

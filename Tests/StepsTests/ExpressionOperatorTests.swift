@@ -5,7 +5,7 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// An expression may use only operators in the program's list, which are known to compute a value.
+/// Tests that an expression may use only operators in the program's list, which are known to compute a value.
 @Suite struct ExpressionOperatorTests {
     private func refusal(_ value: String, when: String? = nil) -> String? {
         let condition = when.map { ", when: \($0)" } ?? ""
@@ -32,7 +32,9 @@ import Testing
         #expect(refusal("1", when: value) != nil)
     }
 
-    /// The arguments of an operator that runs code are checked, too; a literal is data and is not checked.
+    /// An operator that runs code is refused, whatever its arguments are.
+    ///
+    /// A literal is only data, and is not checked.
     @Test func bodiesAreCompiledAndLiteralsAreData() {
         #expect(
             refusal("{$function: {body: {$_internalJsEmit: 1}, args: [], lang: js}}")?.contains("$function") == true)

@@ -5,7 +5,7 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// The collections that a job may name, and the bounds on the size of its file.
+/// Tests which collections a job may name, and the limit on the size of its file.
 @Suite struct JobBoundsTests {
     private static func refusal(_ text: String) -> String? {
         Fixture.failure { try JobFile.parse(text, path: "j.yml") }

@@ -4,7 +4,7 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// The data that a step loses is reported before the start.
+/// Tests that the data that a step loses is reported before the start.
 @Suite struct StepLossTests {
     @Test(
         arguments: [
@@ -40,7 +40,7 @@ import Testing
         #expect(!notes.contains { $0.contains("reversible") }, "\(notes)")
     }
 
-    /// Text and JSON show the same notes.
+    /// All losses of a job that cannot be reversed are in one note.
     @Test func allLossesOfAJobAreOneNote() throws {
         let steps = "default: {field: id, generate: uuid, when: missingOrNull}\n  - unset: {field: nick}"
         let stated = try notes(steps, keepsJournal: true).filter { $0.contains("reversible") }

@@ -1,4 +1,4 @@
-/// A value that is made once, when the first task asks for it, even if several tasks ask at the same time.
+/// A value that is made only once, even if several tasks ask for it at the same time.
 actor AsyncOnce<Value: Sendable> {
     private let make: @Sendable () async throws -> Value
     private var task: Task<Value, any Error>?
@@ -14,7 +14,7 @@ actor AsyncOnce<Value: Sendable> {
     }
 }
 
-/// A lock for code that awaits, which only one task at a time can hold.
+/// A lock that only one task at a time can hold, also while the task awaits.
 actor AsyncLock {
     private var isHeld = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -31,7 +31,7 @@ actor AsyncLock {
         if waiting.isEmpty { isHeld = false } else { waiting.removeFirst().resume() }
     }
 
-    /// Runs `body` while no other body that uses this lock runs.
+    /// Runs `body` while no other task runs a body with this lock.
     nonisolated func withLock<R>(_ body: () async throws -> R) async throws -> R {
         await acquire()
         do {

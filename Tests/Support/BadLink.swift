@@ -2,17 +2,17 @@ import Concurrency
 import Glibc
 import Synchronization
 
-/// A TCP proxy for a server, which delays and cuts connections as a bad network does.
+/// A TCP proxy for a server that delays and cuts connections, as a bad network does.
 package final class BadLink: Sendable {
-    /// How the proxy disturbs each connection.
+    /// The faults of the proxy, which affect each connection.
     package struct Faults: Sendable {
-        /// The range for the random number of bytes, in both directions together, after which a connection is cut.
+        /// The range for the random number of bytes after which a connection is cut; `nil` to cut no connection.
         ///
-        /// If it is `nil`, no connection is cut.
+        /// The bytes of both directions count.
         package var cutAfter: ClosedRange<Int>?
         /// The delay before the proxy passes on each part of the data.
         package var delay: Duration
-        /// The largest size in bytes of a part that the proxy passes on at once.
+        /// The largest number of bytes that the proxy passes on at once.
         package var pieceSize: Int
 
         /// Makes a set of faults.
@@ -21,11 +21,11 @@ package final class BadLink: Sendable {
         }
     }
 
-    /// How many connections the proxy has accepted and cut so far.
+    /// The numbers of connections that the proxy has accepted and cut so far.
     package struct Tally: Sendable {
         /// The number of connections that were accepted.
         package var connections = 0
-        /// The number of times that a direction of a connection was cut.
+        /// The number of cuts; each direction of a connection is cut by itself.
         package var cuts = 0
     }
 
@@ -33,7 +33,7 @@ package final class BadLink: Sendable {
     private let faults: Faults
     private let state = Mutex(Tally())
 
-    /// Begins to listen, until the process ends or ``close()`` is called.
+    /// Starts to listen, until the process ends or ``close()`` is called.
     /// - Parameter host: the server, as `127.0.0.1:port`.
     package init(before host: String, _ faults: Faults) throws {
         (relay, self.faults) = (try Relay(before: host), faults)
@@ -46,7 +46,7 @@ package final class BadLink: Sendable {
     /// Stops accepting connections; existing ones continue.
     package func close() { relay.close() }
 
-    /// How many connections the proxy has accepted and cut so far.
+    /// The numbers of connections that the proxy has accepted and cut so far.
     package var tally: Tally { state.withLock { $0 } }
 
     private func take(_ connection: RelayedConnection) {
@@ -60,13 +60,13 @@ package final class BadLink: Sendable {
         }
     }
 
-    /// The number of bytes that a connection may still carry before it is cut.
+    /// The number of bytes after which a connection will be cut.
     private final class Room: Sendable {
         private let bytes: Mutex<Int?>
 
         init(_ bytes: Int?) { self.bytes = Mutex(bytes) }
 
-        /// Counts further bytes, and returns whether the connection may still carry them.
+        /// Counts further bytes, and returns whether the connection can still pass them on.
         func take(_ count: Int) -> Bool {
             bytes.withLock { left in
                 left = left.map { $0 - count }

@@ -1,24 +1,24 @@
 package import BSON
 
-/// A failure that a test causes in a server by the server's `failCommand` fail point.
+/// A failure that a test causes in a server with the fail point `failCommand`.
 package struct FailPoint: Sendable {
-    /// How often the commands fail.
+    /// The choice of the commands that fail.
     package enum Mode: Sendable {
-        /// Until the fail point is removed.
+        /// All commands fail until the fail point is removed.
         case always
-        /// This many times.
+        /// Only this many commands fail.
         case times(Int)
-        /// Each command, except this many at first.
+        /// All commands fail except the first ones, of which there are this many.
         case skip(Int)
-        /// Each command with this probability.
+        /// Each command fails with this probability, from 0 to 1.
         case probability(Double)
     }
 
-    /// The commands that fail.
+    /// The names of the commands that fail.
     package var commands: [String]
-    /// How often the commands fail.
+    /// The choice among these commands.
     package var mode: Mode = .always
-    /// The error code of the reply; `nil` for none.
+    /// The error code with which the server replies; `nil` for no error.
     package var errorCode: Int?
     /// The labels of the error.
     package var errorLabels: [String] = []
@@ -28,21 +28,21 @@ package struct FailPoint: Sendable {
     package var blockTime: Duration?
     /// The write concern error that the server adds to a successful reply.
     package var writeConcernError: BSONDocument?
-    /// The only collection that the fail point applies to, as "database.collection"; `nil` for all collections.
+    /// The only collection to which the fail point applies, as "database.collection"; `nil` for all collections.
     package var namespace: String?
-    /// The application name of the only client that the fail point applies to.
+    /// The application name of the only client to which the fail point applies.
     ///
-    /// It is `nil` for all clients, which must not be used on a shared server.
+    /// `nil` for all clients, which is not allowed on a shared server.
     package var appName: String?
 
-    /// Makes a fail point that does nothing yet.
+    /// Makes a fail point that has no effect yet.
     package init(_ commands: String..., appName: String? = nil, mode: Mode = .always) {
         self.commands = commands
         self.appName = appName
         self.mode = mode
     }
 
-    /// Makes a fail point with which commands fail with this code.
+    /// Makes a fail point by which commands fail with this error code.
     package static func error(
         _ code: Int, _ commands: String..., appName: String? = nil, mode: Mode = .always
     ) -> FailPoint {
@@ -87,7 +87,7 @@ package struct FailPoint: Sendable {
 extension Mongod {
     /// Runs `body` while the server has the fail point.
     ///
-    /// Only one such body runs at a time, because a server has one `failCommand`.
+    /// Only one such body runs at a time, because a server has only one `failCommand`.
     package func failing<R>(_ point: FailPoint, during body: () async throws -> R) async throws -> R {
         try await lock.withLock {
             try await admin(point.command)
@@ -106,22 +106,22 @@ extension Mongod {
         try await admin(["configureFailPoint": "failCommand", "mode": "off"])
     }
 
-    /// Waits until a client has a command running, such as one that a fail point blocks.
+    /// Waits until the server runs this command for a client, such as a command that a fail point blocks.
     package func waitForCommand(_ command: String, of appName: String) async throws {
         try await waitUntil("\(appName) is in the midst of a \(command)") {
             try await isAnyUnderWay(["appName": .string(appName), "command.\(command)": ["$exists": true]])
         }
     }
 
-    /// Waits until a stopped client has no command running on the server.
+    /// Waits until the server runs no command for a stopped client.
     package func waitForNoCommand(of appName: String) async throws {
         try await waitUntil("\(appName) is idle") {
             try await !isAnyUnderWay(["appName": .string(appName), "active": true, "command.hello": ["$exists": false]])
         }
     }
 
-    /// Ends the running commands of a client that have this name, such as those that a fail point blocks.
-    /// - Returns: the number of commands that were ended.
+    /// Ends all running commands of a client that have this name, such as those that a fail point blocks.
+    /// - Returns: the number of ended commands.
     package func killCommands(_ command: String, of appName: String) async throws -> Int {
         let commands = try await underWay(["appName": .string(appName), "command.\(command)": ["$exists": true]])
         for id in commands.compactMap({ $0["opid"] }) { try await admin(["killOp": 1, "op": id]) }
@@ -141,9 +141,9 @@ extension Mongod {
 
     /// Makes the primary step down for some seconds, and waits until it is the primary again.
     ///
-    /// Do not use it on a shared server, because all other tests that run at the same time would notice it.
+    /// Do not use it on a shared server, because it affects all tests that run at the same time.
     package func stepDown() async throws {
-        // The command fails if the locks that it needs are not free within five seconds.
+        // The command fails if it does not get its locks within five seconds.
         try await admin(["replSetStepDown": 5, "secondaryCatchUpPeriodSecs": 0, "force": true])
         try await waitForPrimary()
     }

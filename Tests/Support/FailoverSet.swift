@@ -5,22 +5,22 @@ import Synchronization
 
 /// A replica set of three members, each of which can be the primary.
 ///
-/// It is stopped with the last reference to it, or with the process.
+/// It stops when the last reference to it is released, or when the process ends.
 package final class FailoverSet: Sendable {
     private struct Member {
         let host: String
         let command: [String]
-        /// The processes of the member; the first one owns the folder of the data, and the others were started after a
-        /// kill.
+        /// The processes of the member: the first one owns the folder of the data, and the others were started after
+        /// kills.
         var processes: [WatchedProcess]
         /// The clock of the member's processes; `nil` for the machine's clock.
         let clock: FakeClock?
     }
 
-    /// The deployment, with all its members in the connection string.
+    /// The deployment; its connection string names all members.
     package let mongod: Mongod
     private let members: Mutex<[Member]>
-    /// A connection to each member alone, without the others.
+    /// The deployments that each consist of one member.
     private let direct: [Mongod]
 
     private init(_ mongod: Mongod, _ members: [Member]) {
@@ -36,8 +36,8 @@ package final class FailoverSet: Sendable {
     }
 
     /// Starts the set, and waits until it has a primary.
-    /// - Parameter offsets: how far the clock of each member is ahead, such as `4s`. Further members have the machine's
-    ///   clock.
+    /// - Parameter offsets: the times, such as `4s`, by which the clocks of the first members are ahead. All other
+    ///   members have the machine's clock.
     package static func start(offsets: [String] = []) async throws -> FailoverSet {
         var members: [Member] = []
         do {
@@ -72,19 +72,19 @@ package final class FailoverSet: Sendable {
     private func primary() async throws -> String {
         var host: String?
         try await waitUntil("the set has a primary") {
-            // During an election, no member may answer.
+            // During an election, the members may not answer.
             host = try? await mongod.admin(["hello": 1])["primary"]?.text
             return host != nil
         }
         return host ?? ""
     }
 
-    /// Returns the term of the replica set, which grows with each election; 0 if the server reports none.
+    /// Returns the number of the current term, which grows with each election; 0 if the server reports none.
     package func term() async throws -> Int {
         try await mongod.admin(["replSetGetStatus": 1])["term"]?.integer ?? 0
     }
 
-    /// Waits until one member is the primary and the others follow it, so that the primary may be stopped.
+    /// Waits until the set has a primary that the other members follow, so that a test may stop the primary.
     package func waitForMembers() async throws {
         try await waitUntil("all members are there") {
             let status = try? await mongod.admin(["replSetGetStatus": 1])
@@ -93,7 +93,7 @@ package final class FailoverSet: Sendable {
         }
     }
 
-    /// Returns how many documents each open cursor over a collection has returned, by the cursor's ID.
+    /// Returns the number of documents that each open cursor over a collection has returned, by the cursor's ID.
     package func returned(from namespace: Namespace) async -> [Int64: Int] {
         var returned: [Int64: Int] = [:]
         for member in direct {
@@ -131,8 +131,8 @@ package final class FailoverSet: Sendable {
 
     /// Makes the primary step down, and waits until the set has a primary.
     package func stepDown() async throws {
-        // The reply is ignored, because the connection may be closed before it. The server steps down only once its
-        // locks are free.
+        // The reply is ignored, because the server may close the connection first. The server steps down only after it
+        // has its locks.
         _ = try? await mongod.admin(["replSetStepDown": 5, "secondaryCatchUpPeriodSecs": 2, "force": true])
         _ = try await primary()
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A clock for processes that differs from the machine's, by Debian's libfaketime.
+/// A clock for processes that differs from the machine's clock, made with Debian's libfaketime.
 package final class FakeClock: Sendable {
     /// The path of the library; `nil` if it is not installed.
     package static let library: String? = {
@@ -9,14 +9,14 @@ package final class FakeClock: Sendable {
         return folders.map { "\($0)/faketime/libfaketimeMT.so.1" }.first(where: FileManager.default.fileExists)
     }()
 
-    /// The name of the lock and of the memory that processes with this clock share.
+    /// The name of the lock and of the memory that all processes with this clock share.
     ///
-    /// Without the name, the library makes a lock and memory named after the process ID, and never removes them. A
-    /// later process with that ID then exits with 1 before it has begun. The library would also move the environment to
-    /// store the name, but Swift finds the arguments next to the environment.
+    /// Without this name, the library names them after the process ID, and never removes them. A later process with
+    /// that ID then exits with 1 at its start. The library would also move the environment to store the name, but Swift
+    /// finds the arguments next to the environment.
     private let shared = "/shipshape-\(UUID().uuidString)"
 
-    /// Makes a clock, with a lock and memory that are removed together with it.
+    /// Makes a clock with a lock and memory, which are removed with the clock.
     package init() throws {
         let isLock = unsafe sem_open(shared, O_CREAT | O_EXCL, 0o600, 1) != nil
         let memory = unsafe shm_open(shared, O_CREAT | O_EXCL | O_RDWR, 0o600)
@@ -26,7 +26,7 @@ package final class FakeClock: Sendable {
         close(memory)
     }
 
-    /// Makes a clock, which is removed after `body` has returned.
+    /// Makes a clock for `body`, and removes it afterwards.
     package static func lend(_ body: (FakeClock) async throws -> Void) async throws {
         let clock = try FakeClock()
         try await body(clock)
@@ -38,9 +38,9 @@ package final class FakeClock: Sendable {
         unsafe shm_unlink(shared)
     }
 
-    /// Returns the environment variables that set the clock of a process ahead by an offset such as `4s` or `-5h`.
+    /// Returns the environment variables that change the clock of a process by an offset such as `4s` or `-5h`.
     ///
-    /// The monotonic clock stays as it is.
+    /// The monotonic clock does not change.
     package func variables(_ offset: String) -> [String: String] {
         [
             "LD_PRELOAD": Self.library ?? "", "FAKETIME": offset.hasPrefix("-") ? offset : "+\(offset)",

@@ -1,12 +1,14 @@
 import BSON
 
-/// The documents that a ledger shows and those that it should show, and the highest number of both so far.
+/// The numbers of documents in a ledger, and the largest number of unsynced documents so far.
+///
+/// Unsynced documents are those that the ledger shows, and those that it should show.
 struct LedgerCounts: Sendable {
     private var shown: Set<BSONValue> = []
-    /// The documents that changes made unsyncable, with their current contents.
+    /// The documents that changes made unsyncable, with their present contents.
     private var failing: [BSONValue: BSONDocument] = [:]
     private var unseen = 0
-    /// The largest number of documents that the ledger showed or should have shown at one time.
+    /// The largest number of documents that the ledger showed or should have shown at any time.
     private(set) var highest = 0
 
     /// Records that a document changed, or was deleted if `document` is `nil`.
@@ -17,7 +19,7 @@ struct LedgerCounts: Sendable {
         measure()
     }
 
-    /// Records that the ledger shows a document from now on.
+    /// Records that the ledger now shows a document.
     /// - Returns: whether the ledger did not show the document before.
     mutating func show(_ id: BSONValue) -> Bool {
         guard shown.insert(id).inserted else { return false }

@@ -4,23 +4,22 @@ import Foundation
 import Mongo
 import Synchronization
 
-/// Simulates a sync engine's ledger of unsynced documents, with a chosen delay.
+/// Simulates a sync engine's ledger of unsynced documents, which is late by a chosen time.
 ///
-/// It follows the changes of a collection, judges each document by the active schema with the real checker, and writes
-/// the ledger after the delay. Until then, it remembers what the ledger does not show yet. It keeps the highest number
-/// of unsynced documents so far: those in the ledger, and those that changes made unsyncable. Each document counts
-/// once.
+/// It follows the changes of a collection, judges each document by the active schema with the program's checker, and
+/// writes the ledger late. It keeps the highest number of unsynced documents so far, each counted once: those in the
+/// ledger, and those that the ledger does not show yet.
 package final class LedgerSimulator: Sendable {
-    /// How late the ledger is, and whether it drops entries.
+    /// The properties of the ledger: how late it is, and whether it drops entries.
     package struct Behaviour: Sendable {
-        /// The time after a change until the ledger shows it.
+        /// The time from a change until the ledger shows it.
         ///
-        /// It may be up to a second more, because the server's times are whole seconds.
+        /// It may be longer by up to a second, because the server's times are whole seconds.
         package var lag: Duration
-        /// Whether the entry of a document is removed after the document was repaired or deleted; otherwise it stays.
+        /// Whether the ledger drops the entry of a document that was repaired or deleted.
         package var removesEntries: Bool
 
-        /// Makes a behaviour with a delay; entries stay unless `removesEntries` is `true`.
+        /// Makes the properties of a ledger, which keeps its entries unless `removesEntries` is `true`.
         package init(lag: Duration, removesEntries: Bool = false) {
             self.lag = lag
             self.removesEntries = removesEntries
@@ -34,7 +33,7 @@ package final class LedgerSimulator: Sendable {
         var isStopped = false
         /// The number of changes that the ledger does not show yet.
         var waiting = 0
-        /// The time at which the ledger has to show the first of these changes.
+        /// The time at which the first of these changes must be in the ledger.
         var due: Date?
         /// The cluster time up to which the change stream was read.
         var time: ClusterTime?
@@ -58,7 +57,7 @@ package final class LedgerSimulator: Sendable {
 
     /// Simulates a ledger while `body` runs.
     /// - Parameters:
-    ///   - ledger: the collection that the entries are written to, in the same database.
+    ///   - ledger: the collection of the ledger, in the same database.
     ///   - collection: the collection that syncs.
     package static func keeping<R>(
         _ ledger: String, of collection: String, in database: TestDatabase, active: CompiledSchema,
@@ -79,19 +78,19 @@ package final class LedgerSimulator: Sendable {
         }
     }
 
-    /// The highest number of unsynced documents so far, as the ledger shows them or should show them.
+    /// The highest number of unsynced documents so far, whether the ledger shows them yet or not.
     package var highest: Int { state.withLock { $0.counts.highest } }
 
-    /// Makes another schema the active one, and checks the unsyncable documents against it.
+    /// Makes another schema the active one, and judges the unsyncable documents by it.
     package func deploy(_ schema: CompiledSchema) throws { try state.withLock { try $0.deploy(schema) } }
 
     /// Waits until the ledger shows all changes so far.
     package func catchUp() async throws { try await wait { $0.waiting == 0 } }
 
-    /// Waits until the ledger is no later than its lag; on a busy machine, the simulator itself may be later.
+    /// Waits until no change is overdue in the ledger; on a busy machine, the simulator may be later than its lag.
     package func keepUp() async throws { try await wait { $0.due.map { $0 > .now } ?? true } }
 
-    /// Waits until the simulator has read all changes so far, and `condition` holds.
+    /// Waits until the simulator has read all changes so far and `condition` holds.
     private func wait(until condition: (State) -> Bool) async throws {
         let reply = try await database.run(["ping": 1])
         guard case .timestamp(let now)? = reply["operationTime"] else {
@@ -128,7 +127,8 @@ extension LedgerSimulator {
                         $0.note(changes)
                     }
                 }
-                // A burst of changes is read before the ledger is written, because that is how a ledger lags.
+                // A burst of changes is read as a whole before the ledger is written, because real ledgers lag in this
+                // way.
                 let time = stream.resumeToken?.time
                 state.withLock { $0.time = time ?? $0.time }
                 if change == nil || changes.count % 256 == 0 { try write(&changes, client) }
@@ -146,7 +146,7 @@ extension LedgerSimulator {
         return Change(id: id, document: event["fullDocument"]?.document, due: Date(timeIntervalSince1970: due))
     }
 
-    /// Adds documents to the ledger and removes others, for the changes that are due by now.
+    /// Adds documents to the ledger and removes others, for all changes that are now due.
     private func write(_ changes: inout [Change], _ client: borrowing Client) throws {
         let due = changes.prefix { $0.due <= .now }
         guard !due.isEmpty else { return }
@@ -166,7 +166,7 @@ extension LedgerSimulator {
                     "deletes": [["q": ["documentId": ["$in": .array(of: removed)]], "limit": 0]],
                 ], on: ledger.database)
         }
-        // Entries are inserted last, because a document that was repaired and fails again is in both lists.
+        // A document that was repaired and fails again is in both lists, so entries are inserted after the removals.
         if !entries.isEmpty { _ = try client.collection(ledger).insertMany(entries) }
         changes.removeFirst(due.count)
         state.withLock { $0.note(changes) }
@@ -182,7 +182,7 @@ extension LedgerSimulator.State {
         (waiting, due) = (changes.count, changes.first?.due)
     }
 
-    /// Returns the documents to add to the ledger, and those to remove from it.
+    /// Returns the documents to add to the ledger, and the documents to remove from it.
     mutating func apply(
         _ changes: [(id: BSONValue, document: BSONDocument?)], removesEntries: Bool
     ) throws -> (added: [BSONValue], removed: [BSONValue]) {

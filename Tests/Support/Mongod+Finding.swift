@@ -1,15 +1,14 @@
 import Mongo
 
 extension Mongod {
-    /// The deployment that all tests of a process share: the one at `SHIPSHAPE_TEST_URI`, or a replica set that they
-    /// start.
+    /// The deployment that all tests of a process share: the one at `SHIPSHAPE_TEST_URI`, or else a new replica set.
     package static var shared: Mongod { get async throws { try await sharedInstance.value } }
 
-    /// The deployment that requires a login and that all tests of a process share.
+    /// The deployment with a login that all tests of a process share.
     package static var withAuthentication: Mongod { get async throws { try await authenticatedInstance.value } }
 
     /// Returns the path of mongod.
-    /// - Throws: an error that says how to install or name mongod if there is none.
+    /// - Throws: an error that says how to install mongod, or how to name its path, if there is none.
     package static func executable() throws -> String {
         if let given = environmentVariable("SHIPSHAPE_MONGOD") {
             guard isExecutable(given) else { throw TestSupportError("SHIPSHAPE_MONGOD=\(given) cannot be run") }
@@ -23,8 +22,8 @@ extension Mongod {
         return found
     }
 
-    /// Returns the folder of the Python package jsonschema, which judges JSON Schemas.
-    /// - Throws: an error that says how to install it if there is none.
+    /// Returns the folder of the Python package jsonschema, which validates values by a JSON Schema.
+    /// - Throws: an error that says how to install the package if there is none.
     package static func jsonschemaFolder() throws -> String {
         let folder = "\(cacheFolder)/jsonschema-4.17.3"
         guard isExecutable("\(folder)/jsonschema") else {

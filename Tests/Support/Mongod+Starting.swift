@@ -2,8 +2,10 @@ import BSON
 import Mongo
 
 extension Mongod {
-    /// Starts a server for the caller alone, which is stopped with the last reference to it, or with the process.
-    /// - Parameter more: further arguments of mongod; if an argument is repeated, its last value counts.
+    /// Starts a server for the caller alone.
+    ///
+    /// It stops when the last reference to it is released, or when the process ends.
+    /// - Parameter more: further arguments of mongod; if an argument occurs twice, the last value counts.
     package static func start(_ kind: Kind = .replicaSet, _ more: [String] = []) async throws -> Mongod {
         let (process, host, _) = try await startProcess(kind, more)
         do {
@@ -14,10 +16,10 @@ extension Mongod {
         }
     }
 
-    /// A function that changes the command that starts a server; `folder` is the folder of the server's data.
+    /// A function that changes the command by which a server is started; `folder` has the server's data.
     typealias Wrapping = (_ command: [String], _ folder: String) -> [String]
 
-    /// Starts a server that listens but belongs to no set yet.
+    /// Starts a server that listens, but is not a member of a replica set yet.
     /// - Returns: the process, its address, and the command that starts the server again.
     static func startProcess(
         _ kind: Kind, _ more: [String], by wrapping: Wrapping = { command, _ in command }
@@ -55,7 +57,7 @@ extension Mongod {
             "--setParameter", "enableTestCommands=1",
             "--setParameter", "diagnosticDataCollectionEnabled=false",
         ]
-        // The oplog is large enough that no test waits for its window, even after an hour of tests.
+        // The oplog is so large that no test waits for the oplog window, even after an hour of tests.
         for (name, value) in [("--wiredTigerCacheSizeGB", "0.5"), ("--oplogSize", "4096")] where !more.contains(name) {
             arguments += [name, value]
         }
@@ -63,8 +65,8 @@ extension Mongod {
         if kind == .withAuthentication {
             try writeText("c2hpcHNoYXBlIHRlc3RzIG9ubHk=", to: "\(folder)/key")
             arguments += ["--auth", "--keyFile", "\(folder)/key"]
-            // The number of iterations is the lowest that mongod allows, because each of thousands of logins computes
-            // them on both sides.
+            // The tests log in thousands of times, and each login computes the iterations on both sides, so their
+            // number is the lowest that mongod allows.
             for name in ["scramIterationCount", "scramSHA256IterationCount"] {
                 arguments += ["--setParameter", "\(name)=5000"]
             }
@@ -91,9 +93,9 @@ extension Mongod {
             uri: "mongodb://admin:admin-password@\(host)/?replicaSet=\(setName)", host: host, process: process)
     }
 
-    /// Makes writes wait for a majority, so that a test reads its writes at once.
+    /// Makes all writes wait for a majority, so that a test can read its own writes.
     ///
-    /// This is the default from 5.0 on.
+    /// This is the default from MongoDB 5.0 on.
     private func writeToMajority() async throws {
         guard try await admin(["buildInfo": 1])["version"]?.text?.hasPrefix("4.") == true else { return }
         try await admin(["setDefaultRWConcern": 1, "defaultWriteConcern": ["w": "majority"]])
@@ -115,9 +117,9 @@ extension Mongod {
     private static func log(_ folder: String) -> String { "\(folder)/output" }
 }
 
-/// Polls until `condition` holds, and throws an error after ten minutes.
+/// Waits until `condition` holds; throws an error after ten minutes.
 ///
-/// Nothing takes that long, even on a busy machine.
+/// Nothing in the tests takes that long, even on a busy machine.
 package func waitUntil(_ what: String, _ condition: () async throws -> Bool) async throws {
     let start = ContinuousClock.now
     while try await !condition() {

@@ -3,22 +3,21 @@ import Concurrency
 package import Mongo
 import Synchronization
 
-/// A deployment for tests: a mongod that the tests started, or one that was running before.
+/// A deployment for tests: a mongod that the tests started, or an existing deployment.
 package final class Mongod: Sendable {
     /// The kind of server to start.
     package enum Kind: Sendable {
-        /// A replica set of one member, which most of the tests use.
+        /// A replica set of one member, for most of the tests.
         case replicaSet
-        /// A server without an oplog, which therefore has no change streams and no retryable writes.
+        /// A server without an oplog, and therefore without change streams and retryable writes.
         case standalone
-        /// A replica set of one member that requires a login; ``Mongod/uri`` contains the login of an administrator.
+        /// A replica set of one member that requires a login; ``Mongod/uri`` logs in as an administrator.
         case withAuthentication
     }
 
     /// The connection string.
     package let uri: String
-    /// The address as `127.0.0.1:port`; for a deployment that the tests did not start, the host in its connection
-    /// string.
+    /// The address as `127.0.0.1:port`; for an existing deployment, the host in its connection string.
     package let host: String
     let process: WatchedProcess?
     let lock = AsyncLock()
@@ -50,14 +49,14 @@ package final class Mongod: Sendable {
     }
 
     /// Returns a new pool of connections for a test.
-    /// - Parameter appName: the application name by which ``FailPoint/appName`` recognises the pool.
+    /// - Parameter appName: the application name of the pool, by which ``FailPoint/appName`` chooses it.
     package func pool(appName: String? = nil) throws -> ClientPool {
         var options = options
         options.appName = appName
         return try ClientPool.open(options)
     }
 
-    /// Runs a command on the database `admin`, or on another database of the server itself.
+    /// Runs a command on `admin` or on another database of the server itself.
     @discardableResult
     package func admin(_ command: BSONDocument, on database: String = "admin") async throws -> BSONDocument {
         try await sharedPool().withClient { client throws(MongoError) in
@@ -67,7 +66,7 @@ package final class Mongod: Sendable {
 
     /// Returns the pool that the test support uses for its own commands.
     ///
-    /// It is kept, because a new pool for each command would connect each time.
+    /// There is only one, because a new pool for each command would have to connect each time.
     func sharedPool() throws -> ClientPool {
         try adminPool.withLock { kept in
             let pool = try kept ?? pool()
@@ -78,7 +77,7 @@ package final class Mongod: Sendable {
 }
 
 extension ClientPool {
-    /// Runs `body` with a client of the pool on a separate thread; `body` may throw any error.
+    /// Runs `body` with a client of the pool on its own thread; `body` may throw any error.
     package func run<R: Sendable>(
         _ body: @Sendable @escaping (borrowing Client) throws -> R
     ) async throws -> R {

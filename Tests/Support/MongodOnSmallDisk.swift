@@ -2,8 +2,8 @@ import Glibc
 
 /// A replica set of one member whose data is on a small disk.
 ///
-/// If the server ends because the disk is full, it starts again once there is room. The disk is in memory, in a mount
-/// namespace of the server's process, and disappears with it. Only root can create one.
+/// If the server ends because the disk is full, it starts again after the disk has room. The disk is in memory, in the
+/// mount namespace of the server's process, and is removed with the process. Only root can create such a disk.
 package final class MongodOnSmallDisk: Sendable {
     /// The deployment.
     package let mongod: Mongod
@@ -11,10 +11,11 @@ package final class MongodOnSmallDisk: Sendable {
 
     private init(mongod: Mongod, ballast: String) { (self.mongod, self.ballast) = (mongod, ballast) }
 
-    /// Whether this user can create such a disk.
+    /// Whether the current user can create such a disk.
     package static let isPossible = geteuid() == 0 && isExecutable("/usr/bin/unshare")
 
-    /// The script that mounts the disk on the data folder, its first argument, and runs the server's command.
+    /// The script that mounts the disk on the data folder, which is its first argument, and then runs the server's
+    /// command.
     private static let script = """
         ulimit -c 0
         data=$1; shift
@@ -27,7 +28,7 @@ package final class MongodOnSmallDisk: Sendable {
 
     /// Starts the server, and waits until it accepts writes.
     package static func start() async throws -> MongodOnSmallDisk {
-        // The journal of the server's storage takes up space only as needed.
+        // The server's journal must take up space only as needed.
         let more = ["--wiredTigerEngineConfigString", "log=(file_max=1MB,prealloc=false)"]
         let disk = ["/usr/bin/unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script, "disk"]
         let (process, host, command) = try await Mongod.startProcess(.replicaSet, more) { command, folder in
@@ -53,7 +54,7 @@ package final class MongodOnSmallDisk: Sendable {
         guard errno == ENOSPC else { throw TestSupportError("\(ballast): errno \(errno)") }
     }
 
-    /// Waits until the server has ended because the disk is full.
+    /// Waits until the server has ended on the full disk.
     package func waitForEnd() async throws {
         guard let port = mongod.host.split(separator: ":").last.flatMap({ UInt16($0) }) else { return }
         try await waitUntil("mongod has ended") { !LocalPort(number: port).isOpen }

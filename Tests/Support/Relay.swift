@@ -2,16 +2,14 @@ import Concurrency
 import Glibc
 import Synchronization
 
-/// A TCP proxy for a server.
-///
-/// The code that starts it decides what happens to each connection.
+/// A TCP proxy for a server; the caller decides what happens to each connection.
 final class Relay: Sendable {
     /// The proxy's address, as in a connection string.
     let host: String
     private let listener: Int32
     private let server: LocalPort
 
-    /// Listens on a free port, and does not accept connections yet.
+    /// Listens on a free port, without accepting connections yet.
     /// - Parameter host: the server, as `127.0.0.1:port`.
     init(before host: String) throws {
         guard let number = host.split(separator: ":").last.flatMap({ UInt16($0) }) else {
@@ -22,8 +20,8 @@ final class Relay: Sendable {
         (self.host, self.listener) = ("127.0.0.1:\(port.number)", listener)
     }
 
-    /// Begins to accept connections, until the process ends or ``close()`` is called.
-    /// - Parameter take: receives each connection on the listening thread.
+    /// Starts to accept connections, until the process ends or ``close()`` is called.
+    /// - Parameter take: receives each connection, on the listening thread.
     func start(_ take: @Sendable @escaping (RelayedConnection) -> Void) {
         PosixThread.start(name: "relay") { [self] in
             while true {
@@ -46,7 +44,9 @@ final class Relay: Sendable {
     func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 }
 
-/// The client's and the server's end of a connection through a proxy; each direction has a thread.
+/// The two ends of a connection through a proxy: the client's and the server's.
+///
+/// Each direction has its own thread.
 final class RelayedConnection: Sendable {
     let client: Int32
     let server: Int32
@@ -54,16 +54,13 @@ final class RelayedConnection: Sendable {
 
     init(client: Int32, server: Int32) { (self.client, self.server) = (client, server) }
 
-    /// Runs each direction on a separate thread.
-    ///
-    /// If one closure returns, the other direction ends, too.
+    /// Runs each direction on its own thread; if one direction ends, the other one ends, too.
     func start(toServer: @Sendable @escaping () -> Void, toClient: @Sendable @escaping () -> Void) {
         for (name, carry) in [("to server", toServer), ("to client", toClient)] {
             PosixThread.start(name: name) { [self] in
                 carry()
                 for file in [client, server] { shutdown(file, Int32(SHUT_RDWR)) }
-                // The sockets are closed only when both directions have ended, because each direction uses them until
-                // its end.
+                // Each direction uses both sockets until its end, so they are closed only after both have ended.
                 if ended.add(1, ordering: .relaxed).newValue == 2 {
                     for file in [client, server] { Glibc.close(file) }
                 }

@@ -2,17 +2,17 @@ import BSON
 
 /// A fault that affects one request of a program.
 package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
-    /// The connection breaks before the server has the request.
+    /// The connection breaks before the server receives the request.
     case requestLost
-    /// The server does what was requested, and the connection breaks before its reply arrives.
+    /// The server executes the request, and the connection breaks before the reply arrives.
     case replyLost
-    /// The server refuses the request with this code.
+    /// The server refuses the request with this error code.
     case error(Int)
-    /// The server does what was requested, and replies with this write concern error code.
+    /// The server executes the request, and replies with this code of a write concern error.
     case writeConcernError(Int)
-    /// The program is killed before the server has the request.
+    /// The program is killed before the server receives the request.
     case killedBefore
-    /// The program is killed after the server has done what was requested, before the reply arrives.
+    /// The program is killed after the server has executed the request, and before the reply arrives.
     case killedAfter
 
     /// The name of the fault in a table of faults.
@@ -27,8 +27,8 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns the reply that the program gets in place of the server's; `nil` if the request goes to the server.
-    /// - Parameter isRetryable: whether the request is a write that the driver may send again.
+    /// Returns the reply that the program gets in place of the server's; `nil` if the server receives the request.
+    /// - Parameter isRetryable: whether the request is a write that the driver may retry.
     func refusal(isRetryable: Bool) -> BSONDocument? {
         guard case .error(let code) = self else { return nil }
         var reply = BSONBuilder()
@@ -39,7 +39,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         return reply.finish()
     }
 
-    /// Returns the server's reply as the program gets it, with the fault; `nil` if the program gets no reply.
+    /// Returns the server's reply with the fault in it; `nil` if the program gets no reply.
     func changed(_ reply: BSONDocument) -> BSONDocument? {
         switch self {
         case .replyLost, .killedAfter: return nil
@@ -51,7 +51,6 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The error codes to which a server adds the label `RetryableWriteError`, by the specification of retryable
-    /// writes.
+    /// The codes of errors that a server labels `RetryableWriteError`, by the specification of retryable writes.
     private static let retryable: Set<Int> = [91, 189, 10_107, 11_600, 11_602, 13_435, 13_436]
 }

@@ -3,10 +3,10 @@ import Concurrency
 package import Glibc
 import Synchronization
 
-/// A proxy between one run of a program and a server, which counts the program's requests and can apply a fault to one.
+/// A proxy between one run of a program and a server, which counts the program's requests and can disturb one of them.
 ///
-/// It reads the wire protocol's messages, uncompressed and unencrypted. Commands that the driver sends by itself, such
-/// as those to find its servers, pass through and are not counted.
+/// It reads the messages of the wire protocol, which must be neither compressed nor encrypted. It does not count
+/// commands that the driver sends by itself, for example to find its servers.
 package final class RequestProxy: Sendable {
     private let relay: Relay
     private let fault: RequestFault?
@@ -19,11 +19,11 @@ package final class RequestProxy: Sendable {
         var program: pid_t?
     }
 
-    /// Begins to listen, until the process ends or ``close()`` is called.
+    /// Starts to listen, until the process ends or ``close()`` is called.
     /// - Parameters:
     ///   - host: the server, as `127.0.0.1:port`.
-    ///   - visit: the number of the request to which the fault is applied; the first request is 1.
-    ///   - fault: the fault; `nil` if the proxy only counts requests.
+    ///   - visit: the number of the request to which the fault is applied; the first request has the number 1.
+    ///   - fault: the fault; `nil` to count requests only.
     package init(before host: String, at visit: Int = 0, _ fault: RequestFault? = nil) throws {
         (relay, self.fault, self.visit) = (try Relay(before: host), fault, visit)
         relay.start { [self] connection in
@@ -51,12 +51,12 @@ package final class RequestProxy: Sendable {
     /// Stops accepting connections.
     package func close() { relay.close() }
 
-    /// The ID of the request on a connection whose reply must be changed or dropped.
+    /// The ID, on one connection, of the request whose reply the fault changes or drops.
     private final class Struck: Sendable {
         let request = Mutex<Int32?>(nil)
     }
 
-    /// Counts the request, and returns whether the fault applies to it.
+    /// Counts a request, and returns whether the fault applies to it.
     private func strikes(_ message: WireMessage) -> Bool {
         guard let name = message.command, !Self.drivers.contains(name.lowercased()) else { return false }
         return state.withLock { state in
@@ -97,8 +97,7 @@ package final class RequestProxy: Sendable {
         }
     }
 
-    /// Kills the program once its process ID is known, because its first request may arrive before the test has that
-    /// ID.
+    /// Kills the program after its process ID is known: its first request may arrive before the test knows the ID.
     private func kill() {
         while true {
             if let program = state.withLock({ $0.program }) {
@@ -147,7 +146,7 @@ struct WireMessage {
         return try? BSONDocument(bytes: Array(bytes[21..<21 + size]))
     }
 
-    /// The message as a router would send it, if it is the reply to a hello; otherwise the unchanged message.
+    /// The message as a router would send it: differs only for the reply to a hello.
     var asOfRouter: WireMessage {
         // The driver's first hello and the reply to it have an older message format.
         let start = Self.number(bytes, 12) == Self.message ? 21 : 36

@@ -1,10 +1,10 @@
-/// A proxy that makes a server look like a router, to test what the program decides in front of a router.
+/// A proxy that makes a server look like a router, to test what the program does behind a router.
 ///
-/// No sharded cluster is available for the tests. Unlike a router, the proxy changes only replies to hello.
+/// The tests have no sharded cluster. The proxy changes only the replies to hello.
 package final class RouterProxy: Sendable {
     private let relay: Relay
 
-    /// Begins to listen, until the process ends or ``close()`` is called.
+    /// Starts to listen, until the process ends or ``close()`` is called.
     /// - Parameter host: the server, as `127.0.0.1:port`.
     package init(before host: String) throws {
         relay = try Relay(before: host)

@@ -17,7 +17,7 @@ func makeTemporaryFolder(_ prefix: String) throws -> String {
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
-/// Writes a file that only its owner can read.
+/// Writes a file that only its owner may read.
 func writeText(_ text: String, to path: String) throws {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     guard file >= 0 else { throw TestSupportError("\(path): errno \(errno)") }
@@ -26,7 +26,7 @@ func writeText(_ text: String, to path: String) throws {
     guard unsafe write(file, bytes, bytes.count) == bytes.count else { throw TestSupportError("\(path): not written") }
 }
 
-/// Reads a file, or only its last 64 KiB if it is larger.
+/// Returns the text of a file, or only its last 64 KiB if the file is larger.
 func readText(_ path: String) throws -> String {
     let file = unsafe open(path, O_RDONLY)
     guard file >= 0 else { throw TestSupportError("\(path): errno \(errno)") }
@@ -42,7 +42,7 @@ func readText(_ path: String) throws -> String {
 struct LocalPort: Hashable, Sendable {
     let number: UInt16
 
-    /// Returns a port on which no process listens at the moment.
+    /// Returns a port on which no process listens at present.
     static func free() throws -> LocalPort {
         let (port, file) = try listen()
         close(file)
@@ -56,7 +56,7 @@ struct LocalPort: Hashable, Sendable {
         return true
     }
 
-    /// Listens on a port that was free, and returns it and the socket.
+    /// Listens on a free port, and returns the port and the socket.
     static func listen() throws -> (LocalPort, file: Int32) {
         let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = LocalPort(number: 0).address

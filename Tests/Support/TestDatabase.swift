@@ -2,9 +2,9 @@ package import BSON
 package import Mongo
 import Synchronization
 
-/// A database for one test alone.
+/// A database that only one test uses.
 package struct TestDatabase: Sendable {
-    /// The name of the database, which no other test uses.
+    /// The name of the database, different for each test.
     package let name: String
     /// The test's own pool of connections, with the application name ``appName``.
     package let pool: ClientPool
@@ -52,7 +52,7 @@ package struct TestDatabase: Sendable {
     }
 
     /// Returns the documents that match the filter, in the order of their `_id`s.
-    /// - Parameter readConcern: the level; with `local`, the read may return writes that an election rolls back.
+    /// - Parameter readConcern: the read concern; with `local`, the result may have writes that an election rolls back.
     package func documents(
         _ collection: String, _ filter: BSONDocument = [:], readConcern: String = "local"
     ) async throws -> [BSONDocument] {
@@ -65,7 +65,7 @@ package struct TestDatabase: Sendable {
 }
 
 extension Mongod {
-    /// Runs a test with a database of its own, and drops the database afterwards.
+    /// Runs a test with its own database, and drops the database afterwards.
     package func withDatabase<R>(_ prefix: String = "test", _ body: (TestDatabase) async throws -> R) async throws -> R
     {
         let name = "\(prefix)_\(UInt32.random(in: 0 ... .max))_\(databaseCount.add(1, ordering: .relaxed).newValue)"

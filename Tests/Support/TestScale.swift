@@ -1,13 +1,13 @@
-/// How much the tests do, where that can vary: the numbers of random jobs, kills and documents.
+/// The amount of work in tests that can do more or less: the numbers of random jobs, kills and documents.
 ///
-/// `SHIPSHAPE_TEST_SCALE` sets the scale; `scripts/test`, `scripts/test --full` and `scripts/torture` set that
-/// variable.
+/// The variable `SHIPSHAPE_TEST_SCALE` sets it, and `scripts/test`, `scripts/test --full` and `scripts/torture` set
+/// that variable.
 package enum TestScale: String, Sendable {
-    /// A part of the cases, quick enough for a developer to wait for.
+    /// Some of the cases, for a developer who waits for the result.
     case short
-    /// Each fault point and each kind of case at least once, as in CI.
+    /// Each fault point and each kind of case at least once, for CI.
     case full
-    /// Hours of searching for failures that no run has found yet.
+    /// Many random cases for hours, to find failures that no run has found yet.
     case torture
 
     /// The scale of this run.

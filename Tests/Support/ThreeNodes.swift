@@ -2,11 +2,13 @@ import BSON
 import Glibc
 import Mongo
 
-/// A replica set of three members, which is stopped with the last reference to it, or with the process.
+/// A replica set of three members.
+///
+/// It stops when the last reference to it is released, or when the process ends.
 package final class ThreeNodes: Sendable {
     /// The member that accepts writes.
     ///
-    /// The connection string names only that member, unless each member can be elected.
+    /// If every member can be elected, its connection string names all members, and otherwise only this one.
     package let primary: Mongod
     /// The hosts of the other members.
     package let secondaries: [String]
@@ -22,8 +24,8 @@ package final class ThreeNodes: Sendable {
 
     /// Starts the set, and waits until all members have all data.
     ///
-    /// Unless each member can be elected, the others consider a stopped member healthy for a minute.
-    /// - Parameter electsAny: whether each member can be elected; otherwise only the first one can.
+    /// If only the first member can be elected, the other members consider a stopped member healthy for a minute.
+    /// - Parameter electsAny: whether every member can be elected; otherwise only the first one can.
     package static func start(electsAny: Bool = false) async throws -> ThreeNodes {
         var started: [(process: WatchedProcess, host: String)] = []
         do {
@@ -43,8 +45,7 @@ package final class ThreeNodes: Sendable {
             try await first.admin([
                 "replSetInitiate": [
                     "_id": .string(Mongod.setName), "members": .array(of: members),
-                    // Each member replicates from the primary itself, so that a stopped member does not delay another
-                    // one.
+                    // Each member replicates from the primary, so that a stopped member does not delay another one.
                     "settings": ["electionTimeoutMillis": electsAny ? 1_000 : 3_000, "chainingAllowed": false],
                 ]
             ])
@@ -63,9 +64,9 @@ package final class ThreeNodes: Sendable {
         }
     }
 
-    /// Makes the primary consider a member healthy for a minute after it has stopped answering.
+    /// Makes the primary consider a member healthy for a minute after the member has stopped answering.
     ///
-    /// This runs after the first election, because with this setting the members would wait a minute before they elect.
+    /// This must come after the first election, because the setting would delay the election by a minute.
     private func keepUnreachableMembers() async throws {
         let reply = try await primary.admin(["replSetGetConfig": 1])
         guard let config = reply["config"]?.document, let version = config["version"]?.integer else {
@@ -91,7 +92,9 @@ package final class ThreeNodes: Sendable {
         return members.first { $0["state"] == 1 }?["name"]?.text
     }
 
-    /// Makes another member the primary, if each member can be elected; the old one steps down or is killed.
+    /// Makes another member the primary; the old primary steps down or is killed.
+    ///
+    /// Every member must be electable.
     package func failOver(killing kills: Bool) async throws {
         guard let before = try await currentPrimary() else { throw TestSupportError("the set has no primary") }
         if kills {
@@ -99,7 +102,7 @@ package final class ThreeNodes: Sendable {
             guard let index = hosts.firstIndex(of: before) else { throw TestSupportError("\(before) is no member") }
             try processes[index].kill()
         } else {
-            // The connection may break, and the reply may be lost with it.
+            // The connection may break before the reply arrives.
             _ = try? await primary.admin(["replSetStepDown": 60, "secondaryCatchUpPeriodSecs": 10])
         }
         try await waitUntil("another member takes writes") {
@@ -108,21 +111,21 @@ package final class ThreeNodes: Sendable {
         }
     }
 
-    /// Returns how many whole seconds each of the other members lags, as the primary knows it.
+    /// Returns the lag of each of the other members, in whole seconds, as the primary reports it.
     private func lags() async throws -> [(host: String, isSecondary: Bool, seconds: Int)] {
         let status = try await primary.admin(["replSetGetStatus": 1])
         let members = status["members"]?.document?.values.compactMap(\.document) ?? []
         func time(_ member: BSONDocument?) -> Int {
             if case .date(let milliseconds)? = member?["optimeDate"] { Int(milliseconds / 1_000) } else { 0 }
         }
-        // If each member can be elected, the primary need not be the first member.
+        // If every member can be elected, the primary need not be the first member.
         let first = time(members.first { $0["state"]?.integer == 1 })
         return members.filter { $0["state"]?.integer != 1 }.map { member in
             (member["name"]?.text ?? "", member["state"]?.integer == 2, first - time(member))
         }
     }
 
-    /// Stops a secondary, and writes until the primary knows that it lags by this many seconds.
+    /// Stops a secondary, and writes until the primary reports that the secondary lags by this many seconds.
     package func stopSecondary(behindBy seconds: Int) async throws {
         try processes[1].send(SIGSTOP)
         try await waitUntil("\(secondaries[0]) is behind") {

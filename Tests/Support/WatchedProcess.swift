@@ -1,9 +1,9 @@
 import Glibc
 
-/// A child process that always ends with this process, and whose folder is then removed.
+/// A child process that always ends with this process; its folder is removed then.
 ///
-/// A shell waits on a pipe that only this process holds open. The pipe closes when `stop()` is called or this process
-/// is killed. Then the shell kills the child and removes the folder.
+/// A shell waits on a pipe that only this process holds open. When `stop()` is called or this process ends, the pipe
+/// closes. The shell then kills the child and removes the folder.
 @safe
 final class WatchedProcess: Sendable {
     private static let script = """
@@ -16,9 +16,7 @@ final class WatchedProcess: Sendable {
         wait $child
         rm -rf "$folder"
         """
-    /// The flag `POSIX_SPAWN_SETSID` of glibc.
-    ///
-    /// With it, an interrupt from the terminal cannot reach the shell before the pipe closes.
+    /// The flag `POSIX_SPAWN_SETSID` of glibc, with which an interrupt from the terminal cannot end the shell.
     private static let newSession: Int16 = 0x80
 
     private let shell: pid_t
@@ -31,14 +29,14 @@ final class WatchedProcess: Sendable {
         self.folder = folder
     }
 
-    /// Starts a command, whose output is written to `folder/output`.
+    /// Starts a command, whose output goes to the file `folder/output`.
     ///
     /// The watched process owns the folder, and removes it at its end.
     static func start(_ command: [String], folder: String) throws -> WatchedProcess {
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { throw TestSupportError("pipe: errno \(errno)") }
         defer { close(ends[0]) }
-        // No other process may hold this end open: other processes do not inherit it, and the child closes it.
+        // No other process may hold this end open. Other processes do not inherit it, and the child closes it.
         _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
         let arguments = ["/bin/sh", "-c", script, "watch", folder] + command
         let shell = try spawn(arguments, input: ends[0])
@@ -52,7 +50,7 @@ final class WatchedProcess: Sendable {
         return id
     }
 
-    /// Kills the child as `kill -9` does; its folder stays until `stop()`.
+    /// Kills the child as `kill -9` does; the folder stays until `stop()`.
     func kill() throws { _ = Glibc.kill(try childID(), SIGKILL) }
 
     /// Sends the child a signal, such as `SIGSTOP`.

@@ -1,21 +1,21 @@
 /// The information at the start of a mongodump archive.
 public struct ArchivePrelude: Hashable, Sendable {
-    /// One collection that the archive holds.
+    /// One collection in the archive.
     public struct Collection: Hashable, Sendable {
-        /// The collection's name; the oplog's database has an empty name.
+        /// The collection's name; the database of the oplog has an empty name.
         public let namespace: Namespace
         /// The collection's kind.
         public let kind: DumpMetadata.Kind
     }
 
-    /// The version of the dumped server, as mongodump wrote it.
+    /// The version of the server that was dumped, as mongodump recorded it.
     public let serverVersion: String?
     /// The version of mongodump.
     public let toolVersion: String?
     /// The collections, in the archive's order.
     public private(set) var collections: [Collection] = []
 
-    /// Reads the magic number, the header and one document per collection, up to the first terminator.
+    /// Reads the magic number, the header, and one document for each collection, up to the first terminator.
     init(reading input: inout DumpInput) throws(DumpError) {
         try input.fill(4)
         guard input.isArchive else { throw input.archiveFailure("an archive begins differently") }
@@ -44,7 +44,8 @@ extension ArchivePrelude.Collection {
 }
 
 extension Namespace {
-    /// Reads `db` and `collection` from a document that describes a collection or a block; `nil` without a name.
+    /// Reads `db` and `collection` from the description of a collection or a block; `nil` if there is no collection
+    /// name.
     init?(ofArchive document: BSONDocument) {
         guard let collection = document["collection"]?.text, !collection.isEmpty else { return nil }
         self.init(database: document["db"]?.text ?? "", collection: collection)
@@ -52,7 +53,7 @@ extension Namespace {
 }
 
 extension DumpInput {
-    /// Returns whether a terminator comes next; if so, skips it.
+    /// Returns whether a terminator comes next; skips it if so.
     mutating func takeTerminator() throws(DumpError) -> Bool {
         try fill(4)
         guard pending.count >= 4 else { throw failure(.unfinished, ahead: pending.count) }
@@ -61,7 +62,7 @@ extension DumpInput {
         return true
     }
 
-    /// Returns the next document that describes a collection or a block; at a terminator, skips it and returns `nil`.
+    /// Returns the next description of a collection or a block; if a terminator comes next, skips it and returns `nil`.
     mutating func archiveDocument() throws(DumpError) -> BSONDocument? {
         if try takeTerminator() { return nil }
         let length = try fillDocument(validating: true)
@@ -69,7 +70,7 @@ extension DumpInput {
         return BSONDocument(copying: givenDocument(length))
     }
 
-    /// Throws an error for a collection whose name is longer than any server allows, or for one collection too many.
+    /// Throws if a collection's name is longer than any server allows, or if there are too many collections.
     func checkName(_ namespace: Namespace, after count: Int) throws(DumpError) {
         // mongod allows 255 bytes; the names of a sharded cluster's internal collections are a little longer.
         guard namespace.database.utf8.count + namespace.collection.utf8.count <= 1_024 else {
@@ -80,7 +81,7 @@ extension DumpInput {
         }
     }
 
-    /// Returns the error for an archive that breaks the format.
+    /// Returns the error for an archive that violates the format.
     func archiveFailure(_ detail: String, _ code: DumpError.Code = .invalidArchive) -> DumpError {
         DumpError(code, path: path, offset: offset, documents: documents, detail: detail)
     }

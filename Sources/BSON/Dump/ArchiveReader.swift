@@ -1,15 +1,16 @@
-/// Reads the output of `mongodump --archive`: the documents of several collections, interleaved in blocks.
+/// Reads the output of `mongodump --archive`, in which blocks with documents of several collections are interleaved.
 ///
-/// The format is that of mongo-tools, `common/archive/spec.md`. Gzip compression is undone while reading.
+/// The format is described in mongo-tools, `common/archive/spec.md`. Archives that are compressed with gzip are
+/// decompressed.
 public struct ArchiveReader: ~Copyable {
-    /// The most collections that an archive may have.
+    /// The most collections in an archive.
     ///
-    /// Memory grows only with the number of collections.
+    /// The memory that the reader needs grows only with the number of collections.
     public static var maximumCollections: Int { 200_000 }
 
     /// The information at the start of the archive.
     public let prelude: ArchivePrelude
-    /// The collections whose documents are returned.
+    /// The collections whose documents the reader returns.
     public let wanted: [Namespace]
 
     /// The reader's progress in one collection.
@@ -27,7 +28,7 @@ public struct ArchiveReader: ~Copyable {
     private var progress: [Progress] = []
     /// The index of each collection in ``progress``.
     private var places: [Namespace: Int] = [:]
-    /// The block that is being read; `nil` between two blocks.
+    /// The block that the reader is in; `nil` between two blocks.
     private var block: (collection: Int, isEnd: Bool)?
     private var documentOffset: Int64 = 0
     private var documentLength = 0
@@ -35,7 +36,7 @@ public struct ArchiveReader: ~Copyable {
     /// Reads the start of an open input, up to the first documents.
     ///
     /// - Parameters:
-    ///   - wanted: the collections whose documents are returned; all others are skipped.
+    ///   - wanted: the collections whose documents are returned; the documents of others are skipped.
     ///   - validating: whether each document is checked at every depth before it is returned.
     /// - Throws: ``DumpError`` when the start of the archive cannot be read.
     public init(
@@ -50,13 +51,12 @@ public struct ArchiveReader: ~Copyable {
     /// The number of documents returned so far.
     public var documents: Int { input.documents }
 
-    /// The collections that appeared so far, in the archive's order.
+    /// The collections that have appeared so far, in the archive's order.
     public var namespaces: [Namespace] { progress.map(\.namespace) }
 
-    /// Moves to the next document of a wanted collection and returns that collection's index in ``wanted``; `nil` at
-    /// the end of the archive.
+    /// Moves to the next document of a wanted collection, and returns the index of the collection in ``wanted``.
     ///
-    /// The documents of a collection can be trusted only after this has returned `nil`, because the collection's
+    /// Returns `nil` at the end of the archive. The documents can be trusted after that, because a collection's
     /// checksum is at its end.
     /// - Throws: ``DumpError`` when the rest of the archive cannot be read.
     public mutating func next() throws(DumpError) -> Int? {
@@ -80,7 +80,7 @@ public struct ArchiveReader: ~Copyable {
         get { input.givenDocument(documentLength) }
     }
 
-    /// Returns the error for damage that the caller found in the document that ``next()`` moved to last.
+    /// Returns the error for damage that the caller found in the document to which ``next()`` moved last.
     public func failure(_ damage: BSONError) -> DumpError {
         DumpError(
             .damaged, path: input.path, offset: documentOffset + Int64(damage.offset), documents: documents - 1,
@@ -89,7 +89,7 @@ public struct ArchiveReader: ~Copyable {
 }
 
 extension ArchiveReader {
-    /// Moves past one document and returns its collection's index in ``wanted``; `nil` if it is not wanted.
+    /// Moves past one document, and returns the index of its collection in ``wanted``; `nil` if it is not wanted.
     private mutating func takeDocument(of collection: Int) throws(DumpError) -> Int? {
         let index = progress[collection].index
         let length = try input.fillDocument(validating: isValidating && index != nil)
@@ -139,10 +139,10 @@ extension ArchiveReader {
         }
     }
 
-    /// Throws an error if the archive lacks the end of a collection.
+    /// Throws if the archive lacks the end of a collection.
     ///
-    /// Only plain collections must appear: a time series appears under the name of its buckets, and a view has no
-    /// documents.
+    /// This is required only for plain collections: a time series appears under the name of its buckets, and a view has
+    /// no documents.
     private func checkEnd() throws(DumpError) {
         let open = progress.first { !$0.isClosed }?.namespace
         let closed = Set(progress.map(\.namespace))

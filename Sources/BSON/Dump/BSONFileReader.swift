@@ -1,17 +1,16 @@
 public import SystemPackage
 
-/// Reads documents one after the other from a `.bson` file, as mongodump writes it, or from a pipe with the same
-/// content.
+/// Reads one document after another from a `.bson` file of mongodump, or from a pipe with the same content.
 ///
-/// Gzip compression is undone while reading; every offset counts the uncompressed bytes.
+/// Content that is compressed with gzip is decompressed; every offset counts decompressed bytes.
 public struct BSONFileReader: ~Copyable {
-    /// The largest document that is read: 16 MiB and 16 KiB.
+    /// The largest document that the reader accepts: 16 MiB and 16 KiB.
     ///
-    /// This is mongod's `BSONObjMaxInternalSize`: users may store 16 MiB, and the server's own collections, which a
-    /// dump also holds, a little more.
+    /// This is mongod's `BSONObjMaxInternalSize`. Users may store 16 MiB, and the server's own collections, which a
+    /// dump may contain, may store a little more.
     public static var maximumDocumentSize: Int { 16 << 20 + 16 << 10 }
 
-    /// The offset in the file of the document that was returned last.
+    /// The offset of the document that was returned last.
     public private(set) var documentOffset: Int64 = 0
 
     private var input: DumpInput
@@ -22,8 +21,8 @@ public struct BSONFileReader: ~Copyable {
     /// - Parameters:
     ///   - path: the file.
     ///   - validating: whether each document is checked at every depth before it is returned.
-    ///   - bufferSize: the bytes that one read asks the system for.
-    /// - Throws: ``DumpError`` when the system refuses.
+    ///   - bufferSize: how many bytes are requested from the system at once.
+    /// - Throws: ``DumpError`` when the system refuses to open the file.
     public init(_ path: FilePath, validating: Bool = false, bufferSize: Int = 1 << 20) throws(DumpError) {
         self.init(try DumpInput(path, bufferSize: bufferSize), validating: validating)
     }
@@ -43,7 +42,9 @@ public struct BSONFileReader: ~Copyable {
     /// The number of bytes up to the end of the document that was returned last, for a progress bar.
     public var bytesRead: Int64 { input.offset }
 
-    /// Returns the next document, `nil` at the end of the file; the view is valid until the next call.
+    /// Returns the next document; `nil` at the end of the file.
+    ///
+    /// The view is valid until the next call.
     /// - Throws: ``DumpError`` when the rest of the file cannot be read; another call throws the same error again.
     @_lifetime(&self)
     public mutating func next() throws(DumpError) -> BSONView? {
@@ -57,17 +58,18 @@ public struct BSONFileReader: ~Copyable {
         return input.givenDocument(length)
     }
 
-    /// Fills `block` with the next documents, one after the other, until it holds at least `bytes` bytes.
+    /// Fills `block` with the next documents, one after another, until it has at least `bytes` bytes.
     ///
-    /// At the end of the file, `block` is left empty.
-    /// - Throws: ``DumpError`` when the rest of the file cannot be read, after all documents before it were returned.
+    /// At the end of the file, `block` is empty.
+    /// - Throws: ``DumpError`` when the rest of the file cannot be read, after all documents before the failure were
+    ///   returned.
     public mutating func next(into block: inout [UInt8], bytes: Int) throws(DumpError) {
         block.removeAll(keepingCapacity: true)
         while block.count < bytes {
             do throws(DumpError) {
                 guard try next() != nil else { return }
             } catch {
-                // The documents before the damage are returned first. Another call throws the error again.
+                // The documents before the damage are returned first; the next call throws the error.
                 guard block.isEmpty else { return }
                 throw error
             }
@@ -76,11 +78,12 @@ public struct BSONFileReader: ~Copyable {
         }
     }
 
-    /// Returns the next documents, as many as the buffer holds completely; `nil` at the end of the file.
+    /// Returns all complete documents in the buffer, after reading if necessary; `nil` at the end of the file.
     ///
-    /// The documents are in the returned range of `block`, one after the other. The reader takes the former `block` as
-    /// its buffer, so that nothing is copied. Only the lengths and terminators of the documents were checked.
-    /// - Throws: ``DumpError`` when the rest of the file cannot be read, after all documents before it were returned.
+    /// The documents are in the returned range of `block`, one after another. The reader takes the previous `block` as
+    /// its buffer, so that no document is copied. Only the lengths and terminators of the documents were checked.
+    /// - Throws: ``DumpError`` when the rest of the file cannot be read, after all documents before the failure were
+    ///   returned.
     public mutating func next(exchanging block: inout [UInt8]) throws(DumpError) -> Range<Int>? {
         guard try next() != nil else { return nil }
         let first = Int(input.offset - documentOffset)
@@ -97,8 +100,9 @@ public struct BSONFileReader: ~Copyable {
 }
 
 extension DumpInput {
-    /// The number of complete documents at the start of the pending bytes, and their total length; counting stops at a
-    /// document whose length or terminator is not possible.
+    /// The number of complete documents at the start of the pending bytes, and their total length.
+    ///
+    /// The count ends before a document whose length or terminator is impossible.
     fileprivate var wholeDocuments: (count: Int, length: Int) {
         var (count, length) = (0, 0)
         while length + 5 <= pending.count {
@@ -112,7 +116,7 @@ extension DumpInput {
         return (count, length)
     }
 
-    /// Reads until the next document is complete in the buffer, checks it, and returns its length.
+    /// Reads until the next document is complete in the buffer; checks the document, and returns its length.
     mutating func fillDocument(validating: Bool) throws(DumpError) -> Int {
         guard pending.count >= 4 else { throw failure(.truncated, ahead: pending.count) }
         let length = Int(int32())
@@ -127,7 +131,7 @@ extension DumpInput {
         return length
     }
 
-    /// The document of `length` bytes that was dropped last; ``fillDocument(validating:)`` has checked it.
+    /// Returns the document of `length` bytes that was used last and that ``fillDocument(validating:)`` has checked.
     @_lifetime(borrow self)
     func givenDocument(_ length: Int) -> BSONView {
         do {

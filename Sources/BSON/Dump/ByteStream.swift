@@ -6,7 +6,7 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// The bytes of a file, a pipe or standard input, with gzip compression undone.
+/// The bytes of a file, a pipe or standard input; content that is compressed with gzip is decompressed.
 struct ByteStream: ~Copyable {
     /// The reason why no more bytes can be read.
     enum Failure: Error {
@@ -16,7 +16,7 @@ struct ByteStream: ~Copyable {
         case gzip(Inflater.Damage)
     }
 
-    /// The size of the source in bytes, still compressed; `nil` for a source without a known end, such as a pipe.
+    /// The size of the source in bytes, before decompression; `nil` for a source without a known size, such as a pipe.
     let fileSize: Int64?
     /// Whether the source is compressed with gzip.
     let isCompressed: Bool
@@ -24,8 +24,8 @@ struct ByteStream: ~Copyable {
     private var source: RawSource
     private var inflater: Inflater?
 
-    /// Opens a file; `nil` means standard input.
-    /// - Parameter isStopped: called every 200 ms while a pipe has no data; `true` ends the reading.
+    /// Opens a file; a `nil` path means standard input.
+    /// - Parameter isStopped: called every 200 ms while a pipe has no data; the reading ends if it returns `true`.
     init(_ path: FilePath?, isStopped: @escaping @Sendable () -> Bool) throws(Failure) {
         var source = try RawSource(path, isStopped: isStopped)
         isCompressed = try source.beginsAsGzip()
@@ -34,9 +34,9 @@ struct ByteStream: ~Copyable {
         self.source = source
     }
 
-    /// Reads the next bytes into `output` and returns how many, at least one; 0 at the end.
+    /// Reads the next bytes into `output` and returns their number; 0 at the end, and at least 1 otherwise.
     mutating func read(into output: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
-        // The inflater is taken out and put back, because an optional noncopyable value cannot be changed in place.
+        // The inflater is moved out and back, because an optional noncopyable value cannot be changed in place.
         guard var inflater = inflater.take() else { return try unsafe source.read(into: output) }
         let result = unsafe inflate(with: &inflater, into: output)
         self.inflater = consume inflater
@@ -64,17 +64,17 @@ struct ByteStream: ~Copyable {
 
 /// An open file whose first bytes can be inspected before they are read.
 struct RawSource: ~Copyable {
-    /// The file's size in bytes; `nil` if it is not known, as for a pipe.
+    /// The file's size in bytes; `nil` if it is unknown, as for a pipe.
     let size: Int64?
 
     private let descriptor: FileDescriptor
     private let isOwner: Bool
     private let isStopped: @Sendable () -> Bool
-    /// The first bytes of the file, which were read to inspect them.
+    /// The first bytes of the file, which were already read for an inspection.
     private var head: [UInt8] = []
     private var headGiven = 0
 
-    /// Opens a file; `nil` means standard input.
+    /// Opens a file; a `nil` path means standard input.
     init(_ path: FilePath?, isStopped: @escaping @Sendable () -> Bool) throws(ByteStream.Failure) {
         let descriptor: FileDescriptor
         do {
@@ -83,14 +83,14 @@ struct RawSource: ~Copyable {
         self.descriptor = descriptor
         self.isStopped = isStopped
         isOwner = path != nil
-        // Standard input may be at any position in its file, and is read from there, so its size is not taken.
+        // Standard input is read from its current position in the file, so the file's size is not used.
         size = isOwner ? try? descriptor.seek(offset: 0, from: .end) : nil
         if size != nil { _ = try? descriptor.seek(offset: 0, from: .start) }
     }
 
     deinit { if isOwner { try? descriptor.close() } }
 
-    /// Reads the next bytes into `output` and returns how many, at least one; 0 at the end.
+    /// Reads the next bytes into `output` and returns their number; 0 at the end, and at least 1 otherwise.
     mutating func read(into output: UnsafeMutableRawBufferPointer) throws(ByteStream.Failure) -> Int {
         guard headGiven < head.count else { return try unsafe readOn(into: output) }
         let count = min(output.count, head.count - headGiven)
@@ -101,13 +101,14 @@ struct RawSource: ~Copyable {
 
     /// Whether the source is compressed with gzip, judged by its first bytes.
     ///
-    /// A BSON document of 559,903 bytes can begin with the same bytes, so up to that many bytes are inspected. If they
-    /// are a valid BSON document, the source is not gzip.
+    /// A BSON document of 559,903 bytes can begin with the same bytes as gzip. If they appear, that many bytes are
+    /// inspected. If these are a valid BSON document, the source is not compressed.
     mutating func beginsAsGzip() throws(ByteStream.Failure) -> Bool {
         try readHead(4)
         guard head.starts(with: [0x1F, 0x8B, 8]) else { return false }
         try readHead(5)
-        // gzip's time stamp is where the type of the document's first element would be; most writers leave it empty.
+        // In a BSON document, gzip's time stamp would be where the type of the first element is; most gzip writers set
+        // it to 0.
         guard head.count >= 5, head[3] == 0, head[4] != 0 else { return true }
         try readHead(559_903)
         let isDocument = (try? BSONDocument(bytes: head)).map { (try? $0.view.validate()) != nil } ?? false

@@ -1,7 +1,8 @@
-/// The checksum that mongodump writes for a collection's documents: CRC-64 with the polynomial of ECMA-182, reflected,
-/// as in Go's `crc64.ECMA` and in xz.
+/// The checksum that mongodump writes for the documents of a collection.
+///
+/// It is CRC-64 with the polynomial of ECMA-182, reflected, as in Go's `crc64.ECMA` and in xz.
 struct CRC64 {
-    /// Eight tables of 256 entries.
+    /// Eight tables of 256 entries each.
     ///
     /// Table `n` contains the effect on the checksum of a byte that is `n` bytes before the last byte of a word.
     static let tables: [UInt64] = {
@@ -33,7 +34,7 @@ struct CRC64 {
                 littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
             var rest = word ^ state
             state = 0
-            // The first byte is the farthest from the end of the word.
+            // The first byte of the word is the farthest from its end.
             for table in stride(from: 7 * 256, through: 0, by: -256) {
                 state ^= unsafe tables[unchecked: table &+ Int(rest & 0xFF)]
                 rest &>>= 8

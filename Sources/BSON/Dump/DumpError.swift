@@ -11,29 +11,29 @@ public struct DumpError: Error, Hashable, Sendable {
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The operating system refused; ``DumpError/errno`` says why.
+        /// The operating system refused to read; ``DumpError/errno`` says why.
         public static let unreadable = Self(rawValue: "cannot be read")
-        /// The caller asked to stop while there was nothing to read.
+        /// The caller requested a stop while there was nothing to read.
         public static let stopped = Self(rawValue: "was not read to its end")
-        /// The source ends inside a document.
+        /// The source ends in the middle of a document.
         public static let truncated = Self(rawValue: "ends inside a document")
-        /// The source ends between documents, although its own content says that more must follow.
+        /// The source ends between documents, but its content says that more must follow.
         public static let unfinished = Self(rawValue: "ends too early")
         /// The bytes are not BSON, or the text is not extended JSON; ``DumpError/damage`` says why.
         public static let damaged = Self(rawValue: "is damaged")
-        /// A document is longer than mongod would ever write.
+        /// A document is longer than any document of mongod.
         public static let tooLarge = Self(rawValue: "holds a document that is too large")
-        /// The source is larger than its kind allows; ``DumpError/detail`` says how large it may be.
+        /// The source is larger than allowed for its kind; ``DumpError/detail`` states the limit.
         public static let tooLong = Self(rawValue: "is too large")
         /// The source is a mongodump archive, but only documents were expected.
         public static let archive = Self(rawValue: "is a mongodump archive")
-        /// A mongodump archive breaks the format; ``DumpError/detail`` says how.
+        /// A mongodump archive violates the format; ``DumpError/detail`` says how.
         public static let invalidArchive = Self(rawValue: "violates mongodump's archive format")
-        /// The checksum that an archive holds for a collection differs from that of its documents.
+        /// The checksum that an archive contains for a collection differs from that of the documents.
         public static let wrongChecksum = Self(rawValue: "holds documents that differ from the dumped ones")
         /// The compressed bytes end too early.
         public static let truncatedGzip = Self(rawValue: "ends inside its gzip compression")
-        /// The bytes are not what gzip writes.
+        /// The bytes are not valid gzip.
         public static let damagedGzip = Self(rawValue: "has damaged gzip compression")
         /// The checksum that gzip wrote differs from the checksum of the uncompressed bytes.
         public static let wrongGzipChecksum = Self(rawValue: "differs from what gzip compressed")
@@ -41,21 +41,21 @@ public struct DumpError: Error, Hashable, Sendable {
 
     /// The kind of failure.
     public let code: Code
-    /// The file; `-` for standard input.
+    /// The path of the file; `-` for standard input.
     public let path: FilePath
-    /// The offset, from 0, of the failure in the uncompressed bytes.
+    /// The offset of the failure in the decompressed bytes, counted from 0.
     public let offset: Int64
-    /// The line, from 1, where the failing document begins; `nil` for sources that are not text.
+    /// The line in which the failing document begins, counted from 1; `nil` for sources that are not text.
     public let line: Int?
-    /// The number of documents before the failure; all are good, unless a checksum is wrong or the compression is
-    /// damaged.
+    /// The number of documents before the failure.
+    ///
+    /// They are good, unless a checksum is wrong or the compression is damaged.
     public let documents: Int
-    /// The defect of the document that begins at or before ``offset``; the defect's own offset counts from the
-    /// document's first byte.
+    /// The defect of the document at or before ``offset``; its own offset is counted from the document's first byte.
     public let damage: BSONError?
-    /// The operating system's error.
+    /// The error of the operating system; `nil` if there is none.
     public let errno: Errno?
-    /// The explanation beyond the code; it never contains a document's value.
+    /// The explanation in addition to the code; it never contains a value of a document.
     public let detail: String?
 
     init(
@@ -72,7 +72,7 @@ public struct DumpError: Error, Hashable, Sendable {
         self.detail = detail
     }
 
-    /// Creates the error for damage inside a document that was read.
+    /// Creates the error for damage in a document that was read.
     /// - Parameters:
     ///   - documentOffset: the offset of the document in the file.
     ///   - documents: the number of documents before the damaged one.
@@ -95,7 +95,7 @@ public struct DumpError: Error, Hashable, Sendable {
 }
 
 extension DumpError: CustomStringConvertible {
-    /// The source, the failure, its offset, and whether the documents before it are good.
+    /// The source, the failure and its offset; and whether the documents before the failure are good.
     public var description: String {
         let name = path == DumpInput.standardInput ? "standard input" : path.string
         if let errno { return "\(name) \(code.rawValue): \(errno)" }
@@ -110,7 +110,7 @@ extension DumpError: CustomStringConvertible {
     }
 
     private var before: String {
-        // If a checksum is wrong or gzip's data is damaged, the damage may begin anywhere before the offset.
+        // If a checksum is wrong or the compression is damaged, the damage may begin anywhere before the offset.
         let isVouchedFor = ![.wrongChecksum, .wrongGzipChecksum, .damagedGzip].contains(code)
         let verb = isVouchedFor ? "good" : "unreliable, too"
         return documents == 1 ? "the document before it is \(verb)" : "\(documents) documents before it are \(verb)"

@@ -1,31 +1,31 @@
 public import SystemPackage
 
-/// Reads a dump's bytes in large blocks into one buffer, and gives out views of that buffer.
+/// Reads the bytes of a dump in large blocks into one buffer; readers get views of that buffer.
 ///
-/// The buffer grows only to the size of the largest document.
+/// The buffer grows at most to the size of the largest document.
 public struct DumpInput: ~Copyable {
     /// The path of the file; `-` for standard input.
     public let path: FilePath
     /// The number of documents that readers have returned so far.
     public internal(set) var documents = 0
-    /// The number of uncompressed bytes that readers have used so far.
+    /// The number of decompressed bytes that readers have used so far.
     public private(set) var offset: Int64 = 0
 
     private var stream: ByteStream
     private var buffer: [UInt8]
     private let bufferSize: Int
-    /// The range of the buffer with the bytes that were read from the source and not yet used.
+    /// The range of bytes in the buffer that were read from the source and that no reader has used yet.
     private(set) var pending = 0..<0
 
     /// The path that means standard input.
     public static var standardInput: FilePath { "-" }
 
-    /// Opens a file, or standard input if `path` is `-`; undoes gzip if the content is compressed.
+    /// Opens a file, or standard input if `path` is `-`; content that is compressed with gzip is decompressed.
     ///
     /// - Parameters:
-    ///   - bufferSize: the bytes that one read asks the system for.
-    ///   - isStopped: called every 200 ms while a pipe has no data; `true` ends the reading.
-    /// - Throws: ``DumpError`` when the system refuses, or the reading is stopped.
+    ///   - bufferSize: how many bytes are requested from the system at once.
+    ///   - isStopped: called every 200 ms while a pipe has no data; the reading ends if it returns `true`.
+    /// - Throws: ``DumpError`` when the system refuses to open the file, or the reading is stopped.
     public init(
         _ path: FilePath, bufferSize: Int = 1 << 20, isStopped: @escaping @Sendable () -> Bool = { false }
     ) throws(DumpError) {
@@ -44,11 +44,11 @@ public struct DumpInput: ~Copyable {
     /// Whether the source is compressed with gzip.
     public var isCompressed: Bool { stream.isCompressed }
 
-    /// Whether the source has no bytes; valid after ``kind()`` has read the first ones.
+    /// Whether the source has no bytes; valid after a call of ``kind()``, which reads the first bytes.
     public var isEmpty: Bool { pending.isEmpty }
 
-    /// Returns the whole content as text, of a small file.
-    /// - Parameter limit: the most bytes that the content may have, uncompressed; 16 MiB by default.
+    /// Returns the whole content as text; for small files.
+    /// - Parameter limit: the most bytes of decompressed content; 16 MiB by default.
     /// - Throws: ``DumpError`` when the content cannot be read, or is longer than `limit`.
     public mutating func text(limit: Int = 16 << 20) throws(DumpError) -> String {
         while try fillMore() {
@@ -65,10 +65,10 @@ public struct DumpInput: ~Copyable {
 }
 
 extension DumpInput {
-    /// Reads until `count` bytes are pending, or the source ends.
+    /// Reads until there are `count` pending bytes, or the source ends.
     mutating func fill(_ count: Int) throws(DumpError) {
         while pending.count < count {
-            // A damaged length must not make the buffer larger than twice the bytes that were read.
+            // If a length is damaged, the buffer must not grow to more than twice the bytes that were read.
             makeRoom(for: min(count, max(buffer.count, pending.count * 2)))
             if try read() == 0 { return }
         }
@@ -77,20 +77,20 @@ extension DumpInput {
     /// Reads more bytes; returns `false` at the end of the source.
     mutating func fillMore() throws(DumpError) -> Bool {
         if pending.upperBound == buffer.count {
-            // The length of the content is not known, so doubling the buffer is cheaper than growing it step by step.
+            // The length of the content is unknown, so the buffer is doubled, which is cheaper than many small steps.
             makeRoom(for: pending.lowerBound > 0 ? pending.count + 1 : buffer.count * 2)
         }
         return try read() > 0
     }
 
-    /// Counts the first `count` pending bytes as used.
+    /// Marks the first `count` pending bytes as used.
     mutating func drop(_ count: Int) {
         pending = pending.lowerBound + count..<pending.upperBound
         offset += Int64(count)
     }
 
-    /// Exchanges the buffer for `block`, and copies the pending bytes into the new buffer.
-    /// - Returns: the range of `block` that holds the `count` bytes that were used last.
+    /// Exchanges the buffer with `block`, and copies the pending bytes into the new buffer.
+    /// - Returns: the range of `block` that contains the `count` bytes that were used last.
     mutating func exchange(given count: Int, for block: inout [UInt8]) -> Range<Int> {
         let rest = pending
         let needed = max(bufferSize, rest.count)
@@ -104,13 +104,13 @@ extension DumpInput {
     /// The byte at `index`, counted from the first pending byte.
     subscript(index: Int) -> UInt8 { buffer[pending.lowerBound + index] }
 
-    /// The bytes that were read from the source and not yet used.
+    /// The bytes that were read from the source and that no reader has used yet.
     var pendingBytes: RawSpan {
         @_lifetime(borrow self)
         get { bytes(before: 0, pending.count) }
     }
 
-    /// The `count` bytes that begin `given` bytes before the first pending one.
+    /// Returns `count` bytes; the first of them is `given` bytes before the first pending byte.
     ///
     /// The bytes that were used last are still in the buffer.
     @_lifetime(borrow self)
@@ -119,14 +119,14 @@ extension DumpInput {
         return unsafe buffer.span.bytes.extracting(start..<start + count)
     }
 
-    /// The four bytes from the pending byte `index` on, as a little-endian integer like BSON's lengths.
+    /// Returns the four bytes from the pending byte `index` on, as a little-endian integer like the lengths of BSON.
     func int32(at index: Int = 0) -> Int32 {
         unsafe Int32(
             littleEndian: buffer.span.bytes.unsafeLoadUnaligned(
                 fromByteOffset: pending.lowerBound + index, as: Int32.self))
     }
 
-    /// Returns the error for a failure `ahead` bytes after the last used byte.
+    /// Returns the error for a failure that is `ahead` bytes after the last used byte.
     func failure(_ code: DumpError.Code, ahead: Int = 0, damage: BSONError? = nil, line: Int? = nil) -> DumpError {
         DumpError(
             code, path: path, offset: offset + Int64(ahead), documents: documents, damage: damage, line: line)
@@ -160,41 +160,42 @@ extension DumpInput {
     }
 }
 
-/// The kind of a source of documents, recognized by its first bytes.
+/// The kind of a source of documents, which its first bytes show.
 public enum DumpKind: Hashable, Sendable {
-    /// Documents one after the other, as in a `.bson` file; also an empty source.
+    /// One document after another, as in a `.bson` file; an empty source has this kind, too.
     case bson
     /// The output of `mongodump --archive`.
     case archive
-    /// Extended JSON, as mongoexport writes it: one document after the other, or an array of them.
+    /// Extended JSON, as mongoexport writes it: one document after another, or an array of documents.
     case json
     /// None of the other kinds.
     case unknown
 }
 
 extension DumpInput {
-    /// Recognizes the kind of the source by its first bytes, which stay pending.
+    /// Returns the kind of the source by its first bytes, which stay pending.
     /// - Throws: ``DumpError`` when the first bytes cannot be read.
     public mutating func kind() throws(DumpError) -> DumpKind {
         try fill(5)
         if isArchive { return .archive }
         if pending.isEmpty { return .bson }
-        // A BSON length ends in a byte of 0 or 1, which JSON never contains. One to three bytes are no BSON.
+        // The length of a BSON document ends with a byte 0 or 1, which JSON never contains. One to three bytes are no
+        // BSON.
         if pending.count >= 4, (5...BSONFileReader.maximumDocumentSize).contains(Int(int32())) { return .bson }
         return try beginsAsJSON() ? .json : .unknown
     }
 
-    /// Whether the pending bytes begin with 0x8199e26d, least significant byte first (mongo-tools,
+    /// Whether the pending bytes begin with 0x8199e26d in little-endian order (mongo-tools,
     /// `common/archive/archive.go`).
     var isArchive: Bool { pending.count >= 4 && UInt32(bitPattern: int32()) == 0x8199_E26D }
 
-    /// Whether the first byte that is not a blank opens an object or an array.
+    /// Whether the first byte after white space begins an object or an array.
     private mutating func beginsAsJSON() throws(DumpError) -> Bool {
         var index = hasByteOrderMark ? 3 : 0
         while true {
             if index == pending.count {
-                // An empty export may be one line break. A mebibyte of blanks is no export; the limit bounds the
-                // memory.
+                // An empty export may consist of one line break. More than a mebibyte of white space is no export, and
+                // would need too much memory.
                 guard index < 1 << 20 else { return false }
                 guard try fillMore() else { return true }
             }
@@ -206,7 +207,7 @@ extension DumpInput {
         }
     }
 
-    /// Whether UTF-8's byte order mark comes next in the pending bytes.
+    /// Whether the pending bytes begin with the byte order mark of UTF-8.
     var hasByteOrderMark: Bool {
         pending.count >= 3 && self[0] == 0xEF && self[1] == 0xBB && self[2] == 0xBF
     }

@@ -1,22 +1,22 @@
-/// The description that mongodump writes of a collection, in a `.metadata.json` file or an archive's prelude.
+/// The description of a collection by mongodump, in a `.metadata.json` file or an archive's prelude.
 public struct DumpMetadata: Hashable, Sendable {
-    /// The kind of a collection; a view counts as one, too.
+    /// The kind of a collection; a view counts as a collection, too.
     public enum Kind: Hashable, Sendable {
         /// A collection of documents.
         case collection
-        /// A pipeline over another collection; a dump holds no documents of it.
+        /// A pipeline over another collection; a dump contains no documents of it.
         case view
-        /// A time-series collection; a dump holds the buckets that store its measurements.
+        /// A time-series collection; a dump contains the buckets in which its measurements are stored.
         case timeSeries
     }
 
     /// The collection's kind.
     public let kind: Kind
-    /// The options that the collection was created with, such as `validator` and `viewOn`.
+    /// The options with which the collection was created, such as `validator` and `viewOn`.
     public let options: BSONDocument
-    /// The collection's UUID as 32 hexadecimal digits; `nil` for a view, and before mongodump 3.6.
+    /// The collection's UUID as 32 hexadecimal digits; `nil` for a view, and in dumps from before mongodump 3.6.
     public let uuid: String?
-    /// The full name, which may be too long for a file name; `nil` in old dumps.
+    /// The collection's full name, which may be too long for a file name; `nil` in old dumps.
     public let collectionName: String?
 
     /// Reads the description from extended JSON.
@@ -31,7 +31,7 @@ public struct DumpMetadata: Hashable, Sendable {
 }
 
 extension DumpMetadata.Kind {
-    /// Takes the kind from the type if mongodump wrote one, otherwise from the options.
+    /// Takes the kind from the type that mongodump wrote; if it wrote none, from the options.
     init(type: String?, options: BSONDocument) {
         self =
             switch type {

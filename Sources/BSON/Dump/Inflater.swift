@@ -1,12 +1,12 @@
 internal import CZlib
 
-/// Owns a `z_stream` that undoes gzip, also of several members in a row, as `gzip -c a b` and parallel writers produce.
+/// Decompresses gzip by a `z_stream`; the input may have several members in a row, as from `gzip -c a b`.
 ///
 /// Whenever ``needsInput`` is true, the caller fills ``space`` and calls ``supply(_:)`` with the number of bytes.
 @safe struct Inflater: ~Copyable {
     /// The reason why bytes are not valid gzip.
     enum Damage: Error {
-        /// The bytes are not gzip, or not deflated.
+        /// The bytes are not gzip, or their compressed data is invalid.
         case invalid
         /// The checksum or the length at the end of a member differs from that of its content.
         case checksum
@@ -14,7 +14,7 @@ internal import CZlib
 
     private static var inputSize: Int { 128 << 10 }
 
-    // zlib's own state contains the address of the stream, so the stream must not move.
+    // zlib stores the address of the stream in its own state, so the stream must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     private let input: UnsafeMutableRawBufferPointer
     private var isBetweenMembers = false
@@ -34,13 +34,13 @@ internal import CZlib
         unsafe input.deallocate()
     }
 
-    /// Whether all input is used up, so that the caller has to supply more.
+    /// Whether all input was used, so that the caller has to supply more.
     var needsInput: Bool { unsafe stream.pointee.avail_in == 0 }
 
-    /// Whether the input may end now, because the last member is complete.
+    /// Whether the input may end here, because the last member is complete.
     var mayEnd: Bool { isBetweenMembers }
 
-    /// The memory for the next input.
+    /// The memory in which the caller puts the next input.
     var space: UnsafeMutableRawBufferPointer { unsafe input }
 
     /// Takes `count` bytes of ``space`` as the next input.
@@ -49,7 +49,7 @@ internal import CZlib
         unsafe stream.pointee.avail_in = UInt32(count)
     }
 
-    /// Writes as many bytes as possible to `output` and returns how many; 0 if more input is needed.
+    /// Writes as many bytes as possible to `output` and returns their number; 0 if more input is needed.
     mutating func inflate(into output: UnsafeMutableRawBufferPointer) throws(Damage) -> Int {
         if isBetweenMembers, try !beginMember() { return 0 }
         let room = min(output.count, Int(UInt32.max))
@@ -60,16 +60,17 @@ internal import CZlib
         switch code {
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: isBetweenMembers = true
-        // The good bytes before the damage are returned first; the next call finds the damage again.
+        // The bytes before the damage are returned first; the next call throws the error.
         case _ where count > 0: break
         default: throw isChecksum ? .checksum : .invalid
         }
         return count
     }
 
-    /// Begins the next member; returns `false` if the input is used up first.
+    /// Begins the next member; returns `false` if the input ends before it.
     ///
-    /// The zeros that tapes and block devices leave after a member are skipped. Only more zeros may follow them.
+    /// Zeros after a member are skipped, because tapes and block devices add them. After such zeros, only more zeros
+    /// may follow.
     private mutating func beginMember() throws(Damage) -> Bool {
         while unsafe stream.pointee.avail_in > 0 {
             guard unsafe stream.pointee.next_in.pointee == 0 else {

@@ -1,17 +1,17 @@
-/// Finds where one JSON object ends, in text that arrives in several parts.
+/// Finds the end of one JSON object, in text that arrives in several parts.
 struct JSONExtent {
-    /// The number of bytes scanned; when ``isDone``, the length of the object.
+    /// The number of bytes that were scanned; the length of the object when ``isDone`` is true.
     private(set) var count = 0
-    /// Whether the object has ended.
+    /// Whether the end of the object was found.
     private(set) var isDone = false
-    /// The number of line breaks among the scanned bytes.
+    /// The number of line breaks in the scanned bytes.
     private(set) var lineBreaks = 0
-    /// Whether the text contains a plain number without a fraction; relaxed JSON writes `int` and `long` that way.
+    /// Whether the text contains a plain number without a fraction, which relaxed JSON writes for `int` and `long`.
     private(set) var holdsPlainInteger = false
 
-    /// The number of commas outside strings.
+    /// The number of commas outside of strings.
     ///
-    /// Each separates two elements, which take at least three bytes each in BSON.
+    /// Each comma separates two elements, and each element takes at least three bytes in BSON.
     private(set) var commas = 0
 
     private var depth = 0
@@ -68,9 +68,9 @@ struct JSONExtent {
         }
     }
 
-    /// Whether the quoted text is `t` or `i` of a timestamp, `$minKey` or `$maxKey`.
+    /// Whether the quoted text is `t` or `i`, as in a timestamp, or `$minKey` or `$maxKey`.
     ///
-    /// Their numbers are plain in canonical extended JSON, too.
+    /// The numbers after these names are plain in canonical extended JSON, too.
     private func isNameOfPlainNumber(_ text: RawSpan) -> Bool {
         let length = count - quoteStart - 1
         guard length == 1 || length == 7 else { return false }

@@ -1,18 +1,18 @@
-/// Reads extended JSON, canonical or relaxed, as mongoexport writes it: documents one after the other, each on one line
-/// or spread over several, or one array of documents.
+/// Reads extended JSON, canonical or relaxed, as mongoexport writes it.
 ///
-/// A byte order mark and blank lines are skipped; names that a document holds twice are kept.
+/// The input is one document after another, each on one or several lines, or one array of documents. A byte order mark
+/// and blank lines are skipped. If a document has a name twice, both elements are kept.
 public struct JSONFileReader: ~Copyable {
-    /// The longest text of a document that is read.
+    /// The longest text of a document that the reader accepts.
     ///
     /// Text takes up to six bytes for one byte of BSON.
     public static var maximumTextSize: Int { 6 * BSONFileReader.maximumDocumentSize }
 
     /// The offset of the text of the document that was returned last.
     public private(set) var documentOffset: Int64 = 0
-    /// The line, from 1, where the document that was returned last begins.
+    /// The line in which the document that was returned last begins, counted from 1.
     public private(set) var documentLine = 1
-    /// Whether an integer appeared without its type, `int` or `long`, as in relaxed extended JSON.
+    /// Whether the text had an integer without its type, `int` or `long`, as in relaxed extended JSON.
     public private(set) var sawPlainInteger = false
 
     private enum Place {
@@ -30,7 +30,9 @@ public struct JSONFileReader: ~Copyable {
     /// The number of documents returned so far.
     public var documents: Int { input.documents }
 
-    /// Returns the next document, `nil` at the end; the view is valid until the next call.
+    /// Returns the next document; `nil` at the end.
+    ///
+    /// The view is valid until the next call.
     /// - Throws: ``DumpError`` when the rest of the source cannot be read; another call throws the same error again.
     @_lifetime(&self)
     public mutating func next() throws(DumpError) -> BSONView? {
@@ -61,7 +63,7 @@ public struct JSONFileReader: ~Copyable {
 
 extension JSONFileReader {
     /// Moves to the first byte of the next document; returns `false` at the end of the source.
-    /// - Throws: ``DumpError`` if anything else comes next, or the source ends inside an array.
+    /// - Throws: ``DumpError`` if no document comes next, or if the source ends inside an array.
     private mutating func findDocument() throws(DumpError) -> Bool {
         while true {
             try input.fill(1)
@@ -88,7 +90,7 @@ extension JSONFileReader {
         }
     }
 
-    /// Reads until the document has its closing bracket, and returns where it ends.
+    /// Reads until the document is complete, and returns where it ends.
     private mutating func wholeText() throws(DumpError) -> JSONExtent {
         var extent = JSONExtent()
         while true {

@@ -23,7 +23,7 @@ struct UnsyncBudget {
     /// The limit of unsynced documents that the job shares with all other jobs and partners.
     var limit: SharedLimit { SharedLimit(ledger: ledger, limits: limits) }
 
-    /// The documents of a chunk that may be written, and those of them that need a reservation first.
+    /// The documents of a chunk that may be written, and which of them need a reservation first.
     struct Decision {
         /// The first documents of the chunk, as many as the budget has room for, with their judgements.
         var documents: [DueDocument] = []
@@ -31,17 +31,17 @@ struct UnsyncBudget {
         ///
         /// A reservation takes room in the budget until its document turns out to be syncable, or the ledger shows it.
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
-        /// The documents of ``counted`` for which this job has no reservation yet.
+        /// The documents of ``counted`` that this job has not reserved yet.
         var newlyRecorded: [BSONValue] = []
-        /// The documents that the ledger shows although they sync before the write: it has not noticed their repair
-        /// yet.
+        /// The documents of which the ledger shows an outdated entry: they sync before the write.
         var stale: [BSONValue] = []
     }
 
-    /// Judges documents in their order, and returns the first of them, until `room` documents take room in the budget.
+    /// Judges documents in order, and returns the first ones: all that need no room in the budget, and at most `room`
+    /// others.
     ///
-    /// Two kinds of documents take no room again: those with a reservation of a killed run or of another job, and those
-    /// that may only become unsyncable and that the ledger shows, because they are counted there.
+    /// A document needs no further room if a killed run or another job has reserved it. A document also needs none if
+    /// the ledger shows it and the write might make it unsyncable.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {
@@ -75,11 +75,11 @@ struct UnsyncBudget {
 
     private struct Recorded {
         let document: DueDocument
-        /// Whether the document takes room in the budget already, by a reservation or by its entry in the ledger.
+        /// Whether the document takes room in the budget already, because it is reserved or the ledger shows it.
         var isRecorded: Bool
         /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
-        /// Whether the ledger shows the document although it syncs until this write, which makes it unsyncable.
+        /// Whether the ledger shows the document although it syncs now, and this write makes it unsyncable.
         var isStale: Bool
         var isCounted: Bool { document.judgement?.isCounted ?? false }
     }
@@ -100,15 +100,15 @@ struct UnsyncBudget {
         }
     }
 
-    /// How many documents are looked up at once, in the reservations and in the ledger.
+    /// How many documents are looked up at once in the reservations and in the ledger.
     static let batch = 1_000
 }
 
 extension UnsyncBudget {
     /// Returns which of these written documents the phase did not make unsyncable.
     ///
-    /// Such a document syncs, or no longer exists, or violates the active schema only at fields that no step in
-    /// ``Phase/riskySteps`` changes, so that it did not sync before the write either.
+    /// Each of them syncs, no longer exists, or did not sync before the write either. The last is certain if the
+    /// document violates the active schema at a field that no step in ``Phase/riskySteps`` changes.
     func syncable(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
         guard let active = job.active else { return ids }
         var unsyncable: Set<BSONValue> = []
@@ -124,10 +124,10 @@ extension UnsyncBudget {
 
     /// Releases the reservations of documents that sync again, or no longer exist.
     ///
-    /// A document keeps its reservation while the ledger may still show it. Only reservations of `runners`, and of jobs
-    /// that no runner holds, are examined.
-    /// - Parameter runners: the names of jobs that the caller holds; none of them may have a chunk that is reserved and
-    ///   not yet written.
+    /// A document keeps its reservation while the ledger may still show it. The function examines the reservations of
+    /// the jobs in `runners`, and of jobs that no runner holds.
+    /// - Parameter runners: the names of jobs whose leases the caller holds; none of them may have reserved a chunk
+    ///   that it has not written yet.
     /// - Returns: how many reserved documents sync again, or no longer exist.
     @discardableResult
     func freeRepaired(_ store: borrowing StateStore, including runners: [String]) throws -> Int {
@@ -150,7 +150,7 @@ extension UnsyncBudget {
         ledger.isNone ? .zero : max(limits.throttle.ledgerLag, store.terms.writeLimit)
     }
 
-    /// Records in the reservations which of these documents sync again, or no longer exist.
+    /// Marks the reservations of documents that sync again or no longer exist.
     /// - Returns: the number of such documents.
     func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
         let namespace = collection.namespace
@@ -158,8 +158,8 @@ extension UnsyncBudget {
         let isRepaired = Set(repaired)
         try store.reservations.note(
             repaired: repaired, unsyncable: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
-        // Removes old reservations of documents that the ledger does not show: it has had time to show those that do
-        // not sync.
+        // Old reservations are removed unless the ledger shows their documents: the ledger has had time to show each
+        // document that does not sync.
         let shown = try ledger.listed(repaired, of: namespace)
         let grace = grace(store)
         try store.reservations.removeUnseen(
@@ -167,7 +167,7 @@ extension UnsyncBudget {
         return repaired.count
     }
 
-    /// Returns the documents that these jobs reserved and that the ledger is not known to show, in batches.
+    /// Returns the documents that these jobs reserved and that the ledger was not seen to show, in batches.
     func pending(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) -> [[BSONValue]] {
         try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
@@ -199,7 +199,7 @@ extension UnsyncBudget {
 }
 
 extension SchemaPath {
-    /// Whether this path is the beginning of `path`, or `path` is the beginning of this one.
+    /// Whether one of the two paths is the beginning of the other.
     fileprivate func meets(_ path: FieldPath) -> Bool {
         zip(steps, path.components).allSatisfy { step, name in
             step == .field(name) || step == .values || name == FieldPath.each
@@ -207,41 +207,41 @@ extension SchemaPath {
     }
 }
 
-/// The counts of the documents that a run makes unsyncable, and the documents that it still has to check.
+/// The counts of the documents that a run makes unsyncable, and the reserved documents that it still has to check.
 struct UnsyncAccount {
     /// How many documents the run made unsyncable under the active schema.
     private(set) var unsyncable = 0
-    /// The headroom as read at the previous chunk; `nil` when it has to be read again.
+    /// The headroom as read for the previous chunk; `nil` when it has to be read again.
     var headroom: Headroom?
-    /// Reserved documents that may turn out to be syncable after their write, and have not been checked since.
+    /// Reserved documents that may have stayed syncable, and that were not checked since their write.
     private(set) var unconfirmed: [BSONValue] = []
-    /// Documents that were counted although their write is not checkpointed yet; a repeated write does not count them
+    /// Documents that ``unsyncable`` counts before their write has a checkpoint; a repeated write does not count them
     /// again.
     private var inDoubt: Set<BSONValue> = []
 
     /// Adds documents that were reserved because they may become unsyncable.
     ///
-    /// The write makes such a document unsyncable only if a user changes the document before.
+    /// The write makes such a document unsyncable only if a user changes the document first.
     mutating func reserve(possiblyUnsyncable ids: [BSONValue]) { unconfirmed += ids }
 
     /// Counts documents that a write is about to make unsyncable.
     ///
-    /// It is called before the write, because a write that fails may have changed some of them.
+    /// The caller counts them before the write, because a write that fails may have changed some of them.
     mutating func begin(unsyncable ids: [BSONValue]) {
         unsyncable += ids.count { !inDoubt.contains($0) }
         inDoubt.formUnion(ids)
     }
 
-    /// Records that the write of these documents is checkpointed.
+    /// Records that a checkpoint confirms the write of these documents.
     mutating func confirm(unsyncable ids: [BSONValue]) { inDoubt.subtract(ids) }
 
-    /// Removes a document that was not written after all from the count, and has its reservation checked.
+    /// Takes a document that was not written out of the count, and adds it to ``unconfirmed``.
     mutating func skip(_ id: BSONValue) {
         unconfirmed.append(id)
         if inDoubt.remove(id) != nil { unsyncable -= 1 }
     }
 
-    /// Empties ``unconfirmed``, and returns the documents that it held, which the caller has to check.
+    /// Empties ``unconfirmed``, and returns its documents, which the caller has to check.
     mutating func takeUnconfirmed() -> [BSONValue] {
         defer { unconfirmed = [] }
         return unconfirmed
@@ -252,15 +252,16 @@ struct UnsyncAccount {
 enum Judgement: Hashable {
     /// The document syncs under the active schema before the change, and would not after it.
     case unsyncable
-    /// A step that can make documents unsyncable changes this one, but does not make it unsyncable as it was read.
+    /// The phase changes the document by a step that can make documents unsyncable, but does not make this one
+    /// unsyncable.
     ///
-    /// The document fails under the active schema already, or its new values fit. If a user changes it before the
-    /// write, the write may still make it unsyncable.
+    /// Either the document fails under the active schema already, or its new values fit. If a user changes it before
+    /// the write, the write may still make it unsyncable.
     case possiblyUnsyncable
-    /// No step that can make documents unsyncable changes the document as it was read.
+    /// No step that can make documents unsyncable changes the document.
     ///
-    /// The write runs only the other steps, even if a user changes the document first. They are proven to keep a
-    /// syncing document syncable.
+    /// The write runs only the other steps, even if a user changes the document first. By their kinds, those steps
+    /// leave a document that syncs syncable.
     case safe
 
     /// Whether the document is reserved before it is written.

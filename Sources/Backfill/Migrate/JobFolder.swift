@@ -29,7 +29,7 @@ package struct JobFolder: Sendable {
     package let entries: [Entry]
 
     /// Reads the `.yml` and `.yaml` files of a folder; subfolders are ignored.
-    /// - Throws: ``JobError``, or what reading a schema throws.
+    /// - Throws: ``JobError``; the errors of reading a schema.
     package static func read(at path: String, assuming assumptions: CheckOptions) throws -> JobFolder {
         let names: [String]
         do {

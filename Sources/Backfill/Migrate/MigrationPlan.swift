@@ -17,7 +17,7 @@ package struct AppliedJob: Hashable, Sendable {
     package var hasFindings: Bool
 }
 
-/// The facts that decide whether a migration may run a job again that was started before.
+/// The later events of a started job that decide whether a migration may run the job again.
 package struct JobAftermath: Sendable {
     /// The error that refuses another run of the job; `nil` unless it was undone.
     package var undone: RunError?
@@ -27,20 +27,20 @@ package struct JobAftermath: Sendable {
     var text: String?
 }
 
-/// A folder of jobs, compared with the jobs of it that were applied: it shows which jobs are still to be run.
+/// The comparison of a folder of jobs with the jobs that were applied; it shows which jobs are still to be run.
 package struct MigrationPlan: Sendable {
     /// A job of the folder.
     package struct Item: Sendable {
-        /// The job.
+        /// The job, with its file and its digest.
         package var entry: JobFolder.Entry
-        /// The record that the job was applied; `nil` while there is none.
+        /// The record that the job was applied; `nil` if it was not.
         package var applied: AppliedJob?
-        /// The facts about the job since it was started; `nil` if it was never started.
+        /// The later events of the job after its start; `nil` if it was never started.
         package var aftermath: JobAftermath?
-        /// Whether the job's content or a schema of it changed after the job was applied.
+        /// Whether the job's content or one of its schemas changed after the job was applied.
         ///
         /// Earlier versions of the program recorded a digest that covers the comments, too. For such a record, the
-        /// recorded text shows whether the content is the same.
+        /// content is compared with the text that was recorded at the job's first run.
         package var isChanged: Bool {
             guard let applied, applied.digest != entry.digest else { return false }
             let now = entry.job.job.text
@@ -73,7 +73,7 @@ package struct MigrationPlan: Sendable {
     /// The applied jobs that are not in the folder.
     package let missing: [AppliedJob]
 
-    /// Compares a folder with the jobs of it that were applied.
+    /// Compares a folder with the records of applied jobs.
     /// - Parameters:
     ///   - aftermath: the facts about the jobs that were started, by the jobs' names.
     ///   - waiting: the names of the jobs that wait for the deploy of their next schemas.
@@ -100,15 +100,16 @@ package struct MigrationPlan: Sendable {
     /// Whether a job is pending and does not wait for a deploy.
     private static func isDue(_ item: Item) -> Bool { item.isPending && !item.waitsForDeploy }
 
-    /// Pending jobs that come before an applied job of the folder: they arrived late, for example from another branch.
+    /// The pending jobs that come before an applied job in the folder: they were added late, for example from another
+    /// branch.
     package var late: [JobFolder.Entry] {
         guard let last = items.lastIndex(where: { $0.applied != nil }) else { return [] }
         return items[..<last].filter { $0.applied == nil }.map(\.entry)
     }
 
-    /// Returns the pending jobs that do not wait for a deploy, up to the one with this name or file name.
+    /// Returns the pending jobs that do not wait for a deploy, up to the job with this name or file name.
     ///
-    /// With `nil` for the name, returns all of them. Returns `nil` when the folder has no job of that name.
+    /// If the name is `nil`, all of them are returned. Returns `nil` if the folder has no job of that name.
     package func due(upTo name: String?) -> [JobFolder.Entry]? {
         guard let name else { return items.filter(Self.isDue).map(\.entry) }
         guard let last = items.firstIndex(where: { $0.entry.name == name || $0.entry.file == name }) else { return nil }

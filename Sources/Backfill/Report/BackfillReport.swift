@@ -26,7 +26,7 @@ package struct BackfillReport: Sendable {
     package struct Work: Sendable {
         /// Documents that the run changed, or would change, each once.
         package var modified = 0
-        /// The number of changes: a document counts once for each phase of the job that changed it.
+        /// The number of changes; a document counts once for each phase of the job that changed it.
         package var updates = 0
         /// Whether ``modified`` may be too low, because the server does not report for every failed write how many
         /// documents it changed.
@@ -60,17 +60,19 @@ package struct BackfillReport: Sendable {
     package var after: [StepCount]
     /// The work that the run did, or would do.
     package var work = Work()
-    /// Documents that were skipped, by reason, including those skipped by earlier runs that still need the job.
+    /// The documents that were skipped, by reason.
+    ///
+    /// Documents that earlier runs skipped are included if they still need the job.
     package var failures: [FailureGroup] = []
     /// The state of the unsync budget; `nil` when the job cannot make documents unsyncable.
     package var headroom: Headroom?
     /// Documents that the job makes unsyncable under the active schema; `nil` unless that schema is a sync engine's.
     package var madeUnsyncable: Int?
-    /// Why a run would be refused; `nil` if it would not, and after a run, which throws the reason.
+    /// Why a run would be refused; only in a dry run, and `nil` if a run would not be refused.
     package var refusal: String?
-    /// Documents that do not sync under the next schema, before and after the job; `nil` if they were not counted.
+    /// How many documents do not sync under the next schema, before and after the job; `nil` if they were not counted.
     ///
-    /// Only a dry run counts those before the job. The dialect of the next schema says what *unsyncable* means.
+    /// Only a dry run counts them before the job. The dialect of the next schema defines what *unsyncable* means.
     package var unsyncable: (before: Int?, after: Int, dialect: Dialect)?
     /// A few documents that a dry run found to need the job; the output shows their values only with `--show-values`.
     package var samples: [Sample] = []
@@ -83,7 +85,8 @@ package struct BackfillReport: Sendable {
     package struct Sample: Sendable {
         /// The document's `_id`.
         package var id: BSONValue
-        /// The source and target fields before the job, by path; the value is `nil` for a missing field.
+        /// The values of the source and target fields before the job, by path; a value is `nil` if the field is
+        /// missing.
         package var before: [(path: String, value: BSONValue?)]
         /// The same fields after the job.
         package var after: [(path: String, value: BSONValue?)]
@@ -104,9 +107,9 @@ extension BackfillReport {
     package struct FailureGroup: Sendable {
         /// The server's error code; 0 for documents that the sync translator has locked.
         package var code: Int
-        /// The reason in words.
+        /// The reason for which the documents were skipped, in words.
         package var name: String
-        /// How many documents there are.
+        /// The number of documents.
         package var count: Int
         /// The `_id`s of a few of the documents.
         package var samples: [BSONValue]

@@ -13,7 +13,7 @@ package struct DatabasesReport: Sendable {
         case noCollection
         /// The job was undone in this database, and never runs again there.
         case undone
-        /// The run ended before this database; `wasDone` says whether an earlier run had done the job in it.
+        /// The run ended before it reached this database; `wasDone` is true if an earlier run finished the job there.
         case notReached(wasDone: Bool)
     }
 
@@ -45,7 +45,7 @@ package struct DatabasesReport: Sendable {
         package var skipped: Int? { report.map { $0.failures.reduce(0) { $0 + $1.count } } }
     }
 
-    /// Why a run ended before it reached all databases.
+    /// The reason why a run ended before it reached all databases.
     package enum End: Sendable {
         /// A reason to stop that applies to every database.
         case stop(RunStop)
@@ -63,7 +63,7 @@ package struct DatabasesReport: Sendable {
     package var isDryRun: Bool
     /// The databases, in the order of their names, each with the outcome of the job.
     package var entries: [Entry]
-    /// The names of databases that match the pattern and were created during the run.
+    /// The names of the matching databases that were created during the run.
     package var added: [String] = []
     /// The database at which the run ended early, and why; `nil` if the run reached all databases.
     package var ended: (database: String, end: End)?
@@ -78,7 +78,8 @@ package struct DatabasesReport: Sendable {
     /// The reports of the databases that have one.
     package var reports: [BackfillReport] { entries.compactMap(\.report) }
 
-    /// Why a run in all databases would not finish, although it might in each alone; `nil` if there is no such reason.
+    /// Why a run in all databases would not finish, although a run in each of them alone might; `nil` if there is no
+    /// such reason.
     ///
     /// The databases share one limit of unsynced documents. Only a dry run reports this.
     package var refusal: String? {
@@ -94,7 +95,8 @@ package struct DatabasesReport: Sendable {
 }
 
 extension RunStop {
-    /// Whether this reason stops the job in the other databases, too; otherwise the documents of one database cause it.
+    /// Whether this reason stops the job in the other databases, too; `false` if the documents of one database cause
+    /// it.
     package var isOfAll: Bool {
         switch self {
         case .signal, .timeBudget, .threshold: true

@@ -2,8 +2,9 @@
 package struct MigrationReport: Sendable {
     /// Whether nothing was written.
     package let isDryRun: Bool
-    /// The jobs that the migration reached, in order, each as its file's name and its report; the last one may have
-    /// stopped.
+    /// The jobs that the migration reached, in order: the name of each job's file, and the job's report.
+    ///
+    /// The last job may have stopped.
     package var jobs: [(file: String, report: BackfillReport)] = []
     /// The names of the jobs that are still pending.
     package var remaining: [String]

@@ -7,7 +7,7 @@ package import Running
 package struct RunTimeline: Sendable {
     /// The most stretches that are kept.
     private static let maximum = 240
-    /// The most waits that are kept; the last of them is extended by all later waits.
+    /// The most waits that are kept; further waits extend the last one.
     private static let maximumWaits = 200
 
     /// The length of a stretch, in seconds.
@@ -33,7 +33,7 @@ package struct RunTimeline: Sendable {
     package init() {}
 
     /// Adds an event that a runner reported.
-    /// - Parameter seconds: how long the run has lasted.
+    /// - Parameter seconds: the time since the start of the run.
     package mutating func add(_ event: RunEvent, at seconds: Double) {
         switch event {
         case .chunk(let documents, _):
@@ -47,7 +47,7 @@ package struct RunTimeline: Sendable {
         }
     }
 
-    /// Ends the timeline, and a wait that has not ended.
+    /// Ends the timeline, and a wait that is still open.
     package mutating func finish(at seconds: Double) {
         end(at: seconds)
         advance(to: seconds)

@@ -13,13 +13,13 @@ package struct UndoReport: Sendable {
         case locked
         /// The document looks as the job would have left it, but it is uncertain that the job wrote it.
         ///
-        /// The write was not acknowledged, or another document has the same `_id` now.
+        /// Either the server did not acknowledge the write, or another document has the same `_id` now.
         case uncertain
-        /// The server refuses the document with its fields as they were before the job.
+        /// The server refuses the document with the fields that it had before the job.
         case refused
 
-        /// Whether the operator has to see to documents with this reason; a document that no longer exists needs
-        /// nothing.
+        /// Whether the operator has to deal with documents that have this reason; not with documents that no longer
+        /// exist.
         package var isTrouble: Bool { self != .gone }
         /// Whether a later undo may succeed in undoing the change.
         func isPassing(includingUncertain: Bool) -> Bool {
@@ -29,7 +29,7 @@ package struct UndoReport: Sendable {
 
     /// The reason why a document is skipped, and the server's error code.
     package struct LeftDocument: Hashable, Sendable {
-        /// The reason.
+        /// The reason why the document is skipped.
         package var reason: Reason
         /// The server's error code; `nil` unless the server refused the document.
         package var code: Int?
@@ -41,7 +41,7 @@ package struct UndoReport: Sendable {
         package var left: LeftDocument
         /// The `_id`s of the first thousand documents; a dry run after an earlier undo may list twice as many.
         package var ids: [BSONValue]
-        /// How many documents there are.
+        /// The number of documents.
         package var count: Int
     }
 
@@ -61,11 +61,11 @@ package struct UndoReport: Sendable {
     package struct LeftChildren: Sendable, Hashable {
         /// The collection of these documents.
         package var namespace: Namespace
-        /// The reason.
+        /// The reason why the documents stay.
         package var reason: ChildReason
         /// The `_id`s of the first thousand documents.
         package var ids: [BSONValue] = []
-        /// How many documents there are.
+        /// The number of documents.
         package var count = 0
     }
 
@@ -85,7 +85,7 @@ package struct UndoReport: Sendable {
     package enum Outcome: Sendable, Hashable {
         /// A dry run: nothing was written.
         case dryRun
-        /// An earlier undo had undone the job.
+        /// Nothing was done, because an earlier undo had undone the job.
         case undoneBefore
         /// All changes that could be undone were undone.
         case done
@@ -96,15 +96,15 @@ package struct UndoReport: Sendable {
         package var stop: RunStop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
-    /// The counts of what a job's journal holds and should hold.
+    /// The counts of the journal of a job: what it holds, and what is missing.
     package struct Journal: Sendable {
-        /// Chunks in the journal; a chunk that was tried several times counts each time.
+        /// The chunks in the journal; a chunk that was tried several times counts each time.
         package var chunks = 0
-        /// Changes of documents in the journal; in a job of several phases, a document may have more than one.
+        /// The changes of documents in the journal; in a job of several phases, a document may have more than one.
         package var changes = 0
-        /// Chunks that should be in the journal and are not; their changes are not undone.
+        /// The chunks that are missing from the journal; their changes are not undone.
         package var missing = 0
-        /// Chunks that should be in the journal.
+        /// How many chunks the journal should have.
         package var attempts = 0
     }
 
@@ -114,9 +114,10 @@ package struct UndoReport: Sendable {
         package var restored = 0
         /// Changes that earlier, stopped undos of the job undid.
         package var earlier = 0
-        /// Changes whose documents look as they did before the job: they were undone before, or were never written.
+        /// Changes with nothing to undo, because the document is as it was before the job: it was restored earlier or
+        /// never written.
         package var asBefore = 0
-        /// Uncertain changes that are undone all the same, because the operator asked for it with
+        /// Changes that are undone although they are uncertain, because the operator asked for that with
         /// `--include-uncertain`.
         package var included: (ids: [BSONValue], count: Int) = ([], 0)
     }
@@ -129,28 +130,28 @@ package struct UndoReport: Sendable {
     package var outcome: Outcome
     /// The contents of the journal.
     package var journal = Journal()
-    /// The changes that were undone, or would be.
+    /// The changes that were or would be undone.
     package var taken = Taken()
-    /// The documents that are skipped.
+    /// The documents that were skipped, by reason.
     package var skipped: [Skipped] = []
     /// The documents that the job inserted in other collections; `nil` if there are none.
     package var children: Children?
-    /// How many documents an earlier version of the program changed without a journal, as far as it recorded that.
+    /// How many documents an earlier version of the program changed without a journal, as far as its records show.
     ///
     /// This version writes only documents that are in the journal.
     package var unjournaled = 0
-    /// Documents that sync under the active schema and would not after the undo; `nil` if they were not judged.
+    /// How many documents sync under the active schema and would not after the undo; `nil` if they were not judged.
     package var madeUnsyncable: Int?
     /// The state of the unsync budget; `nil` if the documents were not judged.
     package var headroom: Headroom?
-    /// Why an undo would be refused; `nil` if it would not, and after an undo, which throws the reason.
+    /// Why an undo would be refused; only in a dry run, and `nil` if an undo would not be refused.
     package var refusal: String?
     /// Further notes for the operator.
     package var notes: [String] = []
     /// How long the undo took, in seconds.
     package var seconds = 0.0
 
-    /// Whether documents remain that the operator has to see to.
+    /// Whether documents remain that the operator has to deal with.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         return skipped.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || journal.missing > 0

@@ -4,17 +4,18 @@ import Mongo
 package import Running
 package import Steps
 
-/// The facts about a run that are known before it writes anything; the operator sees them, and approves the run or not.
+/// The facts about a run that are known before it writes anything; the operator reads them and decides whether to
+/// start.
 package struct BackfillPlan: Sendable {
     /// The collection as the plan found it.
     package struct Collection: Sendable {
-        /// How many documents the job applies to: counted, or by the collection's metadata.
+        /// How many documents the job applies to; counted, or taken from the collection's metadata.
         package var documents: Int
         /// The collection's UUID, if the server reports one.
         var uuid: BSONValue?
         /// Whether the server compares the UUID with every write.
         var checksUUID = false
-        /// The average document's size in bytes, if the server reports it.
+        /// The average size of a document in bytes, if the server reports it.
         var averageSize: Int?
 
         /// The collection's UUID, if the server compares it with every command.
@@ -34,7 +35,7 @@ package struct BackfillPlan: Sendable {
 
     /// The state of the deploy of the job's next schema.
     package enum Deploy: Sendable {
-        /// The job does not require the deploy, and no deploy is recorded.
+        /// No deploy is recorded, and the job does not require one.
         case notAsked
         /// The job requires the deploy, and none is recorded, so a run is refused.
         case awaited
@@ -58,18 +59,22 @@ package struct BackfillPlan: Sendable {
     package var resumesAfter: Int?
     /// The effect of the job on documents that sync.
     package var risk = Risk()
-    /// Notes for the operator before the start: changes that cannot be undone, and facts that could not be read.
+    /// Notes for the operator before the start, about changes that cannot be undone and about facts that could not be
+    /// read.
     package var notes: [String]
-    /// In how many documents a refresh would replace the job's own value in a target by its source's new value.
+    /// The number of documents in which a refresh would replace the job's own value in a target by the source's new
+    /// value.
     package var refreshable = 0
-    /// The operator's pause, while there is one; a run is then refused.
+    /// The pause that an operator ordered; `nil` if there is none.
+    ///
+    /// A paused job does not run.
     package var paused: Control.Mark?
     /// The state of the deploy of the job's next schema.
     package var deploy = Deploy.notAsked
     /// Whether the job was done before this run.
     var wasDone = false
-    /// Problems in the documents themselves that prevent the job, and that the job file does not accept.
+    /// Problems in the documents that prevent the job, unless the job file accepts them.
     package var obstacles: [String] = []
-    /// The groups of metrics that the throttle of the run does without, because they cannot be read.
+    /// The groups of metrics that cannot be read, so that the run is not throttled by them.
     var missingMetrics: Set<ServerMetricsReader.Missing> = []
 }

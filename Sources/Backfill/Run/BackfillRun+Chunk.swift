@@ -10,22 +10,21 @@ import Steps
 extension BackfillRun {
     /// The outcome of an attempt at a chunk.
     enum Attempt {
-        /// The chunk is done; the number says how many documents it changed, and the chunks of `rest` are still to be
+        /// The chunk is done: the number says how many documents it changed. The chunks of `rest` still have to be
         /// done.
         case done(Int, rest: [Chunk])
-        /// The chunk was not finished; its documents are to be tried again, as these chunks.
+        /// The chunk was not finished; its documents have to be tried again, in these chunks.
         case again([Chunk])
         /// The run has to stop before the chunk.
         case stopped(RunStop)
     }
 
-    /// Takes a chunk through the whole procedure, or as many of its documents as the unsync budget has room for.
+    /// Takes a chunk through all steps of the procedure, or as many of its documents as the unsync budget has room for.
     mutating func attempt(_ chunk: Chunk) throws -> Attempt {
         journal.begin()
         do {
             let attempt = try run(chunk)
-            // This is done even after an attempt that was cut off or refused, because it may have written documents,
-            // too.
+            // An attempt that was cut off or refused may have written documents, too, so it is also acknowledged.
             try acknowledge(job.phase(at: chunk.phase))
             // Documents may be written without a checkpoint. Undo needs their journal, so a majority must have it.
             try journal.confirm(kernel)
@@ -55,7 +54,7 @@ extension BackfillRun {
         }
         documents = try journal(documents, of: phase, at: chunk.phase)
         guard !documents.isEmpty else {
-            // There is nothing to checkpoint; the next checkpoint records this count.
+            // Nothing was written, so there is no checkpoint for this chunk; the next checkpoint stores the count.
             if isLast(chunk), rest.isEmpty { progress.processed += chunk.ids.count }
             return .done(0, rest: rest)
         }
@@ -75,8 +74,8 @@ extension BackfillRun {
             guard try checkpoint(documents, of: chunk) else { return .again(chunk.rereading(in: chunk.ids.count)) }
             account.confirm(unsyncable: documents.filter { $0.judgement == .unsyncable }.map(\.id))
             try releaseReservations(phase)
-            // If a user changed a document between the read and the write, that change stays, and the document is read
-            // again.
+            // If a user changed a document between the read and the write, the user's change stays, and the document is
+            // read again.
             if conflicts, let again = chunk.metAgain(documents.map(\.id)) { rest.append(again) }
             return .done(modified, rest: rest)
         }
@@ -84,15 +83,15 @@ extension BackfillRun {
 
     // MARK: Find
 
-    /// Returns the documents of the chunk that need its phase, and the phase.
+    /// Returns the phase of the chunk, and the documents of the chunk that need it.
     ///
-    /// They are read in the detail that the journal and the budget need. To save memory, not all of them may be read at
-    /// once: `rest` then holds the others, as chunks.
+    /// The documents are read in the detail that the journal and the budget need. If they would take too much memory,
+    /// only some of them are read; `rest` then holds the others, as chunks.
     private func find(_ chunk: Chunk) throws -> ([DueDocument], Phase, rest: [Chunk]) {
         let phase = job.phase(at: chunk.phase)
         let detail = phase.detail(keepsJournal: runner.keepsJournal)
-        // The documents are read again if more detail is needed, for example since a deploy made the phase able to make
-        // documents unsyncable.
+        // A later deploy can make the phase need more detail than was read, because it can now make documents
+        // unsyncable. The documents are then read again.
         if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
         let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.maximumCleared)
         let (context, uuid, evidence) = (job.context(collection), checkedUUID, journal.evidence)
@@ -112,13 +111,13 @@ extension BackfillRun {
 
     /// The most documents for which the client evaluates earlier client-side steps at once.
     ///
-    /// The server then compares each document that it reads with the results for all of them.
+    /// The server compares each document that it reads with the results for all of them.
     private static let maximumCleared = 200
 
-    /// Returns the phase with a condition for the documents that need no earlier client-side step.
+    /// Returns the phase with a condition that matches only documents which need no earlier client-side step.
     ///
-    /// Only the client can find these documents. The condition matches each of them while it is as the client read it.
-    /// It matches no document that an earlier client-side step would still change.
+    /// Only the client can find these documents. The condition matches each of them for as long as it is as the client
+    /// read it.
     private func cleared(_ phase: Phase, for ids: [BSONValue]) throws -> Phase {
         let steps = phase.earlierOfClient
         guard !steps.isEmpty else { return phase }
@@ -138,19 +137,19 @@ extension BackfillRun {
 
     /// The decision of the unsync budget on a chunk.
     private enum Admission {
-        /// The first documents of the chunk, as many as there is room for; they are now judged and reserved.
+        /// The first documents of the chunk, as many as there is room for, with their judgements and reservations.
         case admitted([DueDocument])
         /// The run has to stop before the chunk.
         case stopped(RunStop)
     }
 
-    /// How often a chunk is judged, at most, if other jobs take the room that it was found to have.
+    /// How often a chunk is judged, at most, when other jobs repeatedly take the room that it had.
     private static let maximumTries = 4
 
     /// Judges the documents of a chunk, and reserves as many of them as the unsync budget has room for.
     ///
-    /// The headroom is read once, after the reservation, because only then does it include what other jobs reserved at
-    /// the same time. How many documents are tried depends on the headroom at the previous chunk.
+    /// The headroom is read after the reservation, so that it includes what other jobs reserved at the same time. The
+    /// headroom at the previous chunk decides how many documents are tried.
     private mutating func judgeAndReserve(_ documents: [DueDocument], of phase: Phase) throws -> Admission {
         guard !documents.isEmpty else { return .admitted([]) }
         let budget = budget
@@ -177,7 +176,8 @@ extension BackfillRun {
         return .stopped(.threshold(try room(for: documents.count, budget)))
     }
 
-    /// Returns the headroom at the previous chunk if that has room for all these documents; otherwise reads it again.
+    /// Returns the headroom that was read for the previous chunk if it has room for these documents; otherwise reads it
+    /// again.
     private mutating func room(for documents: Int, _ budget: UnsyncBudget) throws -> Headroom {
         if let headroom = account.headroom, headroom.documents >= documents { return headroom }
         let now = try kernel.retrying { try budget.limit.exactHeadroom(kernel.store) }
@@ -186,7 +186,7 @@ extension BackfillRun {
     }
 
     /// Reserves a chunk's documents before they are written, and then reads the headroom.
-    /// - Returns: whether there was room; if not, the new reservations are removed again.
+    /// - Returns: whether there was room; if not, the new reservations are removed.
     private mutating func reserve(_ decision: UnsyncBudget.Decision, _ budget: UnsyncBudget) throws -> Bool {
         guard !decision.counted.isEmpty else { return true }
         let namespace = job.job.namespace
@@ -222,20 +222,22 @@ extension BackfillRun {
 
     /// The outcome of the write of a chunk.
     private enum Writing {
-        /// The write is done; with conflicts, it is possible that documents were not written because they changed after
-        /// the read.
+        /// The write is done; if `conflicts` is true, some documents might not have been written, because they changed
+        /// after the read.
         case done(conflicts: Bool)
-        /// The write is to be tried again with fewer documents.
+        /// The write took too long and has to be tried again with fewer documents.
         case tooSlow
         /// The server refuses a document of the chunk.
         case refused(MongoError)
     }
 
-    /// The fewest documents for each of several concurrent commands; for fewer, a further command is not worth its
-    /// round trip.
+    /// The fewest documents in each of several concurrent commands; for fewer, a further command costs more than it
+    /// saves.
     private static let leastSideBySide = 50
 
-    /// Writes the documents of a chunk, after the documents of other collections that they link to.
+    /// Writes the documents of a chunk.
+    ///
+    /// The documents of other collections to which they will link are inserted before.
     /// - Parameter isCareful: whether each document has its own statement, so that the server reports exactly which
     ///   documents it wrote before one that it refuses.
     private mutating func write(
@@ -247,8 +249,8 @@ extension BackfillRun {
         let (ready, ended) = phase.isServerSide ? (documents, nil) : try create(for: documents)
         if let ended { return ended }
         let unsyncable = ready.filter { $0.judgement == .unsyncable }.map(\.id)
-        // One command at a time is sent for documents that the budget judges, for documents whose values the client
-        // computes, and to a server that refuses commands because of its load.
+        // The commands are sent one at a time if the budget judges the documents, if the client computes the values, or
+        // if the server refuses commands because of its load.
         let isAlone = !phase.isServerSide || !phase.isSafe || kernel.pool.overload.isRecent
         let concurrency = isAlone ? 1 : limits.concurrency
         let commands = try ready.parts(concurrency, least: Self.leastSideBySide).map { try writer.commands($0) }
@@ -267,8 +269,8 @@ extension BackfillRun {
         return .done(conflicts: !phase.isServerSide && tally.uncounted < documents.count)
     }
 
-    /// Inserts the documents that the changes link to in other collections.
-    /// - Returns: the documents of which all linked documents now exist; or how the write ended, if it ended early.
+    /// Inserts the documents of other collections to which the changes will link.
+    /// - Returns: the documents whose linked documents all exist now; or how the write ended, if it ended early.
     private mutating func create(for documents: [DueDocument]) throws -> (ready: [DueDocument], ended: Writing?) {
         let created = documents.flatMap { $0.change?.created ?? [] }
         guard !created.isEmpty else { return (documents, nil) }
@@ -291,7 +293,7 @@ extension BackfillRun {
         return (documents.filter { missing.isDisjoint(with: $0.change?.created ?? []) }, nil)
     }
 
-    /// Sends repeatable commands concurrently, and repeats those that failed for a time.
+    /// Sends repeatable commands concurrently, and retries the ones that fail with a temporary error.
     /// - Parameters:
     ///   - documents: how many documents the chunk has.
     ///   - updates: the updates that the commands consist of.
@@ -313,8 +315,8 @@ extension BackfillRun {
             do {
                 let timeLimit = try kernel.retrying { () throws -> MongoError? in
                     let lease = kernel.leaseForAttempt()
-                    // A write whose reply was lost may have been done, so the journal finds out what it changed before
-                    // it is repeated.
+                    // The server may have done a write whose reply was lost. Before such a write is repeated, the
+                    // journal finds out which documents it changed.
                     if isLost, let phase {
                         try journal.recount(phase, in: collection, kernel)
                         isLost = false
@@ -333,7 +335,8 @@ extension BackfillRun {
                             failures.append(error)
                         }
                     }
-                    // A command that took too long is not repeated with the same documents if it can have fewer.
+                    // A command with several documents that took too long is not repeated; the chunk is tried again
+                    // with fewer documents.
                     if let error = failures.first(where: { !$0.isTimeLimit || documents == 1 }) { throw error }
                     return failures.first
                 }
@@ -353,7 +356,7 @@ extension BackfillRun {
         return .tooSlow
     }
 
-    /// Halves the size of the next chunks, because the current chunk of `documents` documents was too large.
+    /// Halves the size of the next chunks, because the current chunk took too long with `documents` documents.
     private mutating func halve(_ documents: Int) {
         pacing.halve(from: documents)
         kernel.events(.halved(documents: pacing.documents))
@@ -361,11 +364,11 @@ extension BackfillRun {
 
     // MARK: Checkpoint
 
-    /// Writes the checkpoint of a chunk, and waits once until a majority has everything that the chunk wrote.
+    /// Writes the checkpoint of a chunk, and waits until a majority has everything that the chunk wrote.
     ///
-    /// If an election came between the chunk's writes, earlier ones may be rolled back. The checkpoint is then undone,
-    /// and the chunk is run again. If the runner dies before it has undone the checkpoint, the final count finds the
-    /// documents whose changes were lost.
+    /// If there was an election between the chunk's writes, earlier ones may be rolled back. The checkpoint is then
+    /// undone, and the chunk is run again. If the runner dies before it has undone the checkpoint, the final count
+    /// finds the documents whose changes were lost.
     /// - Returns: whether a majority has everything; if not, the chunk has to be run again.
     mutating func checkpoint(_ documents: [DueDocument], of chunk: Chunk) throws -> Bool {
         let earlier = progress
@@ -400,7 +403,7 @@ extension BackfillRun {
 
     /// Releases the reservations of documents that turned out to be syncable.
     ///
-    /// Runs after the checkpoint, because it reads with majority.
+    /// It runs after the checkpoint, because it reads with majority.
     mutating func releaseReservations(_ phase: Phase) throws {
         let possiblyUnsyncable = account.takeUnconfirmed()
         guard !possiblyUnsyncable.isEmpty else { return }

@@ -7,14 +7,14 @@ import Running
 import Scanning
 import Steps
 
-/// Documents that cannot be written now.
+/// The handling of documents that cannot be written now.
 ///
-/// A document that the server refuses makes a whole update fail. It is found and recorded, and the others are written.
-/// For documents that the sync translator has locked, the run waits.
+/// If the server refuses one document, the whole update fails. The run then finds that document, records it as skipped,
+/// and writes the others. If the sync translator has locked documents, the run waits for them.
 extension BackfillRun {
-    /// Returns the halves of a chunk that failed at one document, and skips the document of a chunk that has only one.
+    /// Returns the two halves of a chunk in which one document failed; skips the document if it is the only one.
     ///
-    /// The server did not report at which document the chunk failed, so each half is run by itself.
+    /// The server did not report which document failed, so each half is run by itself.
     mutating func narrow(_ chunk: Chunk, _ error: MongoError) throws -> Attempt {
         guard chunk.ids.count == 1, let id = chunk.ids.first else {
             return .again(chunk.rereading(in: (chunk.ids.count + 1) / 2, carefully: true))
@@ -26,7 +26,7 @@ extension BackfillRun {
         guard try checkpoint([DueDocument(id: id)], of: chunk) else { return .again([chunk]) }
         let phase = job.phase(at: chunk.phase)
         if !phase.isSafe {
-            // The document was counted as unsyncable before the write, which was not done.
+            // The budget counted the document as unsyncable before the write, but the write did not happen.
             account.skip(id)
             try releaseReservations(phase)
         }
@@ -51,30 +51,30 @@ extension BackfillRun {
     }
 }
 
-/// The wait for documents that the sync translator holds locked.
+/// The state of the wait for documents that the sync translator has locked.
 struct LockWait {
     /// When the wait ends; `nil` before it begins.
     fileprivate var end: ContinuousClock.Instant?
-    /// The `_id`s of the locked documents, and their locks, as they were when the wait began.
+    /// The `_id`s of the locked documents, and their locks at the start of the wait.
     fileprivate var locks: [(id: BSONValue, lock: BSONDocument)] = []
-    /// How many locked documents there are in addition to those that were recorded as skipped.
+    /// The number of locked documents that were not recorded as skipped, because there were too many.
     fileprivate(set) var unlisted = 0
 
-    /// The most locks that are read, to be compared and removed, or to be recorded as skipped.
+    /// The most locks that are read, to remove them or to record their documents as skipped.
     fileprivate static let remembered = 10_000
 }
 
 extension BackfillRun {
-    /// Waits for locked documents, up to `--lock-wait` in all.
-    /// - Returns: whether documents were unlocked that need the job, so that another pass is due.
+    /// Waits for locked documents; all such waits of a run together last at most `--lock-wait`.
+    /// - Returns: whether unlocked documents need the job, so that another pass is due.
     mutating func waitForLocks() throws -> Bool {
         let seen = (survey?.before ?? plan.before).flatMap(\.skipped).contains { left in
             left.reason == CompiledStep.Reason.locked.rawValue && left.count > 0
         }
         guard seen else { return false }
-        // The survey is out of date after any wait, so the report counts again.
+        // The wait makes the survey out of date, so the report will count again.
         survey = nil
-        // If none is locked any more, documents that were unlocked since the survey may still need the job.
+        // If no document is locked now, documents that were unlocked since the survey may still need the job.
         guard try countLocked() > 0 else { return try countNeeding() > 0 }
         if locks.end == nil {
             locks.end = .now + runner.options.lockWait
@@ -94,14 +94,14 @@ extension BackfillRun {
             if unset > 0 { return true }
         }
         let held = try readLocks()
-        // The last documents may have been unlocked after the last count. No later pass would find them.
+        // All documents may have been unlocked after the previous count, and no later pass would find them.
         if held.isEmpty { return try countNeeding() > 0 }
         for ids in held.map(\.id).commandSlices(count: 1_000) {
             try kernel.retrying { try kernel.store.failures.skip(locked: ids, phase: 0) }
             for id in ids { kernel.events(.skipped(.locked(id, phase: 0))) }
             try kernel.keepLease()
         }
-        // If not all locked documents are recorded, the others are at least counted.
+        // The documents without a record are only counted.
         locks.unlisted = held.count < LockWait.remembered ? 0 : max(0, try countLocked() - held.count)
         return false
     }
@@ -121,7 +121,7 @@ extension BackfillRun {
         }
     }
 
-    /// Removes the locks that are still as they were when the wait began, and returns how many were removed.
+    /// Removes the locks that are the same as at the start of the wait, and returns how many were removed.
     private mutating func unset(_ locks: [(id: BSONValue, lock: BSONDocument)]) throws -> Int {
         var unset = 0
         for part in locks.parts(of: 500) {
@@ -140,9 +140,9 @@ extension BackfillRun {
     }
 }
 
-/// The documents that a run skips because the server refuses them; each was found alone and recorded.
+/// The documents that a run skips because the server refuses them; each of them is recorded.
 struct SkippedDocuments {
-    /// The most documents that may be skipped before the run stops.
+    /// The most documents that may be skipped; one more stops the run.
     private let maximum: Int
     /// The documents that this run skipped.
     private(set) var failures: [BSONValue: Failure] = [:]
@@ -154,7 +154,7 @@ struct SkippedDocuments {
     /// Whether this run skips a document.
     func contains(_ id: BSONValue) -> Bool { failures[id] != nil }
 
-    /// Returns the reason to stop if this document is one more than may be skipped; `nil` if it may be skipped.
+    /// Returns the reason to stop if too many documents would be skipped with this one; `nil` if it may be skipped.
     ///
     /// If the run stops, the document does not count as skipped, and the next run tries it again.
     func refusal(of failure: Failure) -> RunStop? {
@@ -167,6 +167,6 @@ struct SkippedDocuments {
     /// - Returns: whether this run skips the document for the first time.
     mutating func add(_ failure: Failure) -> Bool { failures.updateValue(failure, forKey: failure.id) == nil }
 
-    /// The documents that this run skipped, in slices that each fit into a command.
+    /// The `_id`s of the documents that this run skipped, in slices that each fit into a command.
     var slices: [[BSONValue]] { Array(failures.keys).commandSlices(count: 1_000) }
 }

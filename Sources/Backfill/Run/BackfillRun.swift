@@ -9,10 +9,10 @@ import Steps
 
 /// One run of a job: it repeats passes over the collection until no document needs the job.
 ///
-/// A pass reads the documents that need the job, in the order in which the collection stores them, one chunk ahead of
-/// the writes. Each chunk goes through all phases; see ``attempt(_:)`` for what is done with one. The next pass finds
-/// documents that arrived or changed after the reader had passed them. Only the filter decides which documents need the
-/// job, so a run need not know where an earlier one stopped.
+/// A pass reads the documents that need the job in the order in which the collection stores them. A reader is one chunk
+/// ahead of the writes. Each chunk goes through all phases; ``attempt(_:)`` handles a chunk in one phase. The next pass
+/// finds documents that arrived or changed after the reader had passed them. Only the filter decides which documents
+/// need the job, so a run need not know where an earlier run stopped.
 struct BackfillRun: ~Copyable {
     let runner: BackfillRunner
     let plan: BackfillPlan
@@ -25,14 +25,15 @@ struct BackfillRun: ~Copyable {
     var account = UnsyncAccount()
     var skipped: SkippedDocuments
     var locks = LockWait()
-    /// The job, judged by the schema that is active now, and its limits, with the changes that operators made to them.
+    /// The job as the schema that is active now judges it; and its limits, with the changes that operators made to
+    /// them.
     var job: CompiledJob
     var limits: Job.Limits
     /// The result of the last survey of the whole collection; `nil` if there is none, or if it is out of date.
     var survey: Survey.Result?
     var refreshing = RefreshProgress()
 
-    /// The most passes of one run; documents that keep arriving after that are left to the next run.
+    /// The most passes of one run; the next run handles documents that arrive after the last pass.
     private static let maximumPasses = 5
     /// The most documents in one chunk of a pass over a list of `_id`s.
     private static let maximumListed = 2_000
@@ -88,7 +89,7 @@ struct BackfillRun: ~Copyable {
             if needing == 0, job.refreshing != nil {
                 let before = refreshing.documents
                 if let stop = try refresh() { return stop }
-                // Documents in which the refresh changed a target may need the job's later phases.
+                // If the refresh changed a target, its document may need a later phase of the job.
                 if refreshing.documents > before {
                     needing = try surveyRest()
                     if needing != 0 { continue }
@@ -103,10 +104,10 @@ struct BackfillRun: ~Copyable {
         return needing.flatMap { $0 > 0 ? .arrivals($0) : nil }
     }
 
-    /// Runs over the documents of a list of `_id`s, and returns the reason to stop, if there is one.
+    /// Takes the documents with the listed `_id`s through the job, and returns the reason to stop, if there is one.
     ///
-    /// Such a run is never resumed. A run with the same list finds that the documents which this run changed no longer
-    /// need the job.
+    /// Such a run is never resumed. Another run with the same list skips the documents that this run changed, because
+    /// they no longer need the job.
     private mutating func runOnly(_ list: IDList) throws -> RunStop? {
         try begin()
         let stopped = try pass(over: list.ids, through: Array(job.phases.indices))
@@ -118,7 +119,7 @@ struct BackfillRun: ~Copyable {
 
     /// Prepares the run for its first chunk.
     ///
-    /// It reads the requests of operators and the documents that earlier runs skipped, and releases the reservations of
+    /// Reads the requests of operators and the documents that earlier runs skipped. Releases the reservations of
     /// documents that were repaired since.
     private mutating func begin() throws {
         _ = kernel.throttler?.waitReasons()
@@ -127,8 +128,8 @@ struct BackfillRun: ~Copyable {
         journal = RunJournal(
             readsMoments: hello.topology != .standalone && hello.maxWireVersion >= 13,
             isReplicaSet: hello.topology == .replicaSet)
-        // Without documents that no longer need the job, and without those that were only locked, which have the code
-        // 0.
+        // Documents that no longer need the job are left out. So are documents that were skipped because of a lock;
+        // their code is 0.
         let earlier = try pruneFailures().filter { $0.code != 0 }.map(\.id)
         skipped = SkippedDocuments(maximum: runner.options.maxErrors, earlier: Set(earlier))
         guard runner.job.countsUnsyncable else { return }
@@ -159,7 +160,7 @@ struct BackfillRun: ~Copyable {
 
     /// Returns 0 if a cheap query shows that no document can need the job, and `nil` otherwise.
     ///
-    /// Usually it returns 0, because the job has already run.
+    /// The query usually succeeds if the job has already run.
     private mutating func searchForNothing() throws -> Int? {
         let job = runner.job
         survey = try kernel.reading(job.job.namespace) { collection in
@@ -178,10 +179,10 @@ struct BackfillRun: ~Copyable {
         throw RunError(.bindingChanged, "job \"\(name)\" cannot continue: \(fate)")
     }
 
-    /// Surveys the whole collection, and returns how many documents still need the job, without those that this run
+    /// Surveys the whole collection, and returns how many documents still need the job, apart from those that this run
     /// skips.
     ///
-    /// They arrived or changed during the run.
+    /// These documents arrived or changed during the run.
     private mutating func surveyRest() throws -> Int {
         let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
         let isDense = progress.modified > plan.collection.documents / 2
@@ -194,8 +195,7 @@ struct BackfillRun: ~Copyable {
         return max(0, result.needing - left)
     }
 
-    /// Returns how many documents need the job now, without those that this run skips; it makes no counts for each
-    /// step.
+    /// Returns how many documents need the job now, apart from those that this run skips; does not count for each step.
     mutating func countNeeding() throws -> Int {
         let (job, slices) = (runner.job, skipped.slices)
         return try kernel.reading(job.job.namespace) { collection in
@@ -205,7 +205,7 @@ struct BackfillRun: ~Copyable {
         }
     }
 
-    /// Releases the reservations of documents that were repaired, and keeps the lease in the meantime.
+    /// Releases the reservations of documents that were repaired, and renews the lease when necessary.
     mutating func freeRepaired() throws {
         let (budget, job) = (budget, job.job)
         let jobs = try kernel.retrying {
@@ -219,14 +219,14 @@ struct BackfillRun: ~Copyable {
         try kernel.retrying { try budget.removeRepaired(kernel.store, by: jobs) }
     }
 
-    /// The unsync budget as it is now: the active schema and the limits may change while the job runs.
+    /// The unsync budget, with the current active schema and limits, which may change while the job runs.
     var budget: UnsyncBudget {
         UnsyncBudget(job: job, collection: collection, ledger: ledger, limits: limits, stop: kernel.stop)
     }
 
-    /// Records how many documents an unfinished chunk has changed, when the run ends within that chunk.
+    /// Records how many documents an unfinished chunk has changed, if the run ends within that chunk.
     ///
-    /// An error is ignored, for example if the lease is lost or the deployment cannot be reached.
+    /// Errors are ignored: the lease may be lost, or the deployment unreachable.
     mutating func saveCount() {
         let changed = tally.takeOver()
         guard changed > 0 else { return }
@@ -235,14 +235,14 @@ struct BackfillRun: ~Copyable {
     }
 }
 
-/// A pass over the documents that need the job.
+/// The passes over the documents that need the job.
 extension BackfillRun {
     /// Takes every document that needs the job through all phases, a chunk at a time.
     /// - Returns: why the run has to stop; `nil` at the end of the pass.
     private mutating func pass() throws -> RunStop? {
         var reader: ChunkReader?
-        // If the server cannot evaluate a document, a new reader reads only `_id`s. Halving the chunk then finds that
-        // document.
+        // If the server cannot evaluate a document, a new reader reads only `_id`s. The failing document is then found
+        // by halving its chunk.
         var readsIDs = job.phases.count > 1
         return try pass { run, amount in
             while true {
@@ -254,7 +254,7 @@ extension BackfillRun {
         }
     }
 
-    /// Takes the documents of a list through some phases of the job, which are given by their indexes.
+    /// Takes the documents of a list through those phases of the job that have these indexes.
     private mutating func pass(over list: [BSONValue], through phases: [Int]) throws -> RunStop? {
         var rest = list[...]
         return try pass { _, amount in
@@ -265,6 +265,7 @@ extension BackfillRun {
     }
 
     /// Takes the chunks that `next` returns through their phases, until `next` returns none.
+    /// - Returns: why the run has to stop; `nil` at the end of the pass.
     private mutating func pass(
         _ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]
     ) throws -> RunStop? {
@@ -276,7 +277,8 @@ extension BackfillRun {
             takeOver()
             // Servers before MongoDB 6.0 do not compare the collection's UUID with each write.
             if !plan.collection.checksUUID { try checkCollection() }
-            // A reader may have read ahead while chunks were larger, so its chunks are cut to the current size.
+            // The reader may have read ahead for a larger chunk, so its documents are cut into chunks of the current
+            // size.
             let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
             if !fresh.isEmpty {
                 journal.group = progress.chunks
@@ -302,7 +304,7 @@ extension BackfillRun {
         }
     }
 
-    /// Whether a chunk is of the last phase or of a refresh, so that its documents are done after it.
+    /// Whether the chunk is of the last phase or of a refresh, so that no further phase follows for its documents.
     func isLast(_ chunk: Chunk) -> Bool { chunk.phase >= job.phases.count - 1 }
 
     /// Runs the refresh: writes the sources' new values over the values that the job wrote earlier.
@@ -321,7 +323,10 @@ extension BackfillRun {
         return stopped
     }
 
-    /// Returns the next documents that need the job, as one chunk for each phase; none at the end of the collection.
+    /// Returns the next documents that need the job: one chunk for the first phase, or, if only `_id`s are read, one
+    /// chunk for each phase.
+    ///
+    /// Returns no chunk at the end of the collection.
     private mutating func next(
         _ reader: inout ChunkReader?, _ amount: ReadAmount, readsIDs: Bool
     ) throws -> [Chunk] {

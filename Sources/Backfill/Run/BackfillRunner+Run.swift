@@ -24,9 +24,9 @@ extension BackfillRunner {
         return try runner.resolved(by: store).run(plan, on: pool, since: started)
     }
 
-    /// Returns the runner with the time of the job's first start in place of `$now` in its steps.
+    /// Returns the runner with `$now` in its steps replaced by the time when the job was first started.
     ///
-    /// Unchanged if the job was never started, or if the user must not read the state database.
+    /// The runner is unchanged if the job was never started, or if the user lacks access to the state database.
     func resolved(by store: borrowing StateStore) throws -> BackfillRunner {
         let record = try early.run { () throws -> BSONDocument? in
             do { return try store.jobs.record() } catch let error as MongoError where error.isAuthorization {
@@ -47,7 +47,7 @@ extension BackfillRunner {
             .take(store, for: .backfill)
         let (ledger, throttler): (UnsyncLedger, Throttler)
         do {
-            // The job may have been cleaned up before the lease was taken, so it is checked again.
+            // Another command may have cleaned up the job before the lease was taken, so the job is checked again.
             let binding = binding(to: plan.collection.uuid)
             try retry.run {
                 try store.check(binding)
@@ -72,8 +72,8 @@ extension BackfillRunner {
             // The recorded reason only informs operators, so a failure to record it is ignored.
             if let stopped { try? run.kernel.renew(setting: RangeChange.stopping(by: stopped.reason)) }
         } catch {
-            // The original error is thrown, even if the lease cannot be released: it then ends by itself. If the server
-            // may still execute a write of this run, the lease is kept, so that the next runner waits until it ends.
+            // The original error is thrown, even if the lease cannot be released; the lease then expires. If the server
+            // may still execute a write of this run, the lease is kept, so that the next runner waits until it expires.
             if !error.leavesDoubt { _ = run.kernel.leave() }
             throw error
         }
@@ -88,8 +88,8 @@ extension BackfillRunner {
         try retry.run { try store.begin(binding, keepsJournal: keepsJournal) }
         // After the plan was made, another runner may have started the job with another file.
         try retry.run { try store.check(binding, restarts: options.restarts) }
-        // Chunks are judged by the next schema only if its deploy is recorded, so a deploy that was stated for this run
-        // is.
+        // The next schema judges the chunks only if its deploy is recorded. A deploy that the operator stated for this
+        // run is therefore recorded now.
         try retry.run {
             guard plan.deploy == .done, try store.jobs.control().deployed == nil else { return }
             try store.jobs.recordDeploy(isVerified: false, by: Operator.current)
@@ -143,7 +143,7 @@ extension BackfillRunner {
         return report
     }
 
-    /// Returns how many of the job's documents do not sync under the next schema.
+    /// Returns how many documents in the job's scope do not sync under the next schema.
     private func failing(under next: CompiledSchema, on pool: ClientPool) throws -> Int {
         let (job, retry, stop) = (job, retry, stop)
         let concurrency = job.job.limits.concurrency
@@ -154,7 +154,7 @@ extension BackfillRunner {
         return try read.wait(stop: stop) {}
     }
 
-    /// Returns the survey of the documents that still need the job.
+    /// Counts the documents that still need the job, and returns the counts of each step.
     private func counted(on pool: ClientPool) throws -> Survey.Result {
         let (job, only, retry) = (job, options.only, retry)
         let read = BackgroundTask(on: pool) { client in
@@ -170,8 +170,8 @@ extension BackfillRunner {
 extension BackfillRunner {
     /// Returns a report of what the job would do.
     ///
-    /// It reads and judges every document before and after the job's steps. It writes nothing, not even to the state
-    /// database, so a read-only user suffices.
+    /// It reads every document, and judges it before and after the job's steps. It writes nothing, not even to the
+    /// state database, so the user needs only the right to read.
     /// - Throws: ``RunError``; ``MongoError``.
     package func dryRun(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
@@ -226,12 +226,12 @@ extension BackfillRunner {
     }
 }
 
-/// A job's work, shared by several runners: each takes the documents between two `_id`s.
+/// The division of a job among several runners: each runner takes the documents between two `_id`s.
 extension BackfillRunner {
-    /// Returns one of several parts of the job, as a job of its own.
+    /// Returns one part of the job, as a job of its own.
     ///
-    /// The first runner decides at which `_id`s the job is cut, and stores them in the state database, so that all
-    /// runners use the same ones. A document that arrives later belongs to one of the parts, too.
+    /// The first runner chooses the `_id`s between the parts and stores them in the state database, so that all runners
+    /// use the same ones. Each document that arrives later also belongs to one part.
     /// - Throws: ``RunError``; ``MongoError``.
     package func job(_ part: CheckPart, on pool: ClientPool) throws -> CompiledJob {
         let client = try pool.client()
@@ -246,8 +246,9 @@ extension BackfillRunner {
 }
 
 extension CompiledJob {
-    /// Whether several runners can share the job; not if it has steps with `once`, whose marker fields belong to the
-    /// whole job.
+    /// Whether several runners can share the job.
+    ///
+    /// A job with `once` steps cannot be shared, because their marker fields belong to the whole job.
     package var canBeShared: Bool { MarkerRemoval.markers(of: job).isEmpty }
 
     fileprivate func taking(_ part: CheckPart, between bounds: [BSONValue]) -> CompiledJob {

@@ -11,7 +11,7 @@ package import Steps
 
 /// Runs a job: plans it, previews it, or writes it chunk by chunk.
 ///
-/// The functions block, so they must be called on a thread of our own, not on one of Swift's concurrency.
+/// The functions block, so call them on a separate thread, not on a thread of Swift's concurrency.
 package struct BackfillRunner: Sendable {
     var job: CompiledJob
     let options: RunOptions
@@ -30,9 +30,9 @@ package struct BackfillRunner: Sendable {
         self.events = events
     }
 
-    /// Returns the runner with its job prepared for the server's version.
+    /// Returns the runner with its job compiled for the server's version.
     ///
-    /// The job's client-side steps then have the data that they need before the first document.
+    /// Client-side steps also get the data that they need before the first document.
     func prepared(on client: borrowing Client) throws -> BackfillRunner {
         var runner = self
         let collection = client.collection(job.job.namespace)
@@ -44,7 +44,7 @@ package struct BackfillRunner: Sendable {
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events, lost: lost) }
 
-    /// The policy for work before a run: it fails at once if no server can be selected.
+    /// The retry policy for the work before a run; it does not retry if no server can be selected.
     var early: RetryPolicy { retry.early }
 
     /// Whether the run journals its changes before it writes them.
@@ -66,12 +66,14 @@ package struct BackfillRunner: Sendable {
             identity: identity, terms: options.lease)
     }
 
-    /// Returns the plan of a run, for which it reads the collection, the state database and the ledger; writes nothing.
+    /// Returns the plan of a run.
+    ///
+    /// It reads the collection, the state database and the ledger, and writes nothing.
     /// - Parameters:
     ///   - isDry: whether the plan is for a dry run, which also checks that no document would need the job again after
     ///     a run.
-    ///   - isAsked: whether an operator waits for the counts; if not, documents are counted only if something depends
-    ///     on it.
+    ///   - isAsked: whether an operator will see the counts; if not, documents are counted only if a decision depends
+    ///     on the counts.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``.
     package func plan(on pool: ClientPool, isDry: Bool = false, isAsked: Bool = true) throws -> BackfillPlan {
         try job.job.checkNamespaces(stateDatabase: options.stateDatabase, ledger: options.ledger.location.namespace)
@@ -137,7 +139,7 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Returns the plan with the number of documents that a refresh would change, which then no longer count as
+    /// Returns the plan with the number of documents that a refresh would change; these then no longer count as
     /// skipped.
     private func findingRefreshable(
         _ plan: BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
@@ -161,9 +163,9 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Returns a note on the documents that undo could not restore; empty if there are none.
+    /// Returns a note on the documents that are too large for undo; empty if there are none.
     ///
-    /// They are too large: a command of undo must hold the touched fields twice, to compare them and to restore them.
+    /// A command of undo must hold the touched fields twice, to compare them and to restore them.
     private func notesOfLarge(in collection: MongoCollection) throws -> [String] {
         let removed = Set(
             job.steps.flatMap { $0.step.kind.removed }.filter { $0.components.count == 1 }.map { $0.components[0] })
@@ -189,8 +191,8 @@ package struct BackfillRunner: Sendable {
             return try options.only.map { try survey.run(over: $0.slices) }
                 ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
-        // The kinds of the steps prove that no document would need them after a run; the dry run also checks that in
-        // every document.
+        // The kinds of the steps prove that no document needs them after a run. A dry run also checks that in every
+        // document.
         if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
         try checkEnds(result, isProof: isProof)
         return result
@@ -205,7 +207,9 @@ package struct BackfillRunner: Sendable {
         return (throttler.missing, throttler.missingGuarantees + waitReasons.map { "a run would wait now: \($0)" })
     }
 
-    /// Returns the plan with its risk: it judges every document that needs the job, and reads the headroom.
+    /// Returns the plan with its risk.
+    ///
+    /// To find it, judges every document that needs the job, and reads the headroom.
     private func judged(
         _ plan: BackfillPlan, _ budget: UnsyncBudget, _ store: borrowing StateStore, isReadable: Bool
     ) throws -> BackfillPlan {
@@ -214,8 +218,8 @@ package struct BackfillRunner: Sendable {
         if isReadable {
             var headroom = try budget.limit.exactHeadroom(store, marks: false)
             if headroom.pending > 0 {
-                // Documents that were repaired do not count: the run releases their reservations, although the ledger
-                // may still show them.
+                // Repaired documents are not counted: the run will release their reservations, although the ledger may
+                // still show them.
                 headroom.pending = max(0, headroom.pending - (try budget.repairedCount(store)))
                 plan.notes += try store.reservations.pendingOfOthers()
             }
@@ -261,7 +265,7 @@ package struct BackfillRunner: Sendable {
 
     /// Whether an operator recorded that the job's next schema is the active one.
     ///
-    /// A job that requires the deploy also accepts a deploy that was recorded for another job of the collection.
+    /// A job with `requires: deployed` also accepts a deploy that was recorded for another job of the collection.
     private func isDeployed(in store: borrowing StateStore) throws -> Bool {
         guard job.job.requiresDeploy else { return try store.jobs.control().deployed != nil }
         return try store.jobs.deployMark(of: job.job.namespace, schemas: job.schemaRecords) != nil
@@ -286,7 +290,7 @@ package struct BackfillRunner: Sendable {
 
     /// Refuses a job whose plan found obstacles in the documents, or that would make too many documents unsyncable.
     ///
-    /// Too many are more than the headroom has room for and more than the operator accepted.
+    /// The number is too high if it exceeds both the headroom and the number that the operator accepted.
     package func checkHeadroom(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
         let count = plan.risk.madeUnsyncable
@@ -301,7 +305,9 @@ package struct BackfillRunner: Sendable {
                 + "can be resumed; to free room: \(Headroom.remedies(for: plan.job))")
     }
 
-    /// Refuses to start a job that an operator paused; after `resume`, the next scheduled run continues the job.
+    /// Refuses to start a job that an operator paused.
+    ///
+    /// After `resume`, the next scheduled run continues the job.
     package func checkPause(of plan: BackfillPlan) throws(RunError) {
         guard let paused = plan.paused else { return }
         let since = paused.at.map { " since \($0)" } ?? ""
@@ -317,21 +323,22 @@ package struct BackfillRunner: Sendable {
 }
 
 extension BackfillRunner {
-    /// Runs a read through the job's steps; if the server cannot compute a step, the error names the step's line.
+    /// Calls `body`, which has the server compute the job's steps; if a step fails, the thrown error names its line in
+    /// the job file.
     func locating<R>(in collection: MongoCollection, _ body: () throws -> R) throws -> R {
         do { return try body() } catch let error as MongoError where error.isOfExpression {
             throw try located(error, in: collection)
         }
     }
 
-    /// Returns an error that names the first step which the server cannot compute; `error` itself if there is no such
+    /// Returns an error that names the first step which the server cannot compute; returns `error` if there is no such
     /// step.
     private func located(_ error: MongoError, in collection: MongoCollection) throws -> any Error {
         var pipeline: [BSONDocument] = []
         for step in job.steps where step.client == nil {
             pipeline.append(step.stage)
             do throws(MongoError) {
-                // The `$group` makes the server compute all documents, and return none of them.
+                // The `$group` makes the server compute the steps for all documents without returning a document.
                 _ = try collection.aggregate(
                     pipeline + [["$group": ["_id": nil, "n": ["$sum": ["$bsonSize": "$$ROOT"]]]]],
                     options: Survey.options
@@ -347,7 +354,7 @@ extension BackfillRunner {
 }
 
 extension MongoError {
-    /// Whether the server failed at computing an expression, so that it would fail again.
+    /// Whether the server failed to compute an expression, so that the same command would fail again.
     fileprivate var isOfExpression: Bool {
         domain == .server && !isTransient && !isTimeLimit && !isAuthorization && !isCursorLost
             && code != .collectionUUIDMismatch && code != .interrupted
@@ -355,7 +362,8 @@ extension MongoError {
 }
 
 extension BackfillRunner {
-    /// Refuses a job that would never end, and a job with a step that must not skip documents and would skip some.
+    /// Refuses a job that would never end, and a job in which a step would skip documents although its file does not
+    /// allow that.
     /// - Parameter isProof: whether the survey also counted the documents that would still need the steps after a run.
     func checkEnds(_ survey: Survey.Result, isProof: Bool) throws(RunError) {
         let open = !isProof ? [] : survey.after.filter { $0.needing > 0 }.map { "\"\($0.step)\"" }

@@ -12,7 +12,7 @@ struct ChildWriter {
     let namespace: Namespace
     let documents: [BSONDocument]
 
-    /// Inserts the documents that do not exist yet, and waits for a majority; existing ones stay as they are.
+    /// Inserts the documents that do not exist yet, and waits for a majority; existing documents stay as they are.
     ///
     /// The source of the `$merge` holds the fence, so that a runner whose lease has ended inserts nothing.
     func send(under lease: Lease, on client: borrowing Client) throws(MongoError) -> BSONDocument {
@@ -23,7 +23,7 @@ struct ChildWriter {
                 [
                     "$merge": [
                         "into": ["db": .string(namespace.database), "coll": .string(namespace.collection)], "on": "_id",
-                        // "keepExisting" would insert the fields in the order of their names.
+                        // `keepExisting` would insert the fields sorted by name.
                         "whenMatched": [["$replaceWith": "$$ROOT"]], "whenNotMatched": "insert",
                     ]
                 ],

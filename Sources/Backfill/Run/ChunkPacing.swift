@@ -1,14 +1,14 @@
 import BSON
 import Jobs
 
-/// The number of documents in the next chunk, which is usually that of ``ChunkSize``.
+/// Decides the number of documents in the next chunk, which is usually the size of ``ChunkSize``.
 ///
-/// If a chunk with fewer documents than that took too long, the next chunk has half as many as it had. The number then
-/// doubles with each chunk until it reaches that of ``ChunkSize`` again.
+/// If a chunk below that size takes too long, the next chunk has half as many documents. The number then doubles with
+/// each chunk until it reaches the size of ``ChunkSize`` again.
 struct ChunkPacing {
     private var size: ChunkSize
-    /// The number of documents in the next chunk, after a chunk that took too long although it was smaller than
-    /// ``size``; `nil` at other times.
+    /// The number of documents in the next chunk, after a chunk below the usual ``size`` took too long; otherwise
+    /// `nil`.
     private var trial: Int?
     /// The most bytes that are read for one chunk.
     private(set) var bytes: Int
@@ -30,16 +30,16 @@ struct ChunkPacing {
         bytes = limits.chunkBytes
     }
 
-    /// Makes the next chunk half as large as one of `documents` documents that took too long.
+    /// Halves the size of the next chunk, after a chunk of `documents` documents took too long.
     mutating func halve(from documents: Int) {
         if documents < size.documents { trial = max(1, documents / 2) } else { size.shrink() }
     }
 
-    /// Learns from a chunk that was written.
+    /// Adapts the size to a chunk that was written.
     /// - Parameters:
     ///   - documents: how many documents the chunk had.
-    ///   - isWhole: whether no document of the chunk is left to be done.
-    /// - Returns: whether chunks of one document have just begun to take more than their targets.
+    ///   - isWhole: whether all documents of the chunk are done.
+    /// - Returns: whether even a chunk of one document now takes more than its targets, and did not before.
     mutating func learn(from documents: Int, isWhole: Bool, time: Duration) -> Bool {
         let wasStuck = size.isStuck
         if isWhole, trial == nil { size.learn(from: documents, time: time) }
@@ -48,12 +48,13 @@ struct ChunkPacing {
     }
 }
 
-/// The primary that acknowledged a write, by the term of its election.
+/// The primary that acknowledged a write, identified by its term and its election.
 struct WriteTerm: Hashable {
     private let term: Int
     private let election: BSONValue?
 
-    /// Reads the term from a server's reply; `nil` if the reply names none, like that of a router or of a standalone.
+    /// Reads the term from a server's reply; `nil` if the reply names no term, as in a reply of a router or a
+    /// standalone server.
     init?(_ reply: BSONDocument) {
         guard let term = reply["opTime"]?.document?["t"]?.integer, term > 0 else { return nil }
         self.term = term
@@ -63,9 +64,9 @@ struct WriteTerm: Hashable {
 
 /// The election terms in which the writes of one chunk were acknowledged.
 ///
-/// A majority is not known to have these writes yet. In the oplog, the writes of one term are in the order in which the
-/// primary acknowledged them. So once a majority has the last one, the checkpoint, it has all of them. If there was an
-/// election in between, an earlier write may be lost.
+/// Until the checkpoint, it is unknown whether a majority has these writes. The oplog keeps the writes of one term in
+/// the order in which the primary acknowledged them. The checkpoint is the last write, so once a majority has it, the
+/// majority has them all. If there was an election in between, an earlier write may be lost.
 struct ChunkTerms {
     private var terms: Set<WriteTerm> = []
     /// Whether a reply named no term.
@@ -76,8 +77,8 @@ struct ChunkTerms {
         if let term = WriteTerm(reply) { terms.insert(term) } else { isUnknown = true }
     }
 
-    /// Whether all these writes are confirmed by the last one, which waited for a majority and which `reply`
-    /// acknowledges.
+    /// Whether a majority has all these writes.
+    /// - Parameter reply: the reply to the last write, which waited for a majority.
     func areConfirmed(by reply: BSONDocument) -> Bool {
         var all = self
         all.add(reply)

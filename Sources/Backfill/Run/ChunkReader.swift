@@ -3,17 +3,16 @@ import Concurrency
 import Mongo
 import Synchronization
 
-/// Reads the documents of a collection that need a phase, one chunk ahead of their writer, on its own thread and
-/// client.
+/// Reads the documents of a collection that need a phase, on its own thread and client, one chunk ahead of the writes.
 ///
-/// It ends with the first failure. The caller then creates another reader, which finds the documents that are still to
-/// be done.
+/// The reader ends with the first failure. The caller then creates another reader, which finds the documents that still
+/// need the phase.
 final class ChunkReader: Sendable {
     /// The state that the reading thread and the caller share.
     private final class Desk: Sendable {
         let wanted = Mutex<ReadAmount?>(nil)
         let found = Mutex<Result<[DueDocument], any Error>?>(nil)
-        /// Since when the caller has been waiting for an answer; `nil` while it does not wait.
+        /// The time since when the caller has been waiting for an answer; `nil` while it does not wait.
         let awaited = Mutex<ContinuousClock.Instant?>(nil)
         let isAsked = Semaphore()
         let isAnswered = Semaphore()
@@ -23,12 +22,12 @@ final class ChunkReader: Sendable {
     let detail: DueCursor.Detail
     private let desk = Desk()
 
-    /// How long the caller waits for a whole chunk; after that, ``ReadScope/batch`` documents are enough.
+    /// How long the caller waits for a full chunk; after that, it accepts ``ReadScope/batch`` documents.
     ///
     /// If few documents need the job, they are written while the reader searches for more.
     private static let answerTime = Duration.milliseconds(50)
 
-    /// Starts the reading thread, on which `open` creates the cursor.
+    /// Starts the reading thread, which creates the cursor by `open`.
     init(
         _ detail: DueCursor.Detail, on pool: ClientPool,
         _ open: @Sendable @escaping (borrowing Client) throws(MongoError) -> DueCursor
@@ -64,9 +63,9 @@ final class ChunkReader: Sendable {
         desk.isAsked.signal()
     }
 
-    /// Returns the documents that were asked for, and waits until they are read; empty at the end of the collection.
+    /// Waits for the documents that were asked for, and returns them; empty at the end of the collection.
     /// - Parameter whileWaiting: called at intervals during the wait.
-    /// - Throws: what the reading threw; ``StopAsked``; what `whileWaiting` throws.
+    /// - Throws: the error of the read; ``StopAsked``; the error of `whileWaiting`.
     func answer(stop: StopSignal, whileWaiting: () throws -> Void) throws -> [DueDocument] {
         desk.awaited.withLock { $0 = .now }
         defer { desk.awaited.withLock { $0 = nil } }

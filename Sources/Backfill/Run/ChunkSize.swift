@@ -1,9 +1,9 @@
 import Jobs
 
-/// The number of documents in the next chunk: as many as the bytes and the time of a chunk allow.
+/// Decides how many documents the next chunk has: as many as the limits of a chunk's bytes and time allow.
 ///
-/// Bytes depend on the data, and time on the load. If only the time counted, a server under load would bring the size
-/// down to the minimum and keep it there. Waits for the throttle, a lease or a majority do not count as a chunk's time.
+/// The bytes depend on the data, and the time on the server's load. Waits for the throttle, a lease or a majority do
+/// not count as a chunk's time. Otherwise, a server under load would reduce the size to the minimum and keep it there.
 struct ChunkSize: Hashable {
     /// The cost of one chunk, to be compared with the targets.
     struct Cost: Hashable {
@@ -15,7 +15,7 @@ struct ChunkSize: Hashable {
 
     /// The number of documents in the next chunk.
     private(set) var documents: Int
-    /// Whether the size has come down to one document, which still takes more than the target.
+    /// Whether the size is down to one document, and even that takes more than the target.
     private(set) var isStuck = false
     private var maximum: Int
     private var targetBytes: Double
@@ -25,10 +25,10 @@ struct ChunkSize: Hashable {
 
     /// How many chunks of the same size are measured before the size changes.
     private static let window = 11
-    /// The size of the first chunk, unless the limits of documents or bytes allow less.
+    /// The size of the first chunk, if the limits of documents and bytes allow it.
     private static let start = 20_000
     private static let maximumGrowth = 1.5
-    /// If one chunk takes more than `alarm` times its target, the size is at once divided by `cut`.
+    /// If a chunk takes more than `alarm` times its target, the size is divided by `cut` at once.
     private static let (alarm, cut) = (5.0, 10)
 
     /// Starts with the size that the average document allows; `averageSize` is `nil` if the server does not report it.
@@ -40,7 +40,9 @@ struct ChunkSize: Hashable {
         documents = min(maximum, byBytes, Self.start)
     }
 
-    /// Applies limits that an operator changed: a lower limit of documents at once, the others with the next chunks.
+    /// Applies limits that an operator changed.
+    ///
+    /// A lower limit of documents applies at once, the other limits from the next chunks on.
     mutating func adopt(_ limits: Job.Limits) {
         maximum = limits.chunkDocuments
         (targetBytes, targetTime) = (Double(limits.chunkBytes), limits.chunkTime)
@@ -53,10 +55,10 @@ struct ChunkSize: Hashable {
     /// Halves the size after a chunk ran into the server's time limit.
     mutating func shrink() { set(max(1, documents / 2)) }
 
-    /// Learns from a chunk that was processed, even one without anything to do.
+    /// Adapts the size to a chunk that was processed, even one in which no document needed a change.
     /// - Parameters:
     ///   - size: how many documents the chunk had; a chunk of another size than the current one is ignored.
-    ///   - bytes: the bytes of the chunk's documents, if they were read; otherwise the average document's size counts.
+    ///   - bytes: the bytes of the chunk's documents; `nil` if they were not read, so that the average size is assumed.
     mutating func learn(from size: Int, time: Duration, bytes: Int? = nil) {
         guard size == documents else { return }
         let bytes = bytes.map(Double.init) ?? Double(size) * Double(averageSize ?? 0)
@@ -71,13 +73,13 @@ struct ChunkSize: Hashable {
             Self.p90(samples.map { $0.bytes / targetBytes }), Self.p90(samples.map { $0.time / targetTime }))
         isStuck = documents == 1 && share > 1
         let factor = share > 0 ? min(1 / share, Self.maximumGrowth) : Self.maximumGrowth
-        // At least one more, because a size of a few documents would round to the same number.
+        // The size grows by at least one document, because rounding would keep a size of a few documents the same.
         let grown =
             factor > 1 ? max((Double(documents) * factor).rounded(), Double(documents + 1)) : Double(documents) * factor
         set(max(1, min(maximum, Int(grown))))
     }
 
-    /// Returns which share of its target the chunk took, of bytes or of time, whichever is greater; 1 is the whole
+    /// Returns the cost of a chunk divided by its target, for bytes or for time, whichever is greater; 1 is exactly the
     /// target.
     private func share(_ cost: Cost) -> Double { max(cost.bytes / targetBytes, cost.time / targetTime) }
 
@@ -87,7 +89,7 @@ struct ChunkSize: Hashable {
     }
 
     private static func p90(_ values: [Double]) -> Double {
-        // The tenth of eleven values, so that one outlier has no effect.
+        // The tenth of eleven sorted values, so that one outlier has no effect.
         values.sorted()[(values.count * 9) / 10]
     }
 }

@@ -7,14 +7,15 @@ import Steps
 
 /// Writes the documents of a chunk, and no others, by `update` commands that name their `_id`s.
 ///
-/// Each filter holds the fence and the condition that the phase is still needed. For undo, it also compares fields with
-/// their values when the documents were read.
+/// Each filter holds the fence and the condition that the document still needs the phase. If the run keeps a journal,
+/// the filter also compares fields with the values that were read.
 struct ChunkWriter {
     let job: Job
     let phase: Phase
     let isJournaled: Bool
-    /// The UUID of the collection that the job was planned on, so that the server refuses the write if the collection
-    /// was replaced; `nil` if the server cannot compare it.
+    /// The UUID of the collection for which the job was planned; `nil` if the server cannot compare it.
+    ///
+    /// With it, the server refuses the write if the collection was replaced.
     let collectionUUID: BSONValue?
     /// Whether each document has its own statement.
     var isCareful = false
@@ -28,13 +29,13 @@ struct ChunkWriter {
         /// The condition that the documents must meet, without the fence.
         let condition: Expression
         let pipeline: [BSONDocument]
-        /// Whether strings are compared by their bytes and not by the collection's collation.
+        /// Whether strings are compared by their bytes, and not by the collection's collation.
         var isBinary = false
 
         func statement(under lease: Lease) -> BSONValue {
             let id: BSONValue = ids.count == 1 ? ids[0] : ["$in": .array(of: ids)]
             var builder = BSONBuilder()
-            // A single `_id` is compared by `$eq`, because it may be an object whose fields look like operators.
+            // `$eq` compares a single `_id`, because the `_id` may be an object whose fields look like operators.
             let isOne: BSONValue = ["$eq": id]
             builder.append(
                 "q", ["_id": ids.count == 1 ? isOne : id, "$expr": (lease.fence && condition).bson])
@@ -51,20 +52,20 @@ struct ChunkWriter {
         }
     }
 
-    /// The most statements and bytes of a command with several statements, so that none takes long.
+    /// The most statements and the most bytes in a command of several statements, so that no command takes long.
     private static let maximum = (updates: 500, bytes: 4 << 20)
 
     /// Returns the updates for these documents, grouped by command.
-    /// - Throws: ``BSONError``, which would be a bug.
+    /// - Throws: ``BSONError``, which only a bug can cause.
     func commands(_ documents: [DueDocument]) throws -> [[Update]] {
         try (phase.isServerSide ? serverUpdates(documents) : documents.compactMap(clientUpdate))
             .slices(count: Self.maximum.updates, bytes: Self.maximum.bytes, size: \.byteCount)
     }
 
     /// Sends one command.
-    /// - Parameter isFinal: whether the command waits for a majority; otherwise the chunk's checkpoint does that.
+    /// - Parameter isFinal: whether the command waits for a majority; otherwise the chunk's checkpoint waits.
     /// - Returns: the server's reply.
-    /// - Throws: ``MongoError``; some of the updates may then be done, and all can be sent again.
+    /// - Throws: ``MongoError``; some of the updates may then be done, and all of them can be sent again.
     func send(
         _ updates: [Update], under lease: Lease, isFinal: Bool, on client: borrowing Client
     ) throws(MongoError) -> BSONDocument {
@@ -88,7 +89,7 @@ struct ChunkWriter {
         var command = BSONBuilder()
         command.append("update", .string(job.namespace.collection))
         command.append("updates", .array(of: statements))
-        // Each statement of a client-side step applies to one document, and none depends on another.
+        // Each statement of a client-side step applies to one document, so the order of the statements does not matter.
         if !phase.isServerSide { command.append("ordered", false) }
         command.append("maxTimeMS", .long(limit))
         command.append("writeConcern", isFinal ? ["w": "majority", "wtimeout": .long(limit)] : ["w": 1])
@@ -98,14 +99,14 @@ struct ChunkWriter {
     }
 }
 
-/// Updates that the server computes: documents that change in the same way share a statement.
+/// Updates whose values the server computes; documents that change in the same way share a statement.
 extension ChunkWriter {
     /// The properties that the documents of one statement have in common.
     private struct Likeness: Hashable {
-        /// Whether the steps that can make documents unsyncable are left out.
+        /// Whether the statement leaves out the steps that can make documents unsyncable.
         var isSafe: Bool
-        /// For each field that the phase touches: 0 if it does not change, 1 if it was missing, 2 if it had another
-        /// value.
+        /// The change of each field that the phase touches: 0 for no change, 1 for a field that was missing, 2 for
+        /// another value before.
         var fields: [UInt8] = []
         /// The old values of the fields that change, if the write has to check that they are still the same.
         var before = BSONDocument()
@@ -113,13 +114,11 @@ extension ChunkWriter {
         var withoutValues: Likeness { Likeness(isSafe: isSafe, fields: fields) }
     }
 
-    /// The fewest documents with the same old values that get a statement of their own.
+    /// The fewest documents with the same old values that share a statement of their own.
     ///
-    /// For fewer, the server takes longer to read a further statement than to look up each document's old values in a
-    /// shared one.
+    /// If there are fewer, it takes the server less time to look up each document's old values in a larger statement.
     private static let fewest = 8
-    /// The most documents, and the most bytes of documents, in a statement that compares each document with its old
-    /// values.
+    /// The most documents, and the most bytes, in a statement that compares each document with its own old values.
     private static let maximumCompared = (documents: 1_000, bytes: 1 << 20)
 
     private func serverUpdates(_ documents: [DueDocument]) throws -> [Update] {
@@ -159,7 +158,7 @@ extension ChunkWriter {
         }
     }
 
-    /// Returns the condition that one of these documents needs one of the steps, and no step of an earlier phase.
+    /// Returns the condition that a document needs one of the steps, and no step of an earlier phase.
     private func need(of steps: [CompiledStep], _ ids: [BSONValue]) -> Expression {
         FaultInjection.isPlanted(.noNeeds)
             ? .constant(true) : .all([steps.need, SyncLock.isFree] + phase.conditions(of: ids))
@@ -183,7 +182,7 @@ extension ChunkWriter {
     /// Returns the conditions on which the journal relies.
     ///
     /// Fields that were missing are still missing. Values that the steps remove for good are exactly as they were read.
-    /// Steps of which no field was to change are still not needed.
+    /// Steps that were to change no field are still not needed.
     private func isStillSo(
         _ likeness: Likeness, _ documents: [DueDocument], for steps: [CompiledStep]
     ) throws -> [Expression] {
@@ -197,12 +196,12 @@ extension ChunkWriter {
             likeness.before.isEmpty
             ? try present.map { try areExactly($0, asIn: documents) }
             : try Expression.areExactly(present, asIn: likeness.before)
-        // Not `needs`: the filter of the write already checks its other part, that the server would not alter the
-        // document.
+        // The condition is `mayNeed` and not `needs`: the filter of the write already checks the rest, that the server
+        // would not alter the document.
         return missing + isSame + others.map { !$0.mayNeed }
     }
 
-    /// Returns the condition that a field still has the value that was read; the server looks the value up by the
+    /// Returns the condition that a field still has the value that was read; the server looks up that value by the
     /// `_id`.
     private func areExactly(_ name: String, asIn documents: [DueDocument]) throws -> Expression {
         var ids: [BSONValue] = []
@@ -212,7 +211,7 @@ extension ChunkWriter {
             values.append("\(ids.count)", value, of: before)
             ids.append(document.id)
         }
-        // For a constant list, the server builds a lookup table once.
+        // The server builds a lookup table once, because the list is constant.
         let place = Expression(["$indexOfArray": [["$literal": .array(of: ids)], "$_id"]])
         let value = Expression.call(
             "$arrayElemAt", Expression(["$literal": .array(values.finish())]), .variable("place"))
@@ -224,16 +223,16 @@ extension ChunkWriter {
     }
 }
 
-/// Updates that the client computes: a compare-and-set of each document.
+/// Updates whose values the client computes; each one is a compare-and-set of one document.
 extension ChunkWriter {
     private func clientUpdate(_ document: DueDocument) throws -> Update? {
         let step = phase.steps[0]
         let target = step.step.target
-        // If the phase's only step was judged not to change the document, nothing is written.
+        // If the judgement is that the phase's only step does not change the document, nothing is written.
         guard document.judgement != .safe, let change = document.change,
             let value = try change.after.value(at: target)
         else { return nil }
-        // The fields that the step reads, and those that it writes, must be as they were when the client read them.
+        // The fields that the step reads or writes must be as they were when the client read them.
         let sources = step.step.reads.map { $0.components[0] }.filter { !phase.touched.contains($0) }
         let isSame = try Expression.areExactly(phase.touched + sources, asIn: change.before)
         var writes = [(path: target, value: Expression.constant(value))]
@@ -242,15 +241,15 @@ extension ChunkWriter {
         return Update(
             ids: [document.id], condition: .all(isDue + isSame),
             pipeline: [["$set": .object(Assignment(writes: writes).specification)]],
-            // An `_id` with a string is found only by the collection's collation.
+            // An `_id` that contains a string is found only by the collection's collation.
             isBinary: !document.id.dependsOnCollation)
     }
 }
 
-/// Removal of the locks that the sync translator left in documents.
+/// The removal of the locks that the sync translator left in documents.
 extension ChunkWriter {
-    /// Removes locks that are still as they were read, and waits for a majority.
-    /// - Returns: from how many documents a lock was removed.
+    /// Removes the locks that are still as they were read, and waits for a majority.
+    /// - Returns: the number of documents from which a lock was removed.
     func unset(
         _ locks: [(id: BSONValue, lock: BSONDocument)], under lease: Lease, on client: borrowing Client
     ) throws(MongoError) -> Int {

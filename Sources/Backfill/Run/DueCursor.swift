@@ -9,31 +9,32 @@ import Steps
 struct DueCursor: ~Copyable {
     /// How much of a document is read.
     enum Detail: Sendable {
-        /// The `_id` alone, because nothing is journaled or judged.
+        /// Only the `_id`, because nothing is journaled or judged.
         case id
-        /// The fields that the phase touches, before and after it, as the journal keeps them.
+        /// The fields that the phase touches, as they are before and after it, for the journal.
         case touched
-        /// The whole document before and after the phase, for the budget.
+        /// The whole document as it is before and after the phase, for the budget.
         ///
-        /// For a client-side step the client computes the document after the phase, otherwise the server does.
+        /// The client computes the document after the phase for a client-side step, and the server otherwise.
         case whole
     }
 
-    // Exactly one of these is set; which one depends on the detail and the phase.
+    // One of these is set; the detail and the phase decide which one.
     private var ids: Cursor?
     private var reading: DueReading?
     private var touched: TouchedFields?
     private var preview: Preview?
     private var evaluation: Evaluation?
-    /// The fields of which a ``Preview`` also returns the positions in the document; `nil` if the phase removes and
-    /// moves no field.
+    /// The fields whose positions in the document a ``Preview`` also returns; `nil` if the phase neither removes nor
+    /// moves a field.
     private var placed: [String]?
     private let evidence: DocumentEvidence
     private var isOver = false
 
-    /// - Parameter collectionUUID: the UUID of the collection that the job was planned on, so that the server refuses
-    ///   the read if the collection was replaced; `nil` if the server cannot compare it.
-    /// - Parameter evidence: the fields of which the journal keeps a digest.
+    /// - Parameters:
+    ///   - collectionUUID: the UUID of the collection for which the job was planned, so that the server refuses the
+    ///     read if the collection was replaced; `nil` if the server cannot compare it.
+    ///   - evidence: the fields of which the journal keeps a digest.
     init(
         _ scope: ReadScope, of phase: Phase, _ detail: Detail, in context: ClientContext, collectionUUID: BSONValue?,
         evidence: DocumentEvidence? = nil
@@ -63,7 +64,7 @@ struct DueCursor: ~Copyable {
     /// Returns the next document that needs the phase; `nil` at the end.
     /// - Throws: ``DocumentFailure`` if the server cannot evaluate a document; ``MongoError``; ``RunError``.
     mutating func next() throws -> DueDocument? {
-        // The driver treats another call after the end as a mistake.
+        // The driver does not allow another call after the end.
         guard !isOver else { return nil }
         let document = try blaming { try found() }
         isOver = document == nil
@@ -100,8 +101,8 @@ struct DueCursor: ~Copyable {
     }
 
     /// Returns the next documents, until they reach the number or the bytes of `amount`; empty at the end.
-    /// - Parameter isAwaited: returns whether the caller has waited so long that ``ReadScope/batch`` documents are
-    ///   enough.
+    /// - Parameter isAwaited: returns whether the caller has waited so long that it accepts ``ReadScope/batch``
+    ///   documents.
     mutating func read(_ amount: ReadAmount, isAwaited: () -> Bool = { false }) throws -> [DueDocument] {
         var documents: [DueDocument] = []
         var (bytes, idBytes) = (0, 0)
@@ -122,6 +123,6 @@ struct ReadAmount: Sendable {
     var documents: Int
     var bytes: Int
 
-    /// The most bytes of `_id`s in a chunk, because one command has to hold them with the conditions and updates.
+    /// The most bytes of `_id`s in a chunk: one command has to hold the `_id`s together with conditions and updates.
     static let maximumIDBytes = 3 << 20
 }

@@ -6,25 +6,25 @@ import Mongo
 import Scanning
 import Steps
 
-/// Reads whole documents; the client finds out which of them need a phase, and what the journal has to hold.
+/// Reads whole documents; the client evaluates which of them need a phase, and what the journal has to hold.
 ///
-/// This is as fast as a check, and the server can write in the meantime.
+/// This is as fast as a check, and leaves the server free to write in the meantime.
 ///
-/// For documents that the client cannot evaluate, the server is asked.
+/// The server evaluates the documents that the client cannot.
 struct DueReading: ~Copyable {
     private let finder: DueFinder
     private let collection: MongoCollection
     private let collectionUUID: BSONValue?
     private var cursor: Cursor
     private var isOver = false
-    /// The `_id`s of documents that the client could not evaluate, so that the server is asked about them next.
+    /// The `_id`s of documents that the client could not evaluate; the server evaluates them next.
     private var unknown: [BSONValue] = []
     private var asked: TouchedFields?
 
-    /// How many such documents the server is asked about at once.
+    /// How many such documents the server evaluates at once.
     private static let maximumUnknown = 1_000
 
-    /// - Returns: `nil` if the server has to find the documents: if only some documents are wanted, a collation
+    /// - Returns: `nil` if the server has to find the documents: because only some documents are wanted, a collation
     ///   compares strings, the server is far away, or the client cannot evaluate the phase for most documents.
     init?(
         _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
@@ -71,7 +71,7 @@ private struct DueFinder {
     let evaluator: PhaseEvaluator
     let evidence: DocumentEvidence
 
-    /// Returns the document if it needs the phase, with the change that the journal has to hold; otherwise `nil`.
+    /// Returns the document, with the change for the journal, if it needs the phase; otherwise `nil`.
     func due(_ view: borrowing BSONView) throws(NotEvaluated) -> DueDocument? {
         guard let (after, _) = try evaluator.change(of: view) else { return nil }
         do throws(BSONError) {
@@ -88,7 +88,7 @@ private struct DueFinder {
 }
 
 extension BSONView {
-    /// Returns the named fields, in the given order, without those that the document lacks.
+    /// Returns the fields with these names, in this order; fields that the document lacks are left out.
     fileprivate func fields(_ names: [String]) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
         for name in names { if let element = try find(name) { builder.append(element, of: self) } }

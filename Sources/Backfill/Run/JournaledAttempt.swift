@@ -3,29 +3,30 @@ import JobState
 import Jobs
 import Mongo
 
-/// An attempt at a chunk whose changes are in the journal, with what the server's replies report of its writes.
+/// An attempt at a chunk whose changes are in the journal, and the results of its writes as the server reported them.
 struct JournaledAttempt {
     /// The attempt's number in the journal.
     let sequence: Int64
     /// The documents whose changes are in the journal.
     let documents: [DueDocument]
-    /// How many of ``documents`` were changed, as far as the server's replies report it.
+    /// How many of ``documents`` were changed, by the server's replies.
     private var counted = 0
     /// Whether ``counted`` is exact.
     private var isExact = true
     /// Documents that look changed after a write whose reply was lost.
     private(set) var doubtful: Set<BSONValue> = []
-    /// The updates that are to change the documents.
+    /// The updates that are planned for the documents.
     var updates: [ChunkWriter.Update] = []
     /// The updates that were sent, or whose sending was tried.
     private var sent: [ChunkWriter.Update] = []
-    /// How to find out which documents met the condition of their update before the first update was sent; `nil` until
-    /// then.
+    /// The way to find out which documents met the condition of their update just before the first update was sent.
+    ///
+    /// `nil` until the first update is sent.
     var start: Start?
 
-    /// How to find out which documents met the condition of their update just before the first one was sent.
+    /// A way to find out which documents met the condition of their update just before the first update was sent.
     enum Start {
-        /// Read the documents as they were at this time.
+        /// The server can read the documents as they were at this time.
         case time(UInt64)
         /// These documents met the condition of their update.
         case ready(Set<BSONValue>)
@@ -34,7 +35,7 @@ struct JournaledAttempt {
 
     init(_ sequence: Int64, _ documents: [DueDocument]) { (self.sequence, self.documents) = (sequence, documents) }
 
-    /// Records that these of the updates are about to be sent.
+    /// Records that some of the updates are about to be sent.
     mutating func willSend(_ updates: [ChunkWriter.Update]) { sent += updates }
 
     /// Adds the number of documents that an acknowledged write changed.
@@ -51,7 +52,8 @@ struct JournaledAttempt {
         return error.modifiedAtLeast != nil || !error.mayBeUnderWay
     }
 
-    /// Starts to count at 0 again before a write is repeated; documents that look changed already are not counted.
+    /// Counts from 0 again before a write is repeated; `doubtful` has the documents that look changed already, which
+    /// are not counted.
     mutating func recount(without doubtful: Set<BSONValue>) {
         (self.doubtful, counted, isExact) = (doubtful, 0, true)
     }
@@ -65,16 +67,17 @@ struct JournaledAttempt {
     /// The `_id`s of the documents whose update was sent; the attempt cannot have changed any other document.
     var sentIDs: Set<BSONValue> { Set(sent.flatMap(\.ids)) }
 
-    /// Returns which documents were not changed, and for which documents it is uncertain whether they were.
+    /// Returns which documents were not changed, and for which documents that is uncertain.
     ///
-    /// A document whose update was not sent, because the run stopped between two commands, was not changed.
-    /// The server reports how many documents it changed, but not which. The number is enough only if no other document
-    /// can have been changed: by chance, a user could make one document look changed just before the write, and another
-    /// look unchanged just after it.
+    /// If the run stopped between two commands, the documents whose updates were not sent were not changed.
+    ///
+    /// The server reports how many documents it changed, but not which. This number is enough only if it equals the
+    /// number of documents that look changed now, and no other document can have been changed. Otherwise, users might
+    /// by chance have made one document look changed just before the write, and another one unchanged just after it.
     /// - Parameters:
     ///   - changed: the documents that look changed now.
-    ///   - others: the other documents whose update was sent and that met the condition of their update just before the write, so that they may
-    ///     have been changed; `nil` if unknown.
+    ///   - others: the documents that do not look changed now, but may have been changed: their updates were sent, and
+    ///     they met the conditions just before; `nil` if unknown.
     func written(seeing changed: Set<BSONValue>, others: Set<BSONValue>?) -> JournalStore.Written {
         let sent = sentIDs
         var written = JournalStore.Written()

@@ -9,13 +9,13 @@ import Steps
 struct PreviewCount: Sendable {
     let job: CompiledJob
     var modified = 0
-    /// The number of changes, one for each phase that changes a document.
+    /// The number of changes; a document counts once for each phase that changes it.
     var updates = 0
     var failingBefore = 0
     var failingAfter = 0
-    /// A few of the changed documents, with the numbers of their chunks.
+    /// A few of the changed documents, each with the number of its chunk.
     var samples: [(chunk: Int, sample: BackfillReport.Sample)] = []
-    /// The number of chunks with a document that changes.
+    /// The number of chunks in which a document changes.
     var chunks = 0
     /// Documents that a run would skip.
     var failures: [Failure] = []
@@ -23,7 +23,7 @@ struct PreviewCount: Sendable {
     var touchedBytes = 0
     /// The bytes of the `_id`s of all changed documents.
     var idBytes = 0
-    /// The bytes that the journal of all changed documents would have.
+    /// The bytes that the journal entries of all changed documents would have.
     var journalBytes = 0
 
     /// Counts the documents of a range of `_id`s as one chunk, and returns how many documents the range has.

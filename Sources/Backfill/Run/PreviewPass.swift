@@ -7,12 +7,12 @@ import Running
 import Steps
 import Synchronization
 
-/// A dry run's pass over all documents, on several threads.
+/// The pass of a dry run over all documents, on several threads.
 ///
-/// Each thread takes one range of `_id`s after the other; a range has as many documents as the first chunk of a run.
+/// Each thread takes one range of `_id`s after another. A range has as many documents as the first chunk of a run.
 final class PreviewPass: Sendable {
     private struct State {
-        /// The last `_id` of the newest range that a thread took; `nil` before the first one.
+        /// The last `_id` of the newest range that a thread took; `nil` before the first range is taken.
         var last: BSONValue?
         var taken = 0
         var isOver = false
@@ -24,7 +24,7 @@ final class PreviewPass: Sendable {
     private let size: Int
     private let state = Mutex(State())
 
-    /// Prepares a pass over all documents up to the `_id` `upper`, which is included.
+    /// Prepares a pass over all documents up to and including the `_id` `upper`.
     /// - Parameter evaluator: the evaluator of the job; `nil` if the server has to evaluate all documents.
     init(_ runner: BackfillRunner, by evaluator: PhaseEvaluator?, upper: BSONValue, averageSize: Int?) {
         (self.runner, self.evaluator, self.upper) = (runner, evaluator, upper)
@@ -36,7 +36,7 @@ final class PreviewPass: Sendable {
         let previews = (0..<concurrency).map { _ in
             BackgroundTask(on: pool) { [self] client in
                 do { return try preview(client.collection(runner.job.job.namespace)) } catch {
-                    // If one thread cannot continue to read, the others stop as well.
+                    // If one thread fails, the others stop as well.
                     state.withLock { $0.isOver = true }
                     throw error
                 }
@@ -52,12 +52,13 @@ final class PreviewPass: Sendable {
         while !runner.stop.isRaised, let (chunk, number) = try take(collection) {
             var after = chunk.after
             var part = size
-            // A document that a run would skip makes the read of its range fail. Halving the range finds that document.
+            // A document that a run would skip makes the read of its range fail. The document is then found by halving
+            // the range.
             while !runner.stop.isRaised {
                 let rest = IDSpan(after: after, through: chunk.through)
                 do {
                     let next = part < size ? try cut(rest, part, collection) : rest
-                    // After a temporary failure, this range is read again from its start into a new count, so that no
+                    // After a temporary failure, the range is read again from its start into a new count, so that no
                     // document counts twice.
                     let (count, documents) = try runner.retry.run {
                         var count = PreviewCount(job: runner.job)
@@ -82,7 +83,7 @@ final class PreviewPass: Sendable {
         return total
     }
 
-    /// Returns the next range of `_id`s, and its number; `nil` when all ranges are taken.
+    /// Returns the next range of `_id`s and its number; `nil` when all ranges are taken.
     private func take(_ collection: MongoCollection) throws -> (IDSpan, Int)? {
         try state.withLock { state in
             guard !state.isOver else { return nil }

@@ -5,9 +5,9 @@ import Mongo
 import Running
 import Steps
 
-/// The values that a job wrote to documents, by its journal: digests of the fields that each chunk changed.
+/// The values that a job wrote to documents, as digests from its journal of the fields that each chunk changed.
 struct WrittenValues {
-    /// The names of fields that a chunk changed in a document, and the digest of their values after the chunk.
+    /// The names of the fields that a chunk changed in a document, and the digest of their values after the change.
     private struct Digest: Hashable {
         let names: [String]
         let digest: JournalDigest
@@ -17,12 +17,12 @@ struct WrittenValues {
     private let targets: Set<String>
     /// The constants that steps of the job write to whole fields, by the names of the fields.
     ///
-    /// A digest may cover such a field together with a target. If a user changed that field, the target can still hold
-    /// the job's value, so the digest is also tried with the constant.
+    /// A digest may cover such a field together with a target. Even if a user changed that field, the target may still
+    /// hold the job's value. The digest is therefore also compared with the constant in the field's place.
     private let fillings: [String: BSONValue]
     private var digests: [BSONValue: Set<Digest>] = [:]
 
-    /// The most fields of one digest for which the constant is tried in place of their current value.
+    /// The most fields of one digest for which the constant is tried in place of the current value.
     private static let maximumFillings = 6
 
     init(of job: CompiledJob) {
@@ -46,7 +46,7 @@ struct WrittenValues {
         }
     }
 
-    /// Whether the targets of a document hold exactly what the job wrote there.
+    /// Whether the targets of a document hold exactly the values that the job wrote.
     func isOwn(_ document: DueDocument) throws -> Bool {
         guard let before = document.change?.before, let digests = digests[document.id] else { return false }
         return try digests.contains { try matches($0, before) }
@@ -71,10 +71,10 @@ struct WrittenValues {
     }
 }
 
-/// Finds the documents for a refresh: their target still holds the job's value, and the job would write another one
-/// now.
+/// Finds the documents for a refresh: the target still holds the job's value, and the job would now write another
+/// value.
 struct RefreshSearch {
-    /// The most documents that one refresh applies to.
+    /// The most documents to which one refresh applies.
     private static let maximum = 100_000
     private static let batch = 1_000
 
@@ -82,10 +82,10 @@ struct RefreshSearch {
     let collection: MongoCollection
     let collectionUUID: BSONValue?
 
-    /// Returns the `_id`s of the documents whose target still holds what the job wrote, and the digests of what it
-    /// wrote.
+    /// Returns the `_id`s of the documents whose target still holds the value that the job wrote, and the digests of
+    /// these values.
     ///
-    /// Both are empty if no step refreshes its target, or no target differs from its source.
+    /// Both are empty if no step refreshes its target, or if no target differs from its source.
     func own(by journal: JournalStore) throws -> ([BSONValue], WrittenValues) {
         var written = WrittenValues(of: job)
         guard let phase = job.refreshing else { return ([], written) }
@@ -109,14 +109,15 @@ struct RefreshSearch {
     }
 }
 
-/// The progress of a run's refreshes.
+/// The progress of the refreshes in a run.
 struct RefreshProgress {
-    /// The values that the job, by its journal, wrote to the documents of a refresh; `nil` while no refresh is running.
+    /// The values that the job wrote to the documents of the current refresh, by its journal; `nil` while no refresh
+    /// runs.
     var written: WrittenValues?
     /// How many documents the refreshes changed.
     var documents = 0
 
-    /// Returns the documents that still hold the values which the job wrote; all of them while no refresh is running.
+    /// Returns the documents that still hold the values that the job wrote; while no refresh runs, returns all of them.
     func own(among documents: [DueDocument]) throws -> [DueDocument] {
         guard let written else { return documents }
         return try documents.filter { try written.isOwn($0) }

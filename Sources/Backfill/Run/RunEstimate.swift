@@ -4,15 +4,15 @@ import Concurrency
 package struct RunEstimate: Hashable, Sendable {
     /// The measurements of a dry run.
     struct Measured: Hashable {
-        /// How long the dry run took, in seconds: like a run, it reads and judges every document.
+        /// How long the dry run took, in seconds; like a run, it reads and judges every document.
         var seconds: Double
-        /// How many changes the job would make, one for each phase that changes a document.
+        /// How many changes the job would make; a document counts once for each phase that changes it.
         var changed: Int
-        /// The bytes of the touched fields of the changed documents after the change, with their names.
+        /// The bytes of the touched fields, with their names, of the changed documents after the change.
         var touchedBytes: Int
         /// The bytes of the changed documents' `_id`s.
         var idBytes: Int
-        /// The bytes of the journal's entries; 0 when none is kept.
+        /// The bytes of the journal's entries; 0 if the run keeps no journal.
         var journalBytes: Int
         /// How long a run rests after each chunk, as a multiple of the time that the chunk took.
         var nice: Double
@@ -20,10 +20,10 @@ package struct RunEstimate: Hashable, Sendable {
         var oplogCapacity: Int?
     }
 
-    /// How many documents a server is assumed to change in a second, in addition to reading and judging them.
+    /// How many documents a server is assumed to change in a second, after they are read and judged.
     package static let assumedWrites = 25_000
-    /// The bytes of an update's oplog entry without the `_id` and the fields that are set; for one field, mongod 6.0
-    /// has 147.
+    /// The bytes of an update's entry in the oplog, without the `_id` and the set fields; mongod 6.0 needs 147 for one
+    /// field.
     private static let entryOverhead = 150
 
     /// How long the run would take, in seconds.

@@ -7,24 +7,27 @@ import Running
 import Scanning
 import Steps
 
-/// The journal of a run: the attempts at its chunks, which documents each attempt has changed, and how durable that is.
+/// The journal of a run: the attempts at its chunks, the documents that each attempt changed, and whether a majority
+/// has this.
 struct RunJournal {
-    /// The current attempt at a chunk; `nil` once the journal records which documents it has changed.
+    /// The current attempt at a chunk; `nil` once the journal records which documents the attempt changed.
     private(set) var attempt: JournaledAttempt?
-    /// The fields that distinguish documents from later ones with the same `_id`s; `nil` before the first pass.
+    /// The fields that distinguish a document from a later document with the same `_id`; `nil` before the first pass.
     private(set) var evidence: DocumentEvidence?
-    /// How many documents were inserted in other collections and not linked, because the documents that were to link to
-    /// them had changed.
+    /// How many documents were inserted in other collections and have no link, because the documents that should link
+    /// to them changed.
     private(set) var unlinked = 0
-    /// The number that the journal stores for chunks that were read together: how many chunks were done before.
+    /// The number that the journal stores with chunks that were read together: the number of chunks that were done
+    /// before.
     var group = 0
-    /// Whether a majority has what the current chunk wrote, and its journal.
+    /// Whether a majority has the writes and the journal of the current chunk.
     var durability: WriteDurability
     /// Whether the server can read documents as they were at an earlier time.
     private let readsMoments: Bool
-    /// The number of the newest attempt in the journal; `nil` when it has to be read from there.
+    /// The number of the newest attempt in the journal; `nil` when it has to be read from the journal.
     private var sequence: Int64?
-    /// The numbers of the attempts at the current chunk for which the journal records which documents they changed.
+    /// The numbers of the attempts at the current chunk that are acknowledged: the journal records which documents they
+    /// changed.
     private var acknowledged: [Int64] = []
 
     /// - Parameters:
@@ -35,7 +38,7 @@ struct RunJournal {
         durability = WriteDurability(isReplicaSet: isReplicaSet)
     }
 
-    /// Starts a chunk, which has no attempts yet.
+    /// Starts a chunk, for which there are no attempts yet.
     mutating func begin() {
         (attempt, acknowledged) = (nil, [])
         durability.begin()
@@ -43,13 +46,13 @@ struct RunJournal {
 
     // MARK: Before the write
 
-    /// Chooses the fields that distinguish documents from later ones with the same `_id`s.
+    /// Chooses the fields that distinguish a document from a later document with the same `_id`.
     ///
-    /// They are the fields with the most different values among the first and the last documents, without those that
-    /// the job writes. A random sample would cost the server as much as thousands of writes.
+    /// These fields have the most different values in the first and the last documents, and the job does not write
+    /// them. A random sample would cost the server as much as thousands of writes.
     mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
         guard evidence == nil else { return }
-        // The fields that a refresh reads are expected to change.
+        // The fields that a refresh reads are expected to change, so they cannot identify a document.
         let followed = (job.refreshing?.steps ?? []).flatMap(\.step.sources).map(\.topLevel)
         let touched = Set(job.whole.touched + followed + SyncLock.fields + ["_id"])
         let isSmall = Expression(["$lt": [["$bsonSize": "$$ROOT"], .integer(DocumentEvidence.largest)]])
@@ -64,7 +67,7 @@ struct RunJournal {
         evidence = try DocumentEvidence.chosen(from: sample, without: touched)
     }
 
-    /// Writes the changes that are about to be made to the journal.
+    /// Writes the coming changes to the journal, before they are made.
     /// - Parameter key: the attempt's key in the journal; this function sets its number.
     /// - Returns: the documents that are in the journal, and may be written.
     mutating func write(
@@ -114,7 +117,8 @@ struct RunJournal {
         }
     }
 
-    /// Writes those journals of the chunk again, with majority, that a majority may lack: no election must lose them.
+    /// Writes the journals of the chunk again, with majority, if a majority may lack them, so that an election cannot
+    /// lose them.
     mutating func confirm(_ kernel: borrowing Kernel) throws {
         for journal in durability.unconfirmed { _ = try Self.send(journal, isFinal: true, kernel) }
         durability.confirmed()
@@ -122,14 +126,14 @@ struct RunJournal {
 
     // MARK: Documents that were ready for the first write
 
-    /// Stores the updates that are to change the attempt's documents.
+    /// Stores the updates that are planned for the attempt's documents.
     mutating func plan(_ updates: [ChunkWriter.Update]) { attempt?.updates = updates }
 
     /// Records that these updates of the attempt are about to be sent.
     mutating func willSend(_ updates: [ChunkWriter.Update]) { attempt?.willSend(updates) }
 
-    /// Records how to find out later which documents of the current attempt met the conditions of its updates before
-    /// the first one was sent.
+    /// Records how to find out later which documents met the condition of their update before the first update of the
+    /// attempt.
     mutating func noteStart(in namespace: Namespace, _ kernel: borrowing Kernel) throws {
         guard let documents = attempt?.documents, let updates = attempt?.updates, attempt?.start == nil else { return }
         attempt?.start = .unknown
@@ -143,7 +147,7 @@ struct RunJournal {
         }
     }
 
-    /// The most updates for which the server is asked which documents meet their conditions.
+    /// The most updates for which the server evaluates which documents meet the conditions.
     ///
     /// A client-side step has one update for each document.
     private static let maximumAsked = 200
@@ -206,7 +210,7 @@ struct RunJournal {
         ]
         if update.isBinary { command = command.appending("collation", ["locale": "simple"]) }
         if let time {
-            // The wait for a majority is limited, because the chunk's checkpoint reports a slow one better.
+            // The read waits for a majority, but not for long: the chunk's checkpoint reports a slow majority better.
             command = command.appending("readConcern", ["level": "snapshot", "atClusterTime": .timestamp(time)])
                 .appending("maxTimeMS", .long(kernel.lease.terms.writeLimit.milliseconds))
         }
@@ -230,15 +234,16 @@ struct RunJournal {
         attempt?.failed(error, isPerDocument: isPerDocument) == false
     }
 
-    /// Finds out which documents a write changed although its reply was lost; called before the write is sent again.
+    /// Finds out which documents a write without a reply has changed; the caller does this before it sends the write
+    /// again.
     mutating func recount(_ phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel) throws {
         guard let documents = attempt?.documents else { return }
         attempt?.recount(without: try Self.changed(documents, by: phase, in: collection, kernel))
     }
 
-    /// Records in the journal which documents the current attempt has changed, because undo restores no others.
+    /// Records in the journal which documents the current attempt has changed, because undo restores only these.
     ///
-    /// Normally the record does not wait for a majority: the chunk's checkpoint does.
+    /// This write normally does not wait for a majority; the chunk's checkpoint waits.
     mutating func acknowledge(
         _ phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel
     ) throws {
@@ -265,13 +270,13 @@ struct RunJournal {
         acknowledged.append(attempt.sequence)
     }
 
-    /// Deletes the records of which documents the chunk's attempts changed, because an election may have undone the
+    /// Deletes the records of the documents that the chunk's attempts changed, because an election may have undone the
     /// writes.
     func withdraw(_ kernel: borrowing Kernel) throws {
         try kernel.retrying { try kernel.store.journal.withdraw(acknowledged) }
     }
 
-    /// Returns which of the documents look as the phase would leave them.
+    /// Returns which of the documents look as they do after the phase.
     private static func changed(
         _ documents: [DueDocument], by phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel
     ) throws -> Set<BSONValue> {

@@ -4,20 +4,22 @@ import BSON
 struct RunTally {
     /// Chunks that are checkpointed.
     private(set) var chunks = 0
-    /// Documents that were changed, each counted once however many phases changed it, without those of ``uncounted``.
+    /// Documents that were changed, apart from those of ``uncounted``; a document counts once even if several phases
+    /// changed it.
     private(set) var documents = 0
-    /// Changes, one for each phase that changed a document.
+    /// The number of changes; a document counts once for each phase that changed it.
     private(set) var updates = 0
-    /// Changes by writes of the current chunk that no checkpoint counts yet.
+    /// Changes by the current chunk that are not in the other counts yet, because the chunk has no checkpoint.
     private(set) var uncounted = 0
-    /// The documents that an earlier phase changed, and those that the current phase may change for the first time.
+    /// The documents that an earlier phase changed, and the documents that the current phase may be the first to
+    /// change.
     ///
-    /// Both are among the documents that were read together; `nil` in a run of one phase.
+    /// Both belong to the documents that were read together. `nil` in a run of one phase.
     private var found: (changed: Set<BSONValue>, fresh: Set<BSONValue>)?
     /// Whether the counts may be too low, because a failed write may have changed more documents than are known.
     private(set) var isLow = false
 
-    /// How many documents of ``uncounted`` were not changed by an earlier phase.
+    /// How many of the documents in ``uncounted`` no earlier phase has changed.
     var uncountedDocuments: Int { found.map { min(uncounted, $0.fresh.count) } ?? uncounted }
 
     /// Starts to count documents that go through several phases.
@@ -32,14 +34,14 @@ struct RunTally {
     /// Counts an acknowledged write that changed `modified` documents.
     mutating func wrote(_ modified: Int) { uncounted += modified }
 
-    /// Counts a write that failed after it had changed `modified` documents; `nil` if the server does not report how
-    /// many.
+    /// Counts a write that failed after it changed `modified` documents; `nil` if the server does not report the
+    /// number.
     mutating func failed(_ modified: Int?) {
         uncounted += modified ?? 0
         isLow = isLow || modified == nil
     }
 
-    /// Counts the chunk after its checkpoint.
+    /// Counts the chunk, which now has a checkpoint.
     mutating func checkpointed() {
         chunks += 1
         takeOver()
@@ -47,7 +49,7 @@ struct RunTally {
 
     /// Drops ``uncounted``, because an election may have undone some of these changes.
     ///
-    /// It is unknown whether they are counted a second time when the chunk is run again, or not at all.
+    /// When the chunk runs again, they may be counted a second time or not at all.
     /// - Parameter isLow: whether the counts may be too low after that.
     mutating func giveUp(isLow: Bool) {
         self.isLow = self.isLow || isLow
@@ -55,7 +57,7 @@ struct RunTally {
         found?.fresh = []
     }
 
-    /// Adds ``uncounted`` to the counts, also without a checkpoint.
+    /// Adds ``uncounted`` to the other counts, even without a checkpoint.
     /// - Returns: how many documents were added.
     @discardableResult
     mutating func takeOver() -> Int {

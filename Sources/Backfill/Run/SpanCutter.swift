@@ -2,7 +2,7 @@ import BSON
 import Mongo
 import Steps
 
-/// Cuts a collection into ranges of `_id`s by a scan of its `_id` index, without reading a document.
+/// Divides a collection into ranges of `_id`s by a scan of its `_id` index, without reading a document.
 struct SpanCutter {
     let collection: MongoCollection
 
@@ -15,10 +15,10 @@ struct SpanCutter {
 
     /// Returns the range of about `documents` documents whose `_id`s follow `after`; it ends at `upper` at the latest.
     ///
-    /// The cursor options `min` and `max` are bounds in the index, over all BSON types. `min` includes its bound and
-    /// `max` does not.
+    /// The cursor options `min` and `max` limit the scan of the index across all BSON types. `min` includes its bound,
+    /// and `max` does not.
     func span(after: BSONValue?, upper: BSONValue, documents: Int) throws(MongoError) -> IDSpan {
-        // No `_id` is before MinKey, and the server refuses bounds with nothing between them.
+        // No `_id` is less than MinKey, and the server refuses bounds with nothing between them.
         guard upper != .minKey else { return IDSpan(after: after, through: upper) }
         var options = BSONBuilder()
         options.append("projection", ["_id": 1])
@@ -28,7 +28,7 @@ struct SpanCutter {
         options.append("max", ["_id": upper])
         options.append("skip", .integer(after == nil ? documents - 1 : documents))
         options.append("limit", 1)
-        // Sent as a command, because the driver's cursors refuse a bound that holds a field without a name.
+        // The read is sent as a command, because the driver's cursors refuse a bound with a field that has no name.
         return IDSpan(after: after, through: try collection.findBatch(options.finish()).first?["_id"] ?? upper)
     }
 }

@@ -4,11 +4,13 @@ import Jobs
 import Mongo
 import Steps
 
-/// Finds copied values whose source changed later: the job does not overwrite the target, which differs from now on.
+/// Finds copies that differ from their sources because a source changed after the job copied it; the job does not
+/// update them.
 ///
-/// A target that held another value before the job does not count: by the journal, the job never wrote it.
+/// A target that held another value before the job does not count, because the journal shows that the job did not write
+/// it.
 struct StaleCopies {
-    /// The most documents that are looked up in the journal for a step.
+    /// The most documents of one step that are looked up in the journal.
     private static let maximum = 10_000
 
     let job: CompiledJob
@@ -71,8 +73,8 @@ struct StaleCopies {
 
     private func isSuspect(_ after: [StepCount], _ index: Int) -> Bool {
         guard job.steps[index].client == nil, after.indices.contains(index) else { return false }
-        // A copy step that kept the target's value counts, too. A rename does not, because its removal of the old field
-        // reports it.
+        // A target that was kept counts for a copy step, too. It does not count for a rename, because the removal of
+        // the old field reports it.
         let keeps = job.job.steps.contains { $0.step == job.steps[index].step }
         return after[index].skipped.contains { left in
             left.count > 0

@@ -18,14 +18,15 @@ struct TouchedFields: ~Copyable {
     private static let evidenceMark = "__shipshape_evidence"
     private static let afterName = "a"
 
-    /// The size of the touched fields, in bytes, from which the old fields are read separately.
+    /// The size of the touched fields in bytes above which the old fields are read separately.
     ///
-    /// The old and the new fields must fit into one document of 16 MiB.
+    /// Otherwise, one document of at most 16 MiB has to hold the old and the new fields.
     private static let large = 7_500_000
 
-    /// - Parameter collectionUUID: the UUID of the collection that the job was planned on, so that the server refuses
-    ///   the read if the collection was replaced; `nil` if the server cannot compare it.
-    /// - Parameter evidence: further fields of each document, of which a digest is returned.
+    /// - Parameters:
+    ///   - collectionUUID: the UUID of the collection for which the job was planned, so that the server refuses the
+    ///     read if the collection was replaced; `nil` if the server cannot compare it.
+    ///   - evidence: further fields of each document, of which a digest is returned.
     init(
         _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
         evidence: DocumentEvidence
@@ -50,7 +51,7 @@ struct TouchedFields: ~Copyable {
             let others = try view.find(Self.evidenceMark).map { BSONDocument(copying: try view.document($0)) }
             let value = try view.value(id)
             let willBe = BSONDocument(copying: try view.document(after))
-            // If a large document changed between the two reads, undo finds that its digest differs, and skips it.
+            // If a large document changed between the two reads, its digest differs, so undo will skip it.
             let was =
                 before.type == .object
                 ? BSONDocument(copying: try view.document(before))
@@ -88,18 +89,17 @@ struct TouchedFields: ~Copyable {
             let isLong: BSONValue = ["$gt": [["$bsonSize": others], .integer(DocumentEvidence.largest)]]
             marks.append((evidenceMark, ["$cond": [isLong, ["$literal": [:]], others]]))
         }
-        // Not `$project`: if the document has an array under such a name, `$project` would put the fields into each
-        // element.
+        // `$project` would put the fields into each element if the document has an array under such a name.
         let kept = ["_id"] + marks.map(\.0)
         let entry = kept.map { ($0, BSONValue.string("$\($0)")) } + [(afterName, .object(fields))]
         return [["$set": .object(BSONDocument(marks))]] + phase.neededPipeline
             + [["$replaceWith": .object(BSONDocument(entry))]]
     }
 
-    /// Returns an expression for the positions of the named fields among all fields of the document.
+    /// Returns an expression for the positions of these fields among all fields of the document.
     private static func places(of names: [String]) -> BSONValue {
         let all: BSONValue = ["$map": ["input": ["$objectToArray": "$$ROOT"], "in": "$$this.k"]]
-        // Compares bytes, because `$indexOfArray` would compare strings by the collection's collation.
+        // The names are compared by their bytes, because `$indexOfArray` would use the collection's collation.
         let places = names.map { name -> BSONValue in
             let isThat = Expression.sameText(.variable("this"), .constant(.string(name)))
             return ["$indexOfArray": [["$map": ["input": "$$names", "in": isThat.bson]], true]]

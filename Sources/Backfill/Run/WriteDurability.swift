@@ -2,10 +2,9 @@ import BSON
 import JobState
 import Mongo
 
-/// Keeps track of whether a majority has everything that a chunk wrote; normally only the checkpoint waits for that.
+/// Tracks whether a majority has everything that a chunk wrote; normally only the checkpoint waits for the majority.
 ///
-/// The checkpoint's wait also confirms the earlier writes and the journal, if one primary acknowledged them all in one
-/// term.
+/// That wait also confirms the earlier writes and the journal, if one primary acknowledged them all in one term.
 struct WriteDurability {
     /// The journal of an attempt at a chunk, as it was sent.
     struct Journal {
@@ -14,16 +13,16 @@ struct WriteDurability {
         var touched: [String]
     }
 
-    /// Whether each write waits for a majority itself, because the server names no term in its replies.
+    /// Whether each write waits for a majority by itself, because the server's replies name no term.
     private(set) var waitsEachTime: Bool
     private var terms = ChunkTerms()
-    /// The journals of the current chunk that a majority is not known to have.
+    /// The journals of the current chunk that a majority may still lack.
     private(set) var unconfirmed: [Journal] = []
 
     /// - Parameter isReplicaSet: whether the server names the term in its replies.
     init(isReplicaSet: Bool) { waitsEachTime = !isReplicaSet }
 
-    /// Starts a chunk, which has written nothing yet.
+    /// Starts a chunk, which has not written anything yet.
     mutating func begin() { terms = ChunkTerms() }
 
     /// Adds the server's reply to a write.
@@ -35,7 +34,8 @@ struct WriteDurability {
         if !waitsEachTime { unconfirmed.append(journal) }
     }
 
-    /// Whether the checkpoint's reply confirms all that the chunk wrote; if not, an election may have undone some.
+    /// Whether the checkpoint's reply confirms all that the chunk wrote; if not, an election may have undone some of
+    /// it.
     mutating func isConfirmed(by checkpoint: BSONDocument) -> Bool {
         if waitsEachTime || terms.areConfirmed(by: checkpoint) { return true }
         if terms.isUnknown || WriteTerm(checkpoint) == nil { waitsEachTime = true }

@@ -6,19 +6,19 @@ import Steps
 
 /// The collections that a job reads or writes, for which a user needs privileges.
 package struct JobReach: Sendable {
-    /// The job's own collection.
+    /// The collection that the job writes.
     package let collection: Namespace
-    /// The collections in which steps look documents up.
+    /// The collections in which steps look up documents.
     package private(set) var lookedUp: [Namespace] = []
-    /// The collections in which steps look documents up by another field than `_id`.
+    /// The collections in which steps look up documents by a field other than `_id`.
     package private(set) var indexed: [Namespace] = []
     /// The collections in which steps insert documents.
     package private(set) var created: [Namespace] = []
-    /// Whether documents may become unsyncable, so that the ledger is read.
+    /// Whether the job may make documents unsyncable, so that it reads the ledger.
     package private(set) var countsUnsyncable = true
-    /// The internal ids of the sync engine's app; empty if the job's schemas do not name it.
+    /// The internal ids of the sync engine's app; empty if the job's schemas do not name the app.
     package private(set) var apps: [String] = []
-    /// Whether steps set marker fields in the documents that they are done with.
+    /// Whether steps mark the documents that they have changed, by marker fields.
     package private(set) var marks = false
 
     /// Creates the reach of a job of which only the collection is known.

@@ -4,10 +4,10 @@ import JobState
 import Jobs
 import Mongo
 
-/// Removal of the journal, the records and the marker fields that a finished job leaves in the deployment.
+/// The removal of what a finished job leaves in the deployment: its journal, records and marker fields.
 extension JobRegistry {
     /// Returns the plan of a job's clean-up, with the counts of what it would drop; nothing is written.
-    /// - Parameter named: The collection that the job's file names; `nil` when the operator gave the job's name alone.
+    /// - Parameter named: The collection that the job's file names; `nil` if the operator gave only the job's name.
     /// - Throws: ``RunError`` when no such job was started, or it is not done; ``MongoError``.
     package func planCleanup(of job: String, on named: Namespace? = nil) throws -> CleanupPlan {
         let store = try store(job)
@@ -29,18 +29,20 @@ extension JobRegistry {
         return MarkerRemoval(job: job, pool: pool, stateDatabase: stateDatabase)
     }
 
-    /// Drops what was planned, under the job's lease, so that no run can start in the meantime.
+    /// Drops what the plan lists.
+    ///
+    /// The job's lease is held, so that no run can start in the meantime.
     ///
     /// If a clean-up dies, the next one repeats it.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job, of kind `notDone` when a runner has
-    ///   started it again, and of kind `stopped`; ``MongoError``.
+    ///   started the job again, and of kind `stopped`; ``MongoError``.
     package func cleanUp(_ plan: CleanupPlan, stop: StopSignal = StopSignal()) throws {
         let store = try store(plan.job)
-        // The job is marked as cleaned up first, because a run that started without the marker fields would do the
-        // steps again.
+        // The job is marked as cleaned up first. Otherwise, a run that starts without the marker fields would repeat
+        // the steps.
         let remedy = "clean it up when that runner is done"
         try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { _ in
-            // A run may have started again before the lease was taken.
+            // Another runner may have run the job again before the lease was taken.
             try checkDone(plan.job, store)
             try store.jobs.steer(["cleaned": JobStore.mark(by: person)], what: "cleaned up", by: person)
         }
@@ -85,15 +87,15 @@ package struct CleanupPlan: Sendable {
     package var job: String
     /// The collection that the job wrote.
     package var namespace: Namespace?
-    /// How many documents the job's journal has; 0 when the job kept no journal, or when it was dropped before.
+    /// How many documents the job's journal has; 0 if the job kept no journal, or if its journal was dropped before.
     package var journal = 0
-    /// How many records of skipped documents there are.
+    /// The number of records of skipped documents.
     package var skipped = 0
-    /// How many reservations there are of documents that the ledger has shown since.
+    /// The number of reservations whose documents the ledger has shown.
     package var seenReservations = 0
-    /// How many reservations there are of documents that the ledger does not show yet.
+    /// The number of reservations whose documents the ledger has not shown yet.
     ///
-    /// They take room below the limit, and stay.
+    /// These reservations are not dropped, because they take room below the limit.
     package var pendingReservations = 0
     /// The marker fields, in which each document records that a step of the job is done.
     package var markers: [FieldPath] = []

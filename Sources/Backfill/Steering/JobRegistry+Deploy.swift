@@ -10,16 +10,18 @@ import SchemaChange
 package import ServerSchema
 import Steps
 
-/// The evidence for a deploy of the next schema.
+/// The evidence that the next schema is deployed.
 package enum DeployEvidence: Hashable, Sendable {
     /// The collection's own validator is the next schema.
     case validator
-    /// There is no evidence, so the operator's word is taken; the text says why there is none.
+    /// The operator's word alone; the text says why there is no better evidence.
     case word(String)
 }
 
 extension JobRegistry {
-    /// Returns the evidence that a job's next schema is the active one, for which it reads the collection's validator.
+    /// Returns the evidence that a job's next schema is the active one.
+    ///
+    /// To find it, reads the collection's validator.
     /// - Parameter next: the job's next schema, if its file is known.
     /// - Throws: ``RunError`` when no such job was started, when it names no next schema, or when the validator is
     ///   another schema; ``MongoError``.
@@ -51,19 +53,20 @@ extension JobRegistry {
                 + (changes.count > 1 ? " and \(changes.count - 1) more" : "") + "; nothing was recorded")
     }
 
-    /// Records that a job's next schema is now the active one, which judges the documents from the job's next chunk on.
+    /// Records that a job's next schema is the active one; from the next chunk on, the job judges documents by that
+    /// schema.
     /// - Throws: ``RunError`` when no such job was started; ``MongoError``.
     package func deployed(_ job: String, by evidence: DeployEvidence) throws {
         try checkNotUndone(job)
         let store = try store(job)
-        // The job's record is read first, so that a damaged one is reported and not written to.
+        // The job's record is read first, so that a damaged record is reported instead of changed.
         _ = try store.jobs.record()
         guard try store.jobs.recordDeploy(isVerified: evidence == .validator, by: person) != nil else {
             throw try unknown(job)
         }
     }
 
-    /// Returns the names of the jobs that wait for the deploy of their next schemas.
+    /// Returns the names of those jobs that wait for the deploy of their next schemas.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func waitingForDeploy(_ entries: [JobFolder.Entry]) throws -> Set<String> {
         let waiting = try entries.filter { entry in
@@ -76,7 +79,7 @@ extension JobRegistry {
 
     /// Removes the record of a deploy, because the deploy was undone.
     /// - Returns: whether a deploy was recorded.
-    /// - Throws: as ``deployed(_:by:)`` does.
+    /// - Throws: the same errors as ``deployed(_:by:)``.
     package func revokeDeploy(_ job: String) throws -> Bool {
         guard let record = try store(job).jobs.record() else { throw try unknown(job) }
         guard Control(record).deployed != nil else { return false }
@@ -85,15 +88,15 @@ extension JobRegistry {
     }
 }
 
-/// Release of room in the unsync budget that documents still take although they fit the active schema now.
+/// The release of reservations whose documents fit the active schema now.
 extension JobRegistry {
-    /// Releases the reservations of documents in the job's collection that fit the schema which is active for the job
-    /// now.
+    /// Releases the reservations of documents in the job's collection that fit the schema which is now active for the
+    /// job.
     ///
     /// It reads all documents that jobs made unsyncable there. A document keeps its reservation while the ledger may
     /// still show it.
-    /// - Returns: how many of these documents fit; `nil` if that is unknown for lack of a schema, a record or a
-    ///   privilege.
+    /// - Returns: how many of these documents fit; `nil` if that is unknown, because a schema, a record or a privilege
+    ///   is missing.
     package func freeRoom(of job: String) throws -> Int? {
         let store = try store(job)
         guard let record = try store.jobs.record(),

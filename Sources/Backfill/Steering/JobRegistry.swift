@@ -14,7 +14,7 @@ package struct JobRegistry: Sendable {
     /// The name of the operator, as logs show it.
     let person: String
 
-    /// Stores the name of the state database; nothing is opened yet.
+    /// Creates a registry for the state database of this name, without opening a connection.
     package init(_ stateDatabase: String, on pool: ClientPool, as person: String = Operator.current) {
         self.stateDatabase = stateDatabase
         self.pool = pool
@@ -27,9 +27,9 @@ package struct JobRegistry: Sendable {
             identity: RunnerIdentity.current(), terms: LeaseTerms(duration: .seconds(30)))
     }
 
-    /// Returns the state of each job in `jobs` that was started, by the job's name.
+    /// Returns the states of those jobs in `jobs` that were started, by the jobs' names.
     ///
-    /// It is the state in which the job's runner left it, such as `done` or `undone`.
+    /// A state is a word such as `done` or `undone`, as the job's last runner stored it.
     package func states(of jobs: [String]) throws(MongoError) -> [String: String] {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         let names = BSONValue.array(of: jobs.map { .string($0) })
@@ -41,13 +41,13 @@ package struct JobRegistry: Sendable {
         return states
     }
 
-    /// Returns the collections that a job reads or writes, by its record; `nil` when no job of that name was started.
+    /// Returns the collections that a job reads or writes, by its record; `nil` if no job of that name was started.
     /// - Throws: ``MongoError``.
     package func reach(of job: String) throws -> JobReach? {
         guard let record = try store(job).jobs.record(),
             let namespace = record["ns"]?.text.flatMap({ Namespace($0) })
         else { return nil }
-        // If this version cannot read the job's text, the command that needs it reports that.
+        // If this version cannot read the job's text, the error is left to the command that needs the text.
         let compiled = try? StoredJob.compile(record, assuming: CheckOptions())
         return compiled.map(JobReach.init) ?? JobReach(collection: namespace)
     }
@@ -58,7 +58,7 @@ package struct JobRegistry: Sendable {
         return try client.ids("jobs").compactMap(\.text)
     }
 
-    /// Returns the error for a name under which no job was started.
+    /// Returns the error for a name of which no job was started.
     func unknown(_ job: String) throws(MongoError) -> RunError {
         let names = try names()
         let hint = Spelling.hint(for: job, among: names).map { " (\($0))" } ?? ""
@@ -69,12 +69,12 @@ package struct JobRegistry: Sendable {
 }
 
 extension JobRegistry {
-    /// Returns the state of a job; `nil` when no job of that name was started.
+    /// Returns the state of a job; `nil` if no job of that name was started.
     /// - Parameter stalledAfter: how long a job may be silent before it counts as stalled.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func status(of job: String, stalledAfter: Duration) throws -> JobStatus? {
         let store = try store(job)
-        // Both records are read with the server's time, because the lease is compared with it.
+        // The server's time is read with the records, because the end of the lease is compared with it.
         guard let record = try store.client.firstChecked("jobs", ["_id": .string(job)], adding: ["now": "$$NOW"]) else {
             return nil
         }
@@ -86,8 +86,8 @@ extension JobRegistry {
         }
         status.pendingReservations = try store.client.count("harm", ["_id.job": .string(job), "seen": false])
         if status.work.processed != nil, status.work.estimate == nil, let namespace = status.namespace {
-            // A count by metadata needs `find` on the collection. Without that privilege, no share of the work is
-            // shown.
+            // A count by metadata needs the privilege `find` on the collection. Without it, the status shows no share
+            // of the work.
             status.work.estimate = try? store.client.client.collection(namespace).estimatedCount()
         }
         return status
@@ -103,7 +103,9 @@ extension JobRegistry {
         return all
     }
 
-    /// Returns the state of a named job; with its file, the job need not have been started.
+    /// Returns the state of a job.
+    ///
+    /// If its file is given, the job need not have been started.
     /// - Throws: ``RunError`` when no job of that name was started, and no file is given.
     package func status(of job: String, of file: Job?, stalledAfter: Duration) throws -> JobStatus {
         if let status = try status(of: job, stalledAfter: stalledAfter) { return status }
@@ -124,8 +126,8 @@ extension JobRegistry {
     }
 
     /// Ends a job's pause.
-    /// - Returns: the pause that was in force; `nil` when there was none.
-    /// - Throws: as ``pause(_:note:)`` does.
+    /// - Returns: the pause that was in force; `nil` if there was none.
+    /// - Throws: the same errors as ``pause(_:note:)``.
     package func resume(_ job: String) throws -> Control.Mark? {
         guard let record = try store(job).jobs.record() else { throw try unknown(job) }
         guard let paused = Control(record).paused else { return nil }
@@ -139,10 +141,10 @@ extension JobRegistry {
         throw undo.refusal(of: job)
     }
 
-    /// Runs `body` under the job's lease, so that no runner can hold the job.
+    /// Runs `body` while it holds the job's lease, so that no runner can hold the job.
     ///
-    /// `body` has to call its argument at intervals, which keeps the lease.
-    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job; what `body` throws.
+    /// `body` must call its argument at intervals to keep the lease.
+    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job; the errors of `body`.
     func withLease(
         of job: String, _ store: borrowing StateStore, for use: RangeStore.Use, orElse remedy: String,
         _ body: (_ keep: () throws -> Void) throws -> Void
@@ -166,14 +168,14 @@ extension JobRegistry {
     }
 
     func steer(_ job: String, _ changes: BSONDocument, _ what: String) throws {
-        // A damaged record is reported before it is written to.
+        // The record is read first, so that a damaged record is reported instead of changed.
         _ = try store(job).jobs.record()
         guard try store(job).jobs.steer(changes, what: what, by: person) != nil else { throw try unknown(job) }
     }
 }
 
 extension JobRegistry {
-    /// A limit that is in force for a job, and whether the job file or an operator set it.
+    /// A limit that is in force for a job.
     package struct LimitInForce: Hashable, Sendable {
         /// The limit's name below `limits` in a job file.
         package var name: String
@@ -184,7 +186,7 @@ extension JobRegistry {
     }
 
     /// Sets limits of a started job; an empty value restores the limit of the job file.
-    /// - Throws: ``JobError`` for a limit that would be an error in a job file, too; ``RunError``; ``MongoError``.
+    /// - Throws: ``JobError`` for a limit that a job file cannot have either; ``RunError``; ``MongoError``.
     package func tune(_ job: String, _ changes: [LimitOverride]) throws {
         try checkNotUndone(job)
         let (parsed, control) = try read(job)
@@ -205,7 +207,7 @@ extension JobRegistry {
     }
 
     /// Returns all limits of a job that are in force.
-    /// - Throws: as ``tune(_:_:)`` does.
+    /// - Throws: the same errors as ``tune(_:_:)``.
     package func limits(of job: String) throws -> [LimitInForce] {
         let (parsed, control) = try read(job)
         let overridden = Set(control.limits.map(\.name))
@@ -226,11 +228,11 @@ extension JobRegistry {
     }
 }
 
-/// Binding a job to its collection again, after the collection's UUID changed.
+/// The binding of a job to its collection after the collection's UUID changed.
 extension JobRegistry {
-    /// Compares the collection that exists now with the job's journal; nothing is written.
-    /// - Parameter named: The collection that the job's file names; `nil` when the operator gave the job's name alone.
-    /// - Returns: the comparison; `nil` when the job is bound to the collection that exists now.
+    /// Compares the existing collection with the job's journal; nothing is written.
+    /// - Parameter named: The collection that the job's file names; `nil` if the operator gave only the job's name.
+    /// - Returns: the comparison; `nil` if the job is already bound to the existing collection.
     /// - Throws: ``RunError`` when no such job was started, a runner holds the job, or there is no such collection;
     ///   ``MongoError``.
     package func planRebinding(of job: String, on named: Namespace? = nil) throws -> RebindPlan? {
@@ -246,8 +248,8 @@ extension JobRegistry {
         return plan
     }
 
-    /// Binds the job to the collection that the plan was made for, under the job's lease.
-    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job, of kind `bindingChanged` when the
+    /// Binds the job to the collection for which the plan was made; takes the job's lease for that.
+    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job; of kind `bindingChanged` when the
     ///   collection is another one, or when the job or the collection changed after the plan was made; ``MongoError``.
     package func rebind(_ plan: RebindPlan) throws {
         guard !plan.isAnother else {
@@ -281,14 +283,14 @@ extension JobRegistry {
 
 /// The records of the jobs that migrations have applied.
 extension JobRegistry {
-    /// Returns the records of all jobs that migrations have run to their end, in the order of the jobs' names.
+    /// Returns the records of all jobs that migrations have completed, in the order of the jobs' names.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func applied() throws -> [AppliedJob] {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         return try client.allChecked("migrations", [:]).compactMap(AppliedJob.init).sorted { $0.job < $1.job }
     }
 
-    /// Returns the facts about each job in `names` that was started, by the job's name.
+    /// Returns the facts about those jobs in `names` that were started, by the jobs' names.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func aftermath(of names: [String]) throws -> [String: JobAftermath] {
         let begun = Set(try self.names()).intersection(names)
@@ -305,8 +307,8 @@ extension JobRegistry {
 
     /// Records a job as applied, unless it is recorded already.
     ///
-    /// If a run dies before this, the next run records the job.
-    /// - Parameter isAgain: whether the job was applied before and was run again, so that its record is updated.
+    /// If a run dies before the job is recorded, the next run records it.
+    /// - Parameter isAgain: whether the job was applied before and has run again, so that its record is updated.
     package func record(_ entry: JobFolder.Entry, hasFindings: Bool, isAgain: Bool = false) throws(MongoError) {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         try client.createIfAbsent(

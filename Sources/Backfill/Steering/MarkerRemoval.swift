@@ -11,11 +11,11 @@ import Steps
 
 /// Removes the marker fields, in which documents record that a step of the job is done.
 ///
-/// A field that does not hold what the steps wrote stays.
+/// A marker field with another value than the steps wrote is not removed.
 ///
 /// The removal is a job of its own, `JOB.cleanup`, so that it runs fenced and in chunks, and can be resumed if it dies.
-/// Without the marker fields every document would need the original job again, so that job must be marked as cleaned up
-/// before.
+/// Without the marker fields, every document would need the original job again. The original job must therefore be
+/// marked as cleaned up before the removal.
 struct MarkerRemoval {
     let job: Job
     let pool: ClientPool
@@ -30,28 +30,28 @@ struct MarkerRemoval {
         return present
     }
 
-    /// Returns a document for which a condition holds, with its `_id` alone; `nil` if there is none.
+    /// Returns the `_id` of one document that meets a condition; `nil` if there is none.
     private func first(_ condition: Expression) throws(MongoError) -> BSONDocument? {
         var cursor = try pool.client().collection(job.namespace).find(
             condition.filter, options: ["projection": ["_id": 1], "limit": 1])
         return try cursor.nextDocument()
     }
 
-    /// Returns the marker fields of all steps.
+    /// Returns the marker fields of all steps of the job.
     static func markers(of job: Job) -> [FieldPath] {
         var seen: Set<FieldPath> = []
         return job.steps.compactMap { $0.step.kind.marker }.filter { seen.insert($0).inserted }
     }
 
     /// Removes the marker fields, and the state of the job that removed them.
-    /// - Throws: ``RunError`` when documents keep their marker fields, or the removal was asked to stop;
-    ///   ``MongoError``. The next clean-up continues.
+    /// - Throws: ``RunError`` when documents keep their marker fields, or the removal was asked to stop; the next
+    ///   clean-up then continues. ``MongoError``.
     func run(stop: StopSignal) throws {
         let runner = try runner(stop)
         let report = try runner.run(try runner.plan(on: pool), on: pool)
         let store = StoreClient(database: stateDatabase, client: try pool.client())
         let name = BSONValue.string(name)
-        // The errors below report the skipped documents, so their records are not needed.
+        // The records of skipped documents are not needed, because the errors below report these documents.
         try store.deleteAll("failed", ["_id.job": name])
         if case .stopped(let reason) = report.outcome {
             throw RunError(
@@ -76,7 +76,7 @@ struct MarkerRemoval {
 
     /// Creates the runner of the removal.
     ///
-    /// The text of its job does not depend on which markers are left, so that a stopped removal can be resumed.
+    /// The text of its job does not depend on which marker fields are left, so that a stopped removal can be resumed.
     private func runner(_ stop: StopSignal) throws -> BackfillRunner {
         let markers = Self.markers(of: job)
         var removal = job
@@ -99,7 +99,7 @@ struct MarkerRemoval {
 extension MarkerRemoval {
     /// Returns a message for each marker field that documents have before the job's first run; empty if there are none.
     ///
-    /// Such a field would make the documents look done.
+    /// Because of such a field, the job would skip the documents as done.
     func obstacles() throws(MongoError) -> [String] {
         var obstacles: [String] = []
         for located in job.steps {

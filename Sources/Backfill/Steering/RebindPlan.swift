@@ -4,7 +4,7 @@ import Mongo
 import Scanning
 import Steps
 
-/// The comparison of a job's journal with its collection, whose UUID is no longer the one that the job was started on.
+/// The comparison of a job's journal with its collection, whose UUID has changed since the job was started.
 package struct RebindPlan: Sendable {
     /// The job's name.
     package let job: String
@@ -14,30 +14,30 @@ package struct RebindPlan: Sendable {
     package let was: BSONValue
     /// The UUID of the existing collection.
     package let now: BSONValue
-    /// How many changes the job's journal holds.
+    /// The number of changes in the job's journal.
     package internal(set) var changes = 0
-    /// How many of ``changes`` belong to documents that exist and are the ones that the job changed.
+    /// How many of ``changes`` belong to documents that exist and are the same documents that the job changed.
     package internal(set) var same = 0
     /// How many of ``changes`` belong to documents that do not exist.
     package internal(set) var gone = 0
-    /// How many of ``changes`` belong to documents whose `_id` another document has now.
+    /// How many of ``changes`` belong to an `_id` that another document has now.
     package internal(set) var others = 0
-    /// Whether the last document of the last checkpoint exists; `nil` if there is no checkpoint, or if the journal
-    /// holds changes.
+    /// Whether the last document of the last checkpoint exists; `nil` if there is no checkpoint, or if the journal has
+    /// changes.
     package internal(set) var hasLast: Bool?
 
-    /// How many of ``changes`` belong to documents that exist, and of which it is unknown whether they are the same.
+    /// How many of ``changes`` belong to existing documents of which it is unknown whether they are the same.
     package var unidentified: Int { changes - same - gone - others }
 
-    /// Whether the collection is another one: most documents that can be identified are missing, or are other
+    /// Whether the collection is another one: of the documents that can be identified, most do not exist or are other
     /// documents.
     ///
-    /// Users delete some documents, and never most of them at once.
+    /// Users delete some documents, but not most of them at once.
     package var isAnother: Bool { (gone + others) * 2 > changes - unidentified }
 }
 
 extension RebindPlan {
-    /// Compares the job's journal with the collection that exists now.
+    /// Compares the job's journal with the existing collection.
     mutating func compare(_ store: borrowing StateStore) throws {
         let collection = store.client.client.collection(namespace)
         var position: JournalPosition?
@@ -67,7 +67,8 @@ extension RebindPlan {
                 if try part.evidence.isReplaced(document, since: evidence) { others += 1 } else { same += 1 }
                 continue
             }
-            // Without evidence, a document counts as the same if its fields are as the job wrote or found them.
+            // Without evidence, a document counts as the same if its fields are as the job wrote them, or as the job
+            // found them.
             let group = part.groups[entry.group]
             let now = try group.fields(of: document)
             if JournalDigest(of: now) == group.after || (!now.isEmpty && now == group.before) { same += 1 }
@@ -84,17 +85,17 @@ extension RebindPlan {
     }
 }
 
-/// The collection of a started job, which is read from the job's record and checked.
+/// The collection of a started job, as the job's record names it.
 struct RecordedCollection {
-    /// The collection that the job's file names; `nil` when the operator gave the job's name alone.
+    /// The collection that the job's file names; `nil` if the operator gave only the job's name.
     var named: Namespace?
-    /// The database that holds the state of jobs.
+    /// The name of the database that holds the state of jobs.
     let stateDatabase: String
     /// The ledger that `--ledger` names; `nil` if it names none.
     var ledger: Namespace?
 
-    /// Returns the collection, if a command may write to it, and if the job's file does not name another one.
-    /// - Throws: ``RunError``.
+    /// Returns the collection that a job's record names.
+    /// - Throws: ``RunError`` when the job's file names another collection, or when no command may write to this one.
     func namespace(of record: BSONDocument, _ job: String) throws(RunError) -> Namespace {
         guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
             throw RunError(.checkpointUnreadable, "the record of job \"\(job)\" names no collection")

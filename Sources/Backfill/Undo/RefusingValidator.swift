@@ -6,21 +6,22 @@ import Mongo
 import ServerSchema
 import Steps
 
-/// The check whether a validator would refuse documents with their fields as before the job.
+/// The check whether a validator would refuse restored documents, which have their fields as before the job.
 ///
-/// The server makes the check, because it alone knows all of the validator's language.
+/// The server makes the check, because only the server understands every operator of a validator.
 extension RefusingValidator {
-    /// The server's code for a document that does not fit its validator.
+    /// The server's error code for a document that does not fit its validator.
     private static var misfit: Int { MongoError.Code.documentValidationFailure.rawValue }
 
-    /// Returns the `_id`s of the documents that the validator would refuse once restored, each with the server's error
-    /// code.
+    /// Returns the `_id`s of the documents that the validator would refuse once they are restored, each with the
+    /// server's error code.
     func refused(
         _ due: [Restoring], in collection: MongoCollection, _ retry: RetryPolicy
     ) throws -> [BSONValue: Int] {
         guard !due.isEmpty else { return [:] }
         let before = try refused(due.map { try $0.restored() }, in: collection, retry)
-        // At level "moderate", a document that does not fit the validator already may be changed.
+        // At level "moderate", the server accepts a change of a document that did not fit the validator before the
+        // change.
         guard isModerate, !before.isEmpty else { return before }
         let misfits = try refused(due.filter { before[$0.id] != nil }.map(\.current), in: collection, retry)
         return before.filter { misfits[$0.key] == nil }
@@ -29,8 +30,7 @@ extension RefusingValidator {
     private func refused(
         _ documents: [BSONDocument], in collection: MongoCollection, _ retry: RetryPolicy
     ) throws -> [BSONValue: Int] {
-        // A document that is too large for a command is also too large for an update, which reports that when it is
-        // sent.
+        // A document that is too large for a command is not checked; the update that restores it will report its size.
         let documents = documents.filter { $0.bytes.count < RestoringStatements.largest }
         return try documents.map(BSONValue.object).commandSlices().reduce(into: [:]) { all, slice in
             all.merge(try refused(slice, in: collection, retry)) { $1 }
@@ -43,7 +43,7 @@ extension RefusingValidator {
         let pipeline: [BSONDocument] =
             MongoCollection.stages(supplying: documents.compactMap(\.document))
             + [["$match": ["$nor": [.object(condition)]]], ["$project": ["_id": 1]]]
-        // Sent as a command, because the driver's cursors do not accept a field without a name.
+        // The check is sent as a command, because the driver's cursors refuse a field without a name.
         let command: BSONDocument = [
             "aggregate": .string(collection.namespace.collection),
             "pipeline": .array(of: pipeline.map { .object($0) }),
@@ -54,7 +54,8 @@ extension RefusingValidator {
             let found = reply["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? []
             return Dictionary(found.compactMap { $0["_id"] }.map { ($0, Self.misfit) }) { $1 }
         } catch let error as MongoError where error.isOfOneDocument {
-            // An expression of the validator fails at a document, as it would in a write; halving finds which one.
+            // The validator's expression fails for a document, as it would in a write. That document is found by
+            // halving.
             guard documents.count > 1 else {
                 return documents.first?.document?["_id"].map { [$0: error.code.rawValue] } ?? [:]
             }
@@ -67,7 +68,7 @@ extension RefusingValidator {
 
     /// Returns a note on the documents that the validator refuses; empty if there are none.
     ///
-    /// It is called once all documents are compared.
+    /// The caller calls it after all documents are compared.
     func notes(_ tally: UndoTally, of namespace: Namespace) -> [String] {
         let count = tally.report.filter { $0.left.reason == .refused && $0.left.code == Self.misfit }.reduce(0) {
             $0 + $1.count

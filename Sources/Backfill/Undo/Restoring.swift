@@ -7,25 +7,26 @@ import Mongo
 struct Restoring {
     let id: BSONValue
     let group: JournalGroup
-    /// The index of the group in the journal's document; documents with the same index are restored in the same way.
+    /// The index of the group in its part of the journal; documents with the same index are restored in the same way.
     let groupIndex: Int
-    /// The evidence that distinguishes the document from another one with the same `_id`, for when it is read again.
+    /// The evidence that distinguishes the document from another one with the same `_id`; used when the document is
+    /// read again.
     var evidence: ArraySlice<UInt8>?
-    /// The document as it was read: all of it, or only the fields that undo needs.
+    /// The document as it was read; either the whole document, or only the fields that undo needs.
     let current: BSONDocument
-    /// Whether the whole document must still be as it was read when it is written.
+    /// Whether the write requires that the whole document is still as it was read.
     ///
-    /// Only for that state was it judged that the restore does not make the document unsyncable.
+    /// Only in that state is the document known not to become unsyncable by the restore.
     var isWatched = false
 
     /// Returns the document with the changed fields as they were before the job.
     func restored() throws(BSONError) -> BSONDocument { try group.restored(current) }
 
-    /// Returns the update that restores documents of one group which are still as they were read; `nil` for no
+    /// Returns the update that restores those documents of one group which are still as they were read; `nil` for no
     /// documents.
     ///
-    /// The update writes the changed fields and no others. But if a removed field has to return to its position, a
-    /// pipeline writes the whole document, because a pipeline takes every byte as it is.
+    /// The update writes only the changed fields. But if a removed field has to return to its position, a pipeline
+    /// writes the whole document, because a pipeline keeps every byte of it.
     /// - Parameters:
     ///   - documents: documents of one group, with the same values in the changed fields.
     ///   - isPlaced: whether restored fields return to their positions; otherwise they are put at the end.
@@ -52,7 +53,8 @@ struct Restoring {
         let filter: BSONDocument = [
             "_id": ["$in": .array(of: documents.map(\.id))], "$expr": Expression.all(conditions).bson,
         ]
-        // Strings are compared by their bytes, unless an `_id` is a string: only the collection's collation finds that.
+        // Strings are compared by their bytes. If an `_id` contains a string, the collection's collation is used,
+        // because only that finds the `_id`.
         let isBinary = !documents.contains { $0.id.dependsOnCollation }
         return UpdateStatement(
             filter, update, isMulti: !isPlaced, hint: ["_id": 1],

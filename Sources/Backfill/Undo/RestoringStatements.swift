@@ -3,19 +3,19 @@ import JobState
 import Jobs
 import Mongo
 
-/// The updates that restore documents which are still as they were read.
+/// The updates that restore documents, if these are still as they were read.
 struct RestoringStatements {
     /// The statements, each for documents that are restored in the same way.
     private(set) var all: [UpdateStatement] = []
     /// The documents of each statement.
     private var groups: [[Restoring]] = []
-    /// The `_id`s of documents that fit into no command, because it must hold the compared and the restored fields.
+    /// The `_id`s of documents that are too large for a command, which must hold the compared and the restored fields.
     private(set) var tooLarge: [BSONValue] = []
-    /// How many documents get restored fields at their end, because a command that keeps the positions would be too
-    /// large.
+    /// The number of documents with restored fields at their end, because a command that keeps the positions would be
+    /// too large.
     private(set) var moved = 0
 
-    /// The most bytes of a statement, so that a command with that statement alone has less than 16 MiB.
+    /// The most bytes of a statement; a command with only this statement then has less than 16 MiB.
     static let largest = (16 << 20) - (16 << 10)
 
     /// - Parameters:
@@ -31,7 +31,8 @@ struct RestoringStatements {
             if isPlaced, one.byteCount >= Self.largest,
                 let other = try Restoring.statement(group, under: lease, isPlaced: false)
             {
-                // The command would hold the document twice, but the changed fields alone may fit.
+                // The command would hold the document twice and be too large. A command with only the changed fields
+                // may fit.
                 (one, isPlaced) = (other, false)
                 moved += 1
             }
@@ -54,14 +55,15 @@ struct RestoringStatements {
         }
     }
 
-    /// Returns the `_id` of the only document of a statement; `nil` if it has several.
+    /// Returns the `_id` of a statement's document; `nil` if the statement has several documents.
     func onlyDocument(of statement: Int) -> BSONValue? {
         groups[statement].count == 1 ? groups[statement].first?.id : nil
     }
 
-    /// Returns groups of documents that are restored in the same way, enough groups for all connections.
+    /// Returns groups of documents that are restored in the same way, with enough groups for all connections.
     ///
-    /// A document whose field positions matter, or all of which must be as it was read, is a group of its own.
+    /// A document is a group of its own if its fields return to their positions, or if all of it must be as it was
+    /// read.
     private static func groups(_ documents: [Restoring], for concurrency: Int) -> [[Restoring]] {
         var alike: [Int: [Restoring]] = [:]
         var alone: [[Restoring]] = []
@@ -73,7 +75,7 @@ struct RestoringStatements {
             }
         }
         let shared = alike.sorted { $0.key < $1.key }.map(\.value)
-        // One large group is split, so that every connection has work.
+        // Large groups are divided, so that every connection has work.
         return (shared.count < concurrency ? shared.flatMap { $0.parts(concurrency, least: 50) } : shared) + alone
     }
 }

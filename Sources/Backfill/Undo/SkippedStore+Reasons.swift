@@ -2,7 +2,7 @@ import BSON
 import JobState
 import Mongo
 
-/// The records of the documents that an undo skips, with the reasons of ``UndoReport``.
+/// The records of the documents that an undo skips, with the reasons that ``UndoReport`` defines.
 extension SkippedStore {
     func add(_ ids: [BSONValue], because reason: UndoReport.Reason, code: Int?) throws(MongoError) {
         try add(ids, because: reason.rawValue, code: code)
@@ -14,7 +14,7 @@ extension SkippedStore {
         try add(ids, of: namespace, because: reason.rawValue)
     }
 
-    /// Returns the documents of the job's collection that undos skipped, each with its reason.
+    /// Returns the documents of the job's collection that undos skipped, each with the reason.
     func ofJob() throws -> [(id: BSONValue, left: UndoReport.LeftDocument)] {
         var found: [(id: BSONValue, left: UndoReport.LeftDocument)] = []
         try each(ofOthers: false) { entry in

@@ -11,7 +11,7 @@ internal import SystemPackage
 enum StoredJob {
     /// Compiles the job.
     ///
-    /// If the deploy of the job's next schema is recorded, the job is judged by that schema.
+    /// If the deploy of the job's next schema is recorded, that schema judges the documents.
     static func compile(_ record: BSONDocument, assuming assumptions: CheckOptions) throws -> CompiledJob {
         let job = try job(record)
         let next = try schema("next", of: record, for: job)
@@ -19,7 +19,7 @@ enum StoredJob {
         return try CompiledJob(job, active: active, next: next, assuming: assumptions)
     }
 
-    /// Reads the text of the job's file, and returns the job for the database in which it ran.
+    /// Returns the job in the record, for the database in which it ran.
     static func job(_ record: BSONDocument) throws(JobError) -> Job {
         let name = record["_id"]?.text ?? ""
         let job = try JobFile.parse(past: record["text"]?.text ?? "", path: "\(name).yml")
@@ -29,8 +29,8 @@ enum StoredJob {
 
     /// Returns the schema with this role; `nil` if the record has none.
     ///
-    /// The files of the schema are written to a temporary folder, because only the reader of schemas knows which files
-    /// make one.
+    /// The schema's files are written to a temporary folder, because the reader of schemas decides which files belong
+    /// together.
     private static func schema(_ role: String, of record: BSONDocument, for job: Job) throws -> ServerSchema? {
         let files = (record["schemas"]?.document?.values ?? []).compactMap(\.document).filter {
             $0["role"]?.text == role

@@ -7,12 +7,12 @@ import Mongo
 import Running
 import Steps
 
-/// The procedure for one batch of the journal's entries: read, compare, judge, restore, record the skipped documents.
+/// The procedure for one batch of entries of the journal: read, compare, judge, restore, record the skipped documents.
 extension UndoLoop {
     enum Attempt {
         /// The first entries of the batch are finished; the number says how many.
         case done(Int)
-        /// The batch took too long, or has to be judged again; the next one is smaller.
+        /// The batch has to be tried again with fewer entries, because it took too long or has to be judged again.
         case tooSlow
         case stopped(RunStop)
     }
@@ -21,13 +21,13 @@ extension UndoLoop {
     private enum Found {
         case due(Restoring, isUncertain: Bool = false)
         case asBefore
-        /// There is nothing to undo: the job's attempt did not write the document, or this undo has restored it from
-        /// newer entries.
+        /// There is nothing to undo: either the job's attempt did not write the document, or this undo has restored the
+        /// fields from newer entries.
         case done
         case left(UndoReport.Reason)
     }
 
-    /// The most bytes of documents that are read at once, unless a single document has more.
+    /// The most bytes of documents that are read at once; a single document may have more.
     private static let largestBatch = 8 << 20
 
     mutating func undo(_ entries: ArraySlice<JournalPart.Entry>, of part: JournalPart) throws -> Attempt {
@@ -41,7 +41,7 @@ extension UndoLoop {
             case .due(let document, let isUncertain):
                 due.append(document)
                 if isUncertain { tally.include(document.id) }
-            // This batch restored the document before it was cut off and started again.
+            // This batch restored the document, was then cut off, and has started again.
             case .asBefore where memory.wasSent(entry.id): tally.restored += 1
             case .asBefore: tally.asBefore += 1
             case .done: break
@@ -65,7 +65,7 @@ extension UndoLoop {
             let kept = Set(entries.prefix(count).map(\.id))
             left.removeAll { !kept.contains($0.id) }
         }
-        // Servers before 6.0 do not compare the UUID.
+        // Servers before 6.0 do not compare the collection's UUID with each command.
         if !left.isEmpty, !subject.target.checksUUID { try checkCollection() }
         guard !kernel.isDry else {
             for document in due { overlay?.restore(document) }
@@ -83,7 +83,7 @@ extension UndoLoop {
         return .done(count)
     }
 
-    /// Compares each entry with its document; `nil` if the documents are too large to be held at once.
+    /// Compares each entry with its document; `nil` if the documents are too large to be held in memory together.
     private func find(
         _ entries: [JournalPart.Entry], of part: JournalPart
     ) throws -> [(JournalPart.Entry, Found)]? {
@@ -111,7 +111,8 @@ extension UndoLoop {
         return .due(restoring, isUncertain: !isKnown || isReplaced)
     }
 
-    /// Reads whole documents, or only the fields that matter; `nil` if they are too large to be held at once.
+    /// Reads whole documents, or only the fields that matter; `nil` if they are too large to be held in memory
+    /// together.
     private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument]? {
         let isWhole = judgesWhole || part.groups.contains { $0.places != nil }
         let fields = ["_id"] + part.touched + part.evidence.names + SyncLock.fields
@@ -136,7 +137,7 @@ extension UndoLoop {
         }
     }
 
-    /// Restores documents, until each is restored or found to be different from how it was read.
+    /// Restores documents, until each is restored or found to differ from how it was read.
     /// - Returns: `false` if the batch has to be tried again with fewer entries.
     private mutating func restore(
         _ all: [Restoring], of part: JournalPart,
@@ -151,14 +152,15 @@ extension UndoLoop {
             for (id, code) in outcome.refused {
                 left.append((id, UndoReport.LeftDocument(reason: .refused, code: code)))
             }
-            // A router counts a document twice that moves from one shard to another, and may miss a document.
+            // If a document moves from one shard to another, a router may count it twice or not at all.
             let isShort = outcome.modified < due.count
             guard isShort || kernel.client.isBehindRouter else {
                 isDone = true
                 break
             }
-            // Some documents changed in the meantime or are refused, or the reply is not reliable, so they are read
-            // again. If the budget has judged them, the batch starts again instead, so that they are judged again, too.
+            // Some documents changed in the meantime or were refused, or the reply is not reliable, so the documents
+            // are read again. If the budget has judged them, the whole batch starts again, so that they are also judged
+            // again.
             if budget != nil, isShort, outcome.refused.isEmpty, isGrouped { return false }
             isGrouped = false
             let refused = Set(outcome.refused.map(\.id))
@@ -180,14 +182,14 @@ extension UndoLoop {
                 case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
                 }
             }
-            // A document that a user changed since it was judged may fit the active schema now, and no longer once it
-            // is restored.
+            // A user may have repaired the document since it was judged, so that only the restore would make it
+            // unsyncable.
             guard try reserve(&fresh) == nil else { return false }
             due += fresh
             if due.isEmpty { break }
             guard !runner.stop.isRaised else { return false }
         }
-        // These documents read as unchanged and are still not written, because the server compares some values
+        // These documents read as unchanged, but the server does not write them, because it compares some values
         // differently.
         if !isDone { left += due.map { ($0.id, UndoReport.LeftDocument(reason: .refused)) } }
         return true
@@ -218,14 +220,14 @@ extension UndoLoop {
 extension UndoLoop {
     /// The outcome of a write.
     struct Written {
-        /// How many documents were changed, as far as it is known.
+        /// How many documents were changed, as far as this is known.
         var modified = 0
-        /// The documents that the server refuses with their fields as before the job, each with the server's error
+        /// The documents that the server refuses with the fields from before the job, each with the server's error
         /// code.
         var refused: [(id: BSONValue, code: Int)] = []
     }
 
-    /// Restores documents that are still as they were read; `nil` when the write took too long.
+    /// Restores those documents that are still as they were read; `nil` if the write took too long.
     /// - Parameter isGrouped: whether documents that are restored in the same way share a statement; if the server
     ///   refuses one of them, the whole statement ends.
     mutating func write(_ documents: [Restoring], grouped isGrouped: Bool) throws -> Written? {
@@ -259,13 +261,14 @@ extension UndoLoop {
                 sent += part.count
             }
         }
-        // A write that arrived after its fence had ended changed nothing.
+        // The server changes nothing in a write that arrives after its fence has ended.
         if !kernel.isFenceCertain { try kernel.renew() }
         return written
     }
 
-    /// The number of connections on which a batch is written: one if the budget judges documents, or while the server
-    /// refuses commands because of its load.
+    /// The number of connections on which a batch is written: the concurrency of the job's limits.
+    ///
+    /// It is one if the budget judges documents, or while the server refuses commands because of its load.
     private var concurrency: Int {
         budget == nil && !kernel.pool.overload.isRecent ? kernel.throttler?.limits.concurrency ?? 1 : 1
     }
@@ -278,7 +281,7 @@ extension UndoLoop {
             "comment": .string("shipshape undo \(subject.name)"),
         ]
         if let uuid = subject.collectionUUID { options = options.appending("collectionUUID", uuid) }
-        // Each statement compares fields before it sets them, so it can be sent again.
+        // Each statement compares the fields before it sets them, so a command can be sent again.
         let canShrink = batch > 1
         let (namespace, pool, settings) = (subject.namespace, kernel.pool, options)
         return try kernel.retrying(refusing: { canShrink && ($0 as? MongoError)?.isTimeLimit == true }) {
@@ -303,11 +306,11 @@ extension UndoLoop {
     }
 }
 
-/// The unsync budget, for documents that sync as the job left them and would not once they are restored.
+/// The unsync budget for documents that sync now, as the job left them, and would not once they are restored.
 extension UndoLoop {
     /// Judges the documents to be restored, and reserves room for those that the restore makes unsyncable.
     ///
-    /// It removes from `due` the first document without room, and all documents after it.
+    /// If there is not enough room, the first document without room and all documents after it are removed from `due`.
     /// - Returns: the first document without room, and the headroom; `nil` when there is room for all.
     mutating func reserve(_ due: inout [Restoring]) throws -> (id: BSONValue, headroom: Headroom)? {
         guard let budget, let active = budget.job.active, !due.isEmpty else { return nil }
@@ -315,8 +318,8 @@ extension UndoLoop {
         for (index, document) in due.enumerated() {
             let after = try document.restored()
             guard try active.check(after.view) == .certain else { continue }
-            // A document that already fails under the active schema needs no room in the budget. A user may repair it
-            // before the write, and the restore would then make it unsyncable without a reservation, so it is written
+            // A document that fails under the active schema already needs no room in the budget. If a user repaired it
+            // before the write, the restore would make it unsyncable without a reservation. It is therefore written
             // only if it is still as it was read.
             if try active.check(document.current.view) == .certain {
                 due[index].isWatched = true
@@ -342,13 +345,13 @@ extension UndoLoop {
             new = Array(new.prefix(headroom.documents))
         }
         guard !new.isEmpty else { return cut }
-        // These documents sync, so if the ledger shows them, it has not noticed their repair yet.
+        // These documents sync now, so an entry of the ledger for one of them is outdated.
         let shown = try kernel.retrying { try budget.ledger.listed(new, of: namespace) }
         let now = try kernel.retrying {
             try budget.limit.record(new, new: new, stale: new.filter(shown.contains), of: namespace, kernel.store)
         }
         guard now.isExceeded else { return cut }
-        // Another job reserved room in the meantime, so these documents are not reserved.
+        // Another job took the room in the meantime, so these documents are not reserved.
         due = []
         return (new[0], now)
     }

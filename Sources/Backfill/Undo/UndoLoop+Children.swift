@@ -7,15 +7,15 @@ import Running
 import Scanning
 import Steps
 
-/// Removal of the documents that the job inserted in other collections.
+/// The removal of the documents that the job inserted in other collections.
 ///
-/// A document stays if one of the job's collection may link to it, or if another job may rely on it. Links from other
-/// collections are not searched for.
+/// A document is not removed if a document of the job's collection may link to it, or if another job may rely on it.
+/// Links from other collections are not searched for.
 extension UndoLoop {
     /// The most documents that are removed with one command.
     private static let maximumChildren = 200
 
-    /// Removes the documents that the job inserted and that no other client changed since, the newest first.
+    /// Removes the documents that the job inserted, the newest first, unless another client has changed them.
     /// - Parameter start: the number of the job's attempt that the last undo reached; `nil` starts with the newest
     ///   attempt.
     /// - Returns: why the undo has to stop; `nil` if it can continue.
@@ -43,7 +43,7 @@ extension UndoLoop {
     }
 
     /// Returns the counts of the documents that the job inserted in other collections; `nil` if there are none.
-    /// - Parameter left: the documents that stay after all undos of the job.
+    /// - Parameter left: the documents that all undos of the job together left in place.
     func reportOfChildren(left: ChildTally) -> UndoReport.Children? {
         let report = UndoReport.Children(
             removed: children.removed, earlier: memory.isRetry ? 0 : earlierRemoved, gone: children.gone,
@@ -51,7 +51,7 @@ extension UndoLoop {
         return report == UndoReport.Children() ? nil : report
     }
 
-    /// Returns all values in skipped documents that can be links; the documents to which they link have to stay.
+    /// Returns all values in skipped documents that may be links; the linked documents must stay.
     private func linksOfSkipped() throws -> Set<IDKey> {
         let ids = Array(memory.left)
         let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
@@ -65,9 +65,9 @@ extension UndoLoop {
         }
     }
 
-    /// Returns the links that are still in the fields in which the job put links.
+    /// Returns the links that the fields to which the job wrote links still hold.
     ///
-    /// It is called after the job's changes are undone; before that, all these links would be the job's. Empty in a dry
+    /// The caller has undone the job's changes before; otherwise these links would be the job's own. Empty in a dry
     /// run.
     private func linksThatStayed() throws -> Set<IDKey> {
         guard !kernel.isDry else { return [] }
@@ -116,7 +116,7 @@ extension UndoLoop {
             }
             for _ in 0..<4 where !due.isEmpty {
                 try send(due, to: namespace)
-                // Some documents changed in the meantime, or the lease had ended, so those that still exist are read
+                // Some documents changed in the meantime, or the lease had ended, so the ones that still exist are read
                 // again.
                 let ids = Set(due.compactMap { $0["_id"] })
                 due = try compare(made.filter { ids.contains($0.key) }, in: namespace, keeping: linked, isFirst: false)
@@ -132,7 +132,8 @@ extension UndoLoop {
         try kernel.retrying { try kernel.store.jobs.isNamedElsewhere(namespace) }
     }
 
-    /// Returns the documents that are still as they were inserted and may be removed; records the others as skipped.
+    /// Returns the documents that may be removed because they are as the job inserted them; records the others as
+    /// skipped.
     private mutating func compare(
         _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<IDKey>, isFirst: Bool
     ) throws -> [BSONDocument] {
@@ -142,7 +143,7 @@ extension UndoLoop {
                 collection: collection, options: ["hint": ["_id": 1], "comment": "shipshape undo"])
             var found: [BSONDocument] = []
             try documents.read(Array(made.keys)) { found.append(BSONDocument(copying: $0)) }
-            // Because of a collation, other documents may be found as well.
+            // With a collation, the query may also find other documents.
             return found.filter { $0["_id"].map { made[$0] != nil } ?? false }
         }
         if isFirst { children.gone += made.count - found.count }
@@ -174,7 +175,7 @@ extension UndoLoop {
         try kernel.retrying { try kernel.store.skipped.add(children: ids, of: namespace, because: reason) }
     }
 
-    /// Removes documents that are still byte for byte as they were read; each filter holds the fence.
+    /// Removes the documents that are still byte for byte as they were read; each filter holds the fence.
     private mutating func send(_ documents: [BSONDocument], to namespace: Namespace) throws {
         try kernel.keepLease()
         guard let lease = kernel.leaseIfAny else { return }
@@ -208,16 +209,16 @@ extension UndoLoop {
                 }
             }
         }
-        // A delete that arrived after its fence had ended removed nothing.
+        // The server removes nothing in a delete that arrives after its fence has ended.
         if !kernel.isFenceCertain { try kernel.renew() }
     }
 }
 
 extension BSONDocument {
-    /// Whether a command with this document alone has less than 16 MiB.
+    /// Whether a command with only this document has less than 16 MiB.
     fileprivate var fitsIntoCommand: Bool { bytes.count < (16 << 20) - (16 << 10) }
 
-    /// Adds every value of the document, at any depth, that can be a link.
+    /// Adds every value of the document, at any depth, that may be a link.
     fileprivate func collectLinks(into links: inout Set<IDKey>) {
         for value in values {
             switch value {

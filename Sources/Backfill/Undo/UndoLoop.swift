@@ -7,11 +7,12 @@ import Mongo
 import Running
 import Steps
 
-/// The loop of an undo over the journal: a batch of entries at a time, the newest first, each batch with a checkpoint.
+/// The loop of an undo over the journal: it processes batches of entries, the newest first, and writes a checkpoint
+/// after each.
 struct UndoLoop: ~Copyable {
     let runner: UndoRunner
     let subject: UndoSubject
-    /// The lease, and everything else that the undo needs to write; in a dry run, it has no lease.
+    /// The lease, and everything else that the undo needs to write; in a dry run, there is no lease.
     var kernel: Kernel
     /// The unsync budget; `nil` if the documents are not judged.
     let budget: UnsyncBudget?
@@ -22,7 +23,7 @@ struct UndoLoop: ~Copyable {
     var memory: UndoMemory
     /// The counts of documents that the job inserted in other collections.
     var children = ChildTally()
-    /// How many documents of other collections earlier undos of the job removed.
+    /// The number of documents in other collections that earlier undos of the job removed.
     let earlierRemoved: Int
     var batch: Int
     /// Whether uncertain changes are undone, too.
@@ -33,10 +34,10 @@ struct UndoLoop: ~Copyable {
 
     var collection: MongoCollection { kernel.client.collection(subject.namespace) }
 
-    /// Whether whole documents are judged, and not only the fields that the job wrote.
+    /// Whether the undo judges whole documents, and not only the fields that the job wrote.
     var judgesWhole: Bool { budget != nil || kernel.isDry && subject.target.validator != nil }
 
-    /// Undoes the entries of the journal from a position to the oldest one.
+    /// Undoes the entries of the journal from a position back to the oldest entry.
     /// - Returns: why the undo has to stop; `nil` if it can continue.
     mutating func run(from start: JournalPosition?) throws -> RunStop? {
         var position = start
@@ -88,7 +89,7 @@ struct UndoLoop: ~Copyable {
 
     /// Throws if the collection was dropped, renamed or created again during the undo.
     ///
-    /// All its documents would then look as if other clients had deleted them.
+    /// Otherwise, all its documents would look as if other clients had deleted them.
     func checkCollection() throws {
         let (name, namespace, uuid) = (subject.name, subject.namespace, subject.target.uuid)
         guard let fate = try kernel.retrying({ try Target.fate(of: namespace, uuid, for: name, on: kernel.client) })
@@ -101,15 +102,15 @@ struct UndoLoop: ~Copyable {
     private mutating func checkpoint(_ position: JournalPosition) throws {
         guard !kernel.isDry else { return }
         FaultInjection.reached(.afterRestore)
-        // A further pass over skipped documents has no position to resume from.
+        // A further pass over skipped documents stores no position, because it is not resumed.
         let changes = memory.isRetry ? [:] : RangeChange.undone(to: position, restored: earlier + tally.restored)
         try kernel.renew(setting: changes)
     }
 }
 
-/// Documents that the job had made unsyncable, and that sync again.
+/// The release of reservations of documents that the job made unsyncable, and that sync again.
 extension UndoLoop {
-    /// Records which of the restored documents sync again after the job had made them unsyncable.
+    /// Records which of the restored documents the job had made unsyncable, and sync again now.
     ///
     /// Such a document keeps its reservation while the ledger may still show it.
     func noteRepaired(_ restored: [Restoring]) throws {
@@ -128,7 +129,7 @@ extension UndoLoop {
         }
     }
 
-    /// Waits until the ledger cannot show repaired documents any more, and releases their reservations.
+    /// Waits until the ledger no longer shows repaired documents, and releases their reservations.
     /// - Returns: why the undo has to stop; `nil` if all these reservations are released.
     mutating func releaseRepaired() throws -> RunStop? {
         guard let budget else { return nil }

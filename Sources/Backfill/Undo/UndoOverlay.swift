@@ -1,27 +1,29 @@
 import BSON
 import JobState
 
-/// The changes that a dry run of an undo would have undone, for the comparison with older entries of the same
-/// documents.
+/// The changes that a dry run would have undone so far; older entries of the same documents are compared with the
+/// result.
 ///
-/// An attempt in the journal has no document twice. But an older attempt at the same chunk has the same documents, and
-/// an earlier pass has those that it changed, too.
+/// An attempt in the journal has each document only once. But an older attempt at the same chunk has the same
+/// documents, and an earlier pass may have some of them.
 struct UndoOverlay {
-    /// The most documents of later passes that are remembered.
+    /// The most documents of later passes whose changes are remembered.
     static let maximum = 100_000
 
-    /// The changes that would have been undone in the current chunk, by `_id`; ``kept`` has those of later passes.
+    /// The changes in the current chunk that would have been undone, by `_id`; ``kept`` has the changes of later
+    /// passes.
     private var recent: [BSONValue: [JournalGroup]] = [:]
     private var kept: [BSONValue: [JournalGroup]] = [:]
     private var chunk: (pass: Int, chunk: BSONValue)?
     /// The numbers of the passes whose changes are kept, because an earlier pass may have changed the same documents.
     private let lasting: Set<Int>
     private let maximum: Int
-    /// Whether there were more documents than ``maximum``; the changes of the others may be counted more than once.
+    /// Whether there were more documents than ``maximum``; changes of the further documents may be counted more than
+    /// once.
     private(set) var isFull = false
 
-    /// - Parameter judgesWhole: whether whole documents are judged, so that any earlier pass matters; otherwise only
-    ///   one that touches the same fields does.
+    /// - Parameter judgesWhole: whether whole documents are judged, so that the changes of any earlier pass matter;
+    ///   otherwise only the changes of a pass that touches the same fields matter.
     init(_ passes: [JournalStore.Pass], judgesWhole: Bool, maximum: Int = Self.maximum) {
         self.maximum = maximum
         lasting = Set(
@@ -32,8 +34,9 @@ struct UndoOverlay {
             }.map(\.pass))
     }
 
-    /// Continues with an older document of the journal, and drops the changes of the last chunk if it is of another
-    /// one.
+    /// Continues with an older part of the journal.
+    ///
+    /// If it belongs to another chunk, the changes of the last chunk are dropped.
     mutating func enter(_ part: JournalPart) {
         let isSame = chunk.map { $0.pass == part.pass && $0.chunk == part.chunk } ?? false
         if !isSame { recent = [:] }
@@ -52,7 +55,7 @@ struct UndoOverlay {
         recent[document.id, default: []].append(change)
     }
 
-    /// Returns a document as it would be if the remembered changes were undone.
+    /// Returns a document as it would be after the undo of the remembered changes.
     func document(_ id: BSONValue, _ document: BSONDocument) throws(BSONError) -> BSONDocument {
         var result = document
         for change in (kept[id] ?? []) + (recent[id] ?? []) { result = try change.restored(result) }

@@ -8,12 +8,12 @@ package import Running
 import Scanning
 import Steps
 
-/// Undoes what a job changed, from its journal.
+/// Undoes the changes of a job, from its journal.
 ///
-/// The functions block, so they must be called on a thread of our own, not on one of Swift's concurrency.
+/// The functions block, so call them on a separate thread, not on a thread of Swift's concurrency.
 package struct UndoRunner: Sendable {
     let job: String
-    /// The collection that the job's file names; `nil` when the operator gave the job's name alone.
+    /// The collection that the job's file names; `nil` if the operator gave only the job's name.
     let named: Namespace?
     let options: RunOptions
     let assumptions: CheckOptions
@@ -22,7 +22,7 @@ package struct UndoRunner: Sendable {
     let identity = RunnerIdentity.current()
 
     /// Creates a runner for the undo of a job; `events` is called on the runner's thread.
-    /// - Parameter named: The collection that the job's file names; `nil` when the operator gave the job's name alone.
+    /// - Parameter named: The collection that the job's file names; `nil` if the operator gave only the job's name.
     package init(
         _ job: String, on named: Namespace?, options: RunOptions, assuming assumptions: CheckOptions, stop: StopSignal,
         events: @escaping @Sendable (RunEvent) -> Void
@@ -35,7 +35,7 @@ package struct UndoRunner: Sendable {
         self.events = events
     }
 
-    /// The policy for work before the undo: it fails at once if no server can be selected.
+    /// The retry policy for the work before the undo; it does not retry if no server can be selected.
     package var early: RetryPolicy { retry.early }
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events) }
 
@@ -56,7 +56,7 @@ package struct UndoRunner: Sendable {
 
     private func budget(_ subject: UndoSubject, on client: borrowing Client, _ pool: ClientPool) throws -> UnsyncBudget?
     {
-        // Documents are judged by the schema that is active now.
+        // The schema that is active now judges the documents.
         let control = try retry.run { try store(pool).jobs.control() }
         guard let compiled = subject.job?.judged(by: control), compiled.countsUnsyncable else { return nil }
         let runner = BackfillRunner(compiled, options: options, stop: stop, events: events)
@@ -109,7 +109,7 @@ package struct UndoRunner: Sendable {
 
     /// Refuses an undo that would make too many documents unsyncable.
     ///
-    /// Too many are more than the headroom has room for and more than the operator accepted.
+    /// The number is too high if it exceeds both the headroom and the number that the operator accepted.
     package func checkHeadroom(of report: UndoReport) throws(RunError) {
         guard let headroom = report.headroom, let count = report.madeUnsyncable, count > headroom.documents,
             count > options.allowUnsync ?? 0
@@ -122,17 +122,17 @@ package struct UndoRunner: Sendable {
     }
 
     /// Undoes the job, or resumes its undo, until it is done or has to stop.
-    /// - Throws: ``RunError`` when another runner holds the job, or there is no undo for it; ``MongoError`` when the
+    /// - Throws: ``RunError`` when another runner holds the job, or the job cannot be undone; ``MongoError`` when the
     ///   deployment stays unreachable. Batches with a checkpoint stay done, and the next undo continues after them.
     package func run(on pool: ClientPool) throws -> UndoReport {
         let started = ContinuousClock.now
         let store = try store(pool)
         _ = try subject(store, on: pool)
-        // If the job's document in `ranges` was deleted, a new one is created: the journal alone is enough for an undo.
+        // If the job has no document in `ranges`, a new one is created: an undo needs only the journal.
         try retry.run { if try store.ranges.document() == nil { try store.createRange() } }
         let (heldLease, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             .take(store, for: .undo)
-        // The job is read again, because a runner may have continued it until the lease was taken.
+        // The job is read again, because another runner may have continued it before the lease was taken.
         let subject = try subject(store, on: pool)
         let undoing = range["undo"]?.document.map(Undoing.init)
         var report = UndoReport(job: job, namespace: subject.namespace, outcome: .done)
@@ -193,7 +193,7 @@ extension UndoRunner {
         return contents
     }
 
-    /// Throws if the journal was dropped during the undo, because the undo then did not find all changes.
+    /// Throws if the journal was dropped during the undo, because the undo then missed changes.
     private func checkJournal(_ store: borrowing StateStore, holds chunks: Int, of subject: UndoSubject) throws {
         let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, after: subject.earlier) }
         guard contents.passes.reduce(0, { $0 + $1.chunks }) < chunks else { return }

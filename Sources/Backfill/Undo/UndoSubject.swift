@@ -6,27 +6,27 @@ import Mongo
 import ServerSchema
 import Steps
 
-/// A job to be undone, as the state database knows it; its file may be gone.
+/// A job to be undone, as the state database stores it; the job file may no longer exist.
 struct UndoSubject {
     let name: String
     let namespace: Namespace
     /// The collection as it is when the undo begins.
     let target: Target
-    /// The job as it was run; `nil` when this version of the program cannot read its text.
+    /// The job as it was run; `nil` if this version of the program cannot read the stored text.
     let job: CompiledJob?
     /// The top-level fields that the job writes.
     let touched: [String]
     /// Notes for the operator before the start.
     var notes: [String] = []
-    /// How many documents an earlier version of the program changed without a journal, as far as it recorded that.
+    /// How many documents an earlier version of the program changed without a journal, as far as its records show.
     let unjournaled: Int
-    /// The number of the last attempt in the journal that a checkpoint records.
+    /// The number of the newest attempt in the journal that a checkpoint confirms.
     let journaled: Int64
-    /// The state that an earlier version of the program left of the job; `nil` if there is none.
+    /// The state of the job that an earlier version of the program left; `nil` if there is none.
     let earlier: EarlierState?
     /// The state of the job's undo; `nil` if none was started.
     let undoing: Undoing?
-    /// The name of a job that wrote the same fields after this one; `nil` if there is none.
+    /// The name of a job that wrote the same fields after this job; `nil` if there is none.
     let laterWriter: String?
 
     /// The collection's UUID, if the server compares it with every command.
@@ -38,9 +38,9 @@ struct UndoSubject {
     ///
     /// `nil` if the job's text cannot be read.
     ///
-    /// In such a field, the job may have written another value than the journal holds, because other clients may have
-    /// changed the sources just before the write. So a value that a later attempt found there may be the job's own. In
-    /// the fields of other steps such a value is a user's, because those steps are not needed again after they wrote.
+    /// The job may have written another value to such a field than the journal shows, because other clients can change
+    /// the sources just before the write. A value that a later attempt found there may therefore be the job's own.
+    /// Other steps are not needed again after they wrote a field, so a later value of such a field is a user's.
     var rewritten: Set<String>? {
         job.map { job in
             let steps = job.steps.map(\.step.kind).filter(\.mayRewrite)
@@ -49,7 +49,7 @@ struct UndoSubject {
     }
 
     /// Reads the job from the state database; `nil` if there is no job of that name.
-    /// - Throws: ``RunError`` when there is no undo for it.
+    /// - Throws: ``RunError`` when the job cannot be undone.
     static func find(
         _ store: borrowing StateStore, in collection: RecordedCollection, assuming: CheckOptions
     ) throws -> UndoSubject? {

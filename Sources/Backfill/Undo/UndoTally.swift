@@ -3,15 +3,15 @@ import ServerSchema
 
 /// The counts of an undo so far.
 struct UndoTally {
-    /// The most `_id`s that are kept for each reason why documents are skipped.
+    /// The most `_id`s that are kept for each reason to skip documents.
     static let samples = 1_000
 
     var restored = 0
     var asBefore = 0
     var madeUnsyncable = 0
-    /// The uncertain changes that are undone all the same.
+    /// The uncertain changes that are undone because the operator asked for it.
     private(set) var included: (ids: [BSONValue], count: Int) = ([], 0)
-    /// How many documents got a restored field at their end, because its position could not be restored.
+    /// The number of documents that have a restored field at their end, because its position could not be restored.
     var moved = 0
     private(set) var left: [UndoReport.LeftDocument: (ids: [BSONValue], count: Int)] = [:]
 
@@ -31,11 +31,11 @@ struct UndoTally {
     }
 }
 
-/// The counts of an undo for the documents that the job had inserted in other collections.
+/// The counts of an undo for the documents that the job inserted in other collections.
 struct ChildTally {
     var removed = 0
     var gone = 0
-    /// How many documents another client changed just before they were to be removed.
+    /// The number of documents that another client changed just before their removal.
     var changedByOthers = 0
     private(set) var left: [UndoReport.LeftChildren] = []
 

@@ -46,7 +46,7 @@ struct JSONSchemaPlan: Sendable {
     struct Field: Sendable, BitwiseCopyable {
         /// The node that judges the value; -1 if the name is a path, is empty, or is only in `required`.
         var node: Int32
-        /// The node with the field's path, to which a finding belongs if the field is missing.
+        /// The node that a finding names if the field is missing; it has the field's path.
         var place: Int32
         var isRequired = false
         /// Whether `properties` names the field.
@@ -112,7 +112,7 @@ struct JSONSchemaPlan: Sendable {
 
         /// The values, each as the only value in a document, under an empty name.
         private(set) var holders: [BSONDocument] = []
-        /// The hashes of the values, in the same order; those of an `enum` with more than ``few`` values ascend.
+        /// The hashes of the values, in the same order; the hashes of an `enum` with more than ``few`` values ascend.
         private(set) var hashes: [UInt64] = []
 
         /// Adds the values of one `enum`, and returns the index of the first one.

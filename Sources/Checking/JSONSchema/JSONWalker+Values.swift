@@ -10,7 +10,7 @@ enum JSONSubject {
     /// All values at a path; each keyword requires that one of them fits.
     case path(PathValues)
 
-    /// The type that findings report: for a path that of the first value, or `undefined` if there is none.
+    /// The type that findings report; for a path, the type of its first value, or `undefined` if there is none.
     var found: Found {
         switch self {
         case .element(let element): Found(element.type)

@@ -177,7 +177,8 @@ extension JSONWalker {
         return try fields(of: view, node: index, depth: depth, marking: &seen, into: &sink)
     }
 
-    // Not inlined, like the rarely called functions in it: only a small loop gets the search for names inlined.
+    // This function and the rarely called functions in it are not inlined, because the compiler inlines the search for
+    // names only into a small loop.
     @inline(never)
     private func fields<Sink: FindingSink>(
         of view: borrowing BSONView, node index: Int, depth: Int, marking seen: inout some FieldMarks,

@@ -39,7 +39,7 @@ struct PathValues {
 
     /// Whether an array at the component `index` is at the path's end.
     ///
-    /// An empty last component, which comes from a dot at the end of the path, does not count.
+    /// An empty last component, which comes from a dot at the end of the path, is ignored.
     private func endsInArray(after index: Int) -> Bool {
         index + 1 == components.count || index + 2 == components.count && components[index + 1].isEmpty
     }

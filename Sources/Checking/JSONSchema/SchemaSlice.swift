@@ -11,7 +11,8 @@ struct SchemaSlice {
     /// Returns the filter, and whether it matches only the documents of the group.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
         let node = Int(located.finding.node)
-        // The finding of a value at a path's end that lacks a required field does not have the detail `missing`.
+        // If the object at a path's end lacks a required field, the finding has the object's type and not the detail
+        // `missing`.
         let isMissing = located.finding.rule == .requiredMissing && located.finding.found.detail == .missing
         if let path = topmostPath(of: node), !isMissing || path != node {
             // Different values of a path may satisfy different keywords, so a filter with one keyword would be wrong.
@@ -40,8 +41,8 @@ struct SchemaSlice {
 
     /// Whether the filter matches only documents with the finding.
     ///
-    /// It does not for `oneOf`, whose keyword causes two different findings, and for `additionalItems`, because the
-    /// filter does not restrict the type of the element.
+    /// The filter for `oneOf` is not exact, because the keyword causes two different findings. The filter for
+    /// `additionalItems` is not, because it does not restrict the type of the element.
     private func isExact(_ finding: Finding) -> Bool { finding.rule != .oneOf && finding.rule != .additionalItem }
 
     /// Returns a schema for the finding's node that exactly the values with the finding break; `nil` if there is none.

@@ -29,7 +29,7 @@ struct CSharpIdiom: LanguageIdiom {
 
         """#
 
-    /// Keywords, the types that a class's file uses itself, and the members that every object of the SDK has.
+    /// Keywords, the types that the file of a class uses, and the members that every object of the SDK has.
     let reserved = Set(
         """
         DateTimeOffset Decimal128 DynamicApi Equals GetHashCode GetType Guid IAsymmetricObject IDictionary \
@@ -98,7 +98,7 @@ struct CSharpIdiom: LanguageIdiom {
 }
 
 extension String {
-    /// The parts of the text that consist of ASCII letters and digits, without the characters between them.
+    /// The parts of the text that consist of ASCII letters and digits.
     var words: [Substring] { split { !($0.isASCII && ($0.isLetter || $0.isNumber)) } }
 }
 

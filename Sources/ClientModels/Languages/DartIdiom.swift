@@ -30,7 +30,7 @@ struct DartIdiom: LanguageIdiom {
 
         """#
 
-    /// Keywords, the types that a class's file uses itself, and the members that every object of the SDK has.
+    /// Keywords, the types that the file of a class uses, and the members that every object of the SDK has.
     let reserved = Set(
         """
         DateTime Decimal128 Function List Map MapTo Object ObjectId PrimaryKey Realm RealmModel RealmObject RealmValue \
@@ -62,7 +62,7 @@ struct DartIdiom: LanguageIdiom {
         return first.prefix(1).lowercased() + first.dropFirst() + words.dropFirst().map(\.capitalizedFirst).joined()
     }
 
-    /// Returns the argument of the annotation `@RealmModel`; empty if it has none.
+    /// Returns the argument of the annotation `@RealmModel`; empty if the annotation has none.
     func base(of kind: ObjectClass.Kind) -> String {
         switch kind {
         case .object: ""

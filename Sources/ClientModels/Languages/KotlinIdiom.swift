@@ -26,7 +26,7 @@ struct KotlinIdiom: LanguageIdiom {
 
         """#
 
-    /// Keywords, and the types that a class's file uses itself.
+    /// Keywords, and the types that the file of a class uses.
     let reserved = Set(
         """
         Any AsymmetricRealmObject Boolean ByteArray Decimal128 Double EmbeddedRealmObject Long Nothing ObjectId \

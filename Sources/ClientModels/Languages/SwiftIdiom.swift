@@ -30,7 +30,7 @@ struct SwiftIdiom: LanguageIdiom {
 
         """#
 
-    /// Keywords, the members of the SDK's and Foundation's classes, and the types that a class's file uses itself.
+    /// Keywords, the members of the classes of the SDK and of Foundation, and the types that the file of a class uses.
     let reserved = Set(
         """
         Any AnyRealmValue AsymmetricObject Bool Data Date Decimal128 Double EmbeddedObject Int List Map MutableSet \

@@ -38,7 +38,7 @@ struct TypeScriptIdiom: LanguageIdiom {
 
     /// Words that cannot name a class, and the members that every object of the SDK or of JavaScript has.
     ///
-    /// In the literal of the schema, a property with the name `__proto__` would set the literal's prototype.
+    /// The schema is an object literal, in which a property with the name `__proto__` would set the prototype.
     let reserved = Set(
         """
         __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ hasOwnProperty isPrototypeOf
@@ -83,7 +83,8 @@ struct TypeScriptIdiom: LanguageIdiom {
             case .object(let title): title
             case .scalar(let scalar): Self.words(for: scalar).schema
             }
-        // For a list, set or dictionary of objects, the kind of the collection determines whether elements may be null.
+        // In a list, set or dictionary of objects, the kind of the collection decides whether elements may be null, so
+        // the type does not state it.
         let isSaid: Bool = if case .object = type.element, type.container != nil { false } else { type.isOptional }
         let element = name + (isSaid ? "?" : "")
         return switch type.container {

@@ -39,7 +39,8 @@ struct PrismaValidator {
     private func isNeeded(_ property: SchemaNode.Property, in node: SchemaNode) -> Bool {
         guard property.node.defaultValue == nil else { return false }
         if node.requires(property.name) { return true }
-        // In an embedded type, only a missing list of embedded types reads as an empty one.
+        // In an embedded type, the client reads a missing list as an empty one only if the elements have an embedded
+        // type.
         guard isEmbedded, case .each(let element) = property.node.items else { return false }
         return element.scalar != nil
     }
@@ -74,7 +75,7 @@ struct PrismaValidator {
         }
         var schema = ValidatorSchema(types: types)
         if scalar == .float {
-            // No bound holds for NaN and infinity, which the client does not read.
+            // The bounds exclude NaN and infinity, which the client does not read.
             schema.keywords["minimum"] = .double(-Double.greatestFiniteMagnitude)
             schema.keywords["maximum"] = .double(Double.greatestFiniteMagnitude)
         }

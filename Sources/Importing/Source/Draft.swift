@@ -7,7 +7,7 @@ enum Draft {
     /// Draft 2019-09 and later, and OpenAPI 3.1 and later.
     case since2019
 
-    /// Finds out the version from what the file says; the latest one if the file does not say it.
+    /// Determines the version that the file states; the latest one if the file states none.
     init(_ root: LocatedJSON) {
         if root["swagger"] != nil {
             self = .upTo7

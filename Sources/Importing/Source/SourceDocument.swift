@@ -9,7 +9,7 @@ struct SourceDocument {
     let draft: Draft
     /// The schemas that the file contains under a name, in the file's order.
     let named: [LocatedJSON.Member]
-    /// The parts of the file that have an identifier of their own, by identifier.
+    /// The parts of the file that have a `$id`, an `id` or an anchor, by that identifier.
     private let identified: [String: LocatedJSON]
 
     /// Reads the text of a file.
@@ -148,7 +148,7 @@ extension SourceDocument {
         return json
     }
 
-    /// Returns a step of a pointer without its escapes: `%25`, then `~1` and `~0`.
+    /// Returns a step of a pointer with its escapes decoded: those such as `%25` first, then `~1` and `~0`.
     private static func decoded(_ step: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = Array(step.utf8)[...]

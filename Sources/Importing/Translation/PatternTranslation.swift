@@ -7,7 +7,7 @@ import Patterns
 struct PatternTranslation {
     /// The respects in which MongoDB reads the expression differently.
     private(set) var differences: Set<String> = []
-    /// The reason why MongoDB cannot use the expression, apart from those that PCRE2 itself gives.
+    /// The reason why MongoDB cannot use the expression, apart from reasons that PCRE2 itself reports; `nil` if none.
     private(set) var refusal: String?
 
     private var rest: Substring.UnicodeScalarView
@@ -43,7 +43,7 @@ struct PatternTranslation {
 
     /// Records that the last item matches characters beyond ASCII.
     ///
-    /// Repeated without a limit, it matches the bytes of these characters, too.
+    /// An item that is repeated without a limit needs no record, because it matches the bytes of these characters, too.
     private mutating func takeWide() {
         if rest.first != "*", rest.first != "+" { needsCharacters = true }
     }
@@ -157,7 +157,7 @@ extension PatternTranslation {
             let isType = rest.first.map { "dDwWsSpP".unicodeScalars.contains($0) } ?? false
             takeEscape()
             return isType
-        // A hyphen next to a set is no range. PCRE2 refuses it there.
+        // A hyphen next to a set such as `\w` means itself, and PCRE2 refuses it there without a backslash.
         case "-" where afterType || startsWithType: result += "\\-"
         case "[": result += "\\["
         default: result.unicodeScalars.append(scalar)

@@ -6,7 +6,7 @@ struct Place {
     var path = SchemaPath()
     /// Whether the schema judges documents as a whole: the root, and the schemas that are combined there.
     var isWhole = true
-    /// The part of the file with an identifier of its own around the schema, where pointers begin.
+    /// The innermost part of the file around the schema that has a `$id`, or else the root; pointers begin there.
     var resource: LocatedJSON
 
     /// Whether the values are the documents' `_id`s.

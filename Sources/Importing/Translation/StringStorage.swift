@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// The way in which BSON stores strings of a format or a pattern, where it has a type of its own for them.
+/// The way in which BSON stores strings of a format or a pattern for which it has another type than string.
 struct StringStorage {
     /// The types that the value may have.
     let types: [SchemaType]

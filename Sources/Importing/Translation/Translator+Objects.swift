@@ -109,11 +109,11 @@ extension Translator {
         if !demands.isEmpty { schema.keywords["dependencies"] = .object(BSONDocument(demands)) }
     }
 
-    /// Returns the demand of a dependency as MongoDB spells it; `nil` if it demands nothing.
+    /// Returns what a dependency demands, in MongoDB's spelling; `nil` if it demands nothing.
     private mutating func demand(
         _ json: LocatedJSON, of keyword: String, at place: Place
     ) throws(SchemaError) -> BSONValue? {
-        // No conditional expression, because its `nil` would be a value: BSON's null.
+        // A conditional expression cannot be used here, because its `nil` would become a value: BSON's null.
         guard json.elements == nil else {
             let names = try addressable(json, of: keyword, at: place)
             if names.isEmpty { return nil }
@@ -152,7 +152,7 @@ struct FieldSchemas {
     /// Whether a regular expression was left out, so that it is unknown which fields are the other ones.
     var isIncomplete = false
 
-    /// The keywords for these fields.
+    /// The keywords of the validator that describe these fields.
     var keywords: [String: BSONValue] {
         var keywords: [String: BSONValue] = [:]
         if !named.isEmpty {
@@ -225,7 +225,7 @@ extension Translator {
         }
     }
 
-    /// Adds a part that allows only these fields, and in documents `_id`.
+    /// Adds a part that allows only these fields, and `_id` in whole documents.
     private mutating func restrict(
         _ schema: inout ValidatorSchema, to fields: FieldSchemas, _ location: SourceLocation, at place: Place
     ) {
@@ -237,8 +237,8 @@ extension Translator {
         schema.absorb(part)
     }
 
-    /// Translates `unevaluatedProperties` into `additionalProperties`, for the fields that all schemas name that apply
-    /// to the same object.
+    /// Translates `unevaluatedProperties` into `additionalProperties`, as a part that lists every field which another
+    /// schema for the same object evaluates.
     mutating func translateUnevaluatedProperties(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -303,7 +303,7 @@ private struct EvaluatedFields {
     init(document: SourceDocument) { self.document = document }
 
     /// Adds the fields that a schema evaluates.
-    /// - Parameter skipped: a keyword that does not count.
+    /// - Parameter skipped: a keyword to ignore.
     mutating func add(
         _ keywords: KeywordValues, in resource: LocatedJSON, skipping skipped: String? = nil
     ) throws(SchemaError) {

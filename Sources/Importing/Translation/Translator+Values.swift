@@ -155,7 +155,7 @@ extension Translator {
 
 /// Decides how a string is stored.
 extension Translator {
-    /// Returns how BSON stores a string of this schema; `nil` if as a string.
+    /// Returns how BSON stores a string of this schema; `nil` if BSON stores it as a string.
     private mutating func storage(
         _ keywords: KeywordValues, _ format: String?, at place: Place
     ) throws(SchemaError) -> StringStorage? {
@@ -254,7 +254,7 @@ extension Translator {
         return json
     }
 
-    /// Translates `contains`: not all elements fail its schema.
+    /// Translates `contains` by a negation: not every element fails its schema.
     private mutating func translateContains(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {

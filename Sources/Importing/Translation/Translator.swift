@@ -4,7 +4,8 @@ import ServerSchema
 /// Translates one schema of a file into MongoDB's dialect.
 ///
 /// A translated schema accepts at least the values that the source accepts, in the types in which BSON stores them.
-/// Under a keyword that negates, leaving something out would refuse more. Such a keyword is then left out as a whole.
+/// Inside a keyword that negates, such as `not`, leaving out a restriction would refuse more values; such a keyword is
+/// left out as a whole.
 struct Translator {
     let document: SourceDocument
     /// Whether strings stay strings, whatever their format.
@@ -174,7 +175,7 @@ extension Translator {
         return (schemas, losses == before)
     }
 
-    /// Translates `oneOf`; as `anyOf` if no value can fit two branches, or if a branch accepts more than its source.
+    /// Translates `oneOf`, to `anyOf` if no value can fit two branches or if a branch accepts more than its source.
     private mutating func exclusive(
         _ branches: [LocatedJSON], at place: Place
     ) throws(SchemaError) -> ValidatorSchema {

@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// The degree to which a value fits a declared type: as a check would judge it, or less.
+/// How well a value fits a declared type; never better than a check would judge it.
 enum Fitness: Comparable {
     case fits, possible, fails
 }

@@ -58,7 +58,7 @@ struct PrismaBuilder {
         (field.isID, field.arity) = (true, .required)
         if field.nativeType?.type == .objectId { field.defaultValue = .function("auto") }
         guard case .scalar(let scalar) = field.type, scalar != .json else {
-            // Prisma has no such ids, so that these documents cannot be read.
+            // Prisma has no ids of such a type, so it cannot read these documents.
             field.type = .scalar(.string)
             return
         }

@@ -42,8 +42,8 @@ extension SchemaFitter {
         return best.map { ($0.type, $0.cost) }
     }
 
-    /// Whether App Services allows the type at this position: few types can be keys, and no collection is inside
-    /// another.
+    /// Whether App Services allows the type at this position: few types can be primary keys, and no list or dictionary
+    /// can be inside another.
     private func isAllowed(_ type: SchemaType, of node: PathNode, _ place: Place) -> Bool {
         switch place {
         case .id: [.string, .int, .long, .objectId, .uuid].contains(type)

@@ -18,7 +18,7 @@ struct KeyTable: Sendable {
 
     /// Returns the position of a name in the table; `nil` if the table does not have it.
     /// - Parameters:
-    ///   - names: the bytes in which the key's name is.
+    ///   - names: the bytes that contain the key's name.
     ///   - expected: the position that is tried first, because most documents have their fields in the same order.
     func position(of key: FieldKey, in names: RawSpan, expected: Int) -> Int? {
         let mine = unsafe bytes.span.bytes
@@ -46,7 +46,7 @@ struct KeyTable: Sendable {
         if keys.count > 8 { index() }
     }
 
-    /// The bytes in which the names of all keys are.
+    /// The bytes that contain the names of all keys.
     var names: RawSpan {
         @_lifetime(borrow self)
         get { unsafe bytes.span.bytes }

@@ -2,8 +2,9 @@
 struct PathNode: Sendable {
     /// The number of values of each kind, in the order in which the kinds were found; there are only few kinds.
     private(set) var kinds: [(kind: ValueKind, count: Int)] = []
-    /// The number of objects that have the field, even if an object has it twice; not counted for values of folded
-    /// objects.
+    /// The number of objects that have the field; an object that has it twice counts once.
+    ///
+    /// It is not counted for values of folded objects.
     var presence = 0
     /// The fields of the objects at the path: their names and nodes.
     var keys = KeyTable()

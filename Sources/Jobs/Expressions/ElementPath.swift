@@ -21,19 +21,20 @@ extension FieldPath {
     /// The first path starts at the document, and each of the others at an element of the list or dictionary before it.
     package var containers: [FieldPath] { Array(segments.dropLast()) }
 
-    /// The path from an element of the innermost of ``containers`` to the field; the whole path if there are no
-    /// containers.
+    /// The path of the field inside an element of the innermost container; the whole path if there are no
+    /// ``containers``.
     var local: FieldPath { segments.last ?? self }
 
-    /// The path up to the innermost element that the path leads into; empty if there is none.
+    /// The beginning of the path, up to and including its last `[]`; empty if the path has none.
     ///
-    /// Two fields with the same path up to there are in the same element.
+    /// Two fields are in the same element if this beginning is the same for both.
     var elementPath: ArraySlice<String> {
         components[..<(components.lastIndex(of: Self.each).map { $0 + 1 } ?? 0)]
     }
 
-    /// The objects around the field, which a write to it writes back as a whole; for an element of a list, the element
-    /// too.
+    /// The paths of the objects that contain the field; a write to the field writes them back as a whole.
+    ///
+    /// A path that ends with `[]` is itself included.
     package var restoredPaths: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
 
     private var segments: [FieldPath] {

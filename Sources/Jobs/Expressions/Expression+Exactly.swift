@@ -2,8 +2,9 @@ package import BSON
 
 /// Exact comparisons with values that are known when the expression is built.
 ///
-/// They go deeper than ``Expression/same(_:_:)``. They are also far shorter, because they do not ask the server for the
-/// types. The values are compared byte by byte, so a text that is not UTF-8 can be compared too.
+/// They compare objects at every depth, unlike ``Expression/same(_:_:)``. They are also far shorter, because they do
+/// not ask the server for the types. The values are compared byte by byte, so a text that is not UTF-8 can be compared
+/// too.
 extension Expression {
     /// Returns the conditions under which the top-level fields equal those of `document`.
     ///
@@ -56,7 +57,8 @@ extension Expression {
         case .int, .long, .symbol: return [hasType]
         case .double, .decimal: return [hasType, text(field) == text(literal(element, of: view))]
         case .string:
-            // The value also has 4 bytes for its length and a NUL at the end, which do not count.
+            // The value's bytes also include 4 bytes for the length and a NUL at the end, which are no part of the
+            // text.
             let length = element.valueLength - 5
             return [
                 hasType, Expression(["$strLenBytes": field.bson]) == .constant(.integer(length)),
@@ -75,8 +77,7 @@ extension Expression {
         }
     }
 
-    /// Returns the conditions of `unseen` for all fields of an object; `nil` if not each of them can be named by a
-    /// path.
+    /// Returns the conditions of `unseen` for all fields of an object; `nil` if a path cannot name one of the fields.
     private static func inside(
         _ object: borrowing BSONView, at path: String?
     ) throws(BSONError) -> [Expression]? {

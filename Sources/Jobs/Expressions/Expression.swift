@@ -114,8 +114,8 @@ extension Expression {
     ///
     /// Objects and arrays are compared exactly down to ``exactLevels`` levels. Values nested deeper are compared by
     /// `$eq` and by their size in bytes, which distinguishes `int` from every other number, but not 1 as `long` from
-    /// 1.0, nor 1.5 from 1.50. A NaN equals a NaN. If values are wrongly found to be the same, no data is lost as long
-    /// as a target with a value is never overwritten.
+    /// 1.0, nor 1.5 from 1.50. A NaN equals a NaN. A wrong match loses no data as long as the caller never overwrites a
+    /// target that has a value.
     package static func same(_ left: Expression, _ right: Expression) -> Expression {
         same(left, right, deeper: size(leftVariable) == size(rightVariable))
     }
@@ -156,12 +156,12 @@ extension Expression {
     /// The digits of decimals are not compared.
     private static let hasSameBytes = Expression.all([
         .any([!leftVariable.hasType("string"), sameText(leftVariable, rightVariable)]),
-        // Only a number is equal to 0.
+        // Only a number is equal to 0; the signs of 0.0 and -0.0 differ.
         .any([!(leftVariable == .constant(0)), sign(leftVariable) == sign(rightVariable)]),
     ])
 
-    /// Returns whether `$$left` and `$$right`, of one type and equal by `$eq`, are exactly the same down to some
-    /// levels.
+    /// Returns whether `$$left` and `$$right`, of one type and equal by `$eq`, are exactly the same down to the given
+    /// number of levels.
     ///
     /// Because `$eq` finds them equal, two objects have the same names in the same order, and two arrays the same
     /// length. Values below the given number of levels are compared by `deeper`.
@@ -268,7 +268,7 @@ extension Expression {
         ])
     }
 
-    /// Returns whether all operands hold, without those that are always true.
+    /// Returns whether all operands hold; operands that are always true are left out of the expression.
     static func every(_ operands: [Expression]) -> Expression {
         let real = operands.filter { $0 != .constant(true) }
         return real.isEmpty ? .constant(true) : .all(real)

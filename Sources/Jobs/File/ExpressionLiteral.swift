@@ -14,8 +14,8 @@ enum ExpressionLiteral {
     }
 
     /// Reads an expression.
-    /// - Parameter isOfElement: Whether the expression is evaluated for each element of a list or dictionary, as
-    ///   `$$CURRENT`.
+    /// - Parameter isOfElement: Whether the expression is evaluated for each element of a list or dictionary;
+    ///   `$$CURRENT` is then the element.
     static func expression(_ node: YAMLNode, isOfElement: Bool) throws(JobError) -> Expression {
         let expression = Expression(try value(node))
         if !isOfElement, let place = current(node) {

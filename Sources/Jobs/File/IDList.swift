@@ -58,13 +58,13 @@ package struct IDList: Sendable {
         return try reading.list()
     }
 
-    /// The list while its lines are read.
+    /// Collects the `_id`s of a file line by line.
     private struct Reading {
         let path: String
         let namespace: Namespace
         private var ids: Set<BSONValue> = []
         private var bytes = 0
-        /// The other collections that the file has `_id`s of; at most ten are kept, for an error message.
+        /// The other collections whose `_id`s the file contains; at most ten, for an error message.
         private var others: Set<String> = []
 
         private let bounds: Bounds
@@ -107,8 +107,8 @@ package struct IDList: Sendable {
         case nothing
         case id(BSONValue)
         case of(Namespace, BSONValue)
-        /// A line of `check --failures` that voids earlier lines: about the document with this `_id`, or, with `nil`,
-        /// about all documents of the collection.
+        /// A line of `check --failures` that withdraws earlier lines: those for the document with this `_id`, or, with
+        /// `nil`, those for all documents of the collection.
         case retracted(Namespace, BSONValue?)
 
         init(_ text: String, at place: SourceLocation) throws(JobError) {

@@ -77,15 +77,15 @@ package struct Job: Sendable {
         package var unsynced = 100_000
         /// The share of ``unsynced`` that the job leaves free.
         package var reserve = Reserve.percent(10)
-        /// The rest after each chunk, as a multiple of the time that the chunk took; 0.5 is half that time.
+        /// The pause after each chunk, as a multiple of the time that the chunk took; 0.5 is half that time.
         package var nice = 0.0
         /// The values of the deployment's metrics at which the run waits.
         package var throttle = ThrottleLimits()
 
-        /// The largest allowed ``concurrency``; a primary that has other work cannot use that many.
+        /// The largest allowed ``concurrency``; a primary with other work does not profit from more.
         static let maximumConcurrency = 16
 
-        /// The limit for the sum of the ledger's documents and the pending reservations, which must stay below it.
+        /// The limit less the reserve; the ledger's documents and the pending reservations together must stay below it.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }
     }
 
@@ -121,7 +121,7 @@ extension Job {
 
 /// The names of the parts of a job. Each part is a job with its own lease, checkpoint and journal.
 extension CheckPart {
-    /// The text between a job's name and the part's number, which the name of each part contains.
+    /// The text between the job's name and the part's number in the name of a part.
     private static let mark = ".part-"
 
     /// Returns the name that this part of the given job has.
@@ -174,7 +174,7 @@ package enum JobSteps {
 /// The names of a job that runs in many databases of one shape, and of its collections. In each database it is a
 /// separate job, with its own lease, checkpoint and journal.
 extension Job {
-    /// The text between the job's name and the database in the name of such a job.
+    /// The text between the job's name and the database's name in the name of the job for one database.
     private static let mark = ".in-"
 
     /// Returns the job's name in the given database; `nil` if that would not be a valid job name.

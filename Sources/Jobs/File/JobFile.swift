@@ -21,7 +21,7 @@ package enum JobFile {
         try parse(try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
 
-    /// Returns the content of a job's text without comments, layout and reviews, by which two texts are compared.
+    /// Returns a job's text without comments, layout and reviews; two texts are compared in this form.
     package static func content(of text: String) -> String {
         YAMLFile.content(of: text, without: ["reviewed", "steps.review"])
     }
@@ -90,7 +90,7 @@ package enum JobFile {
         return job
     }
 
-    /// Whether the job that is read ran before, perhaps under an earlier version of the program that allowed more.
+    /// Whether the job being read has run before, perhaps under an earlier version of the program, which allowed more.
     @TaskLocal static var isOfThePast = false
 
     /// Reads the text of a job that ran before, to identify it, undo it or clean up after it, but never to run it.

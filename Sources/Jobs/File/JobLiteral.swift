@@ -47,7 +47,7 @@ package enum JobLiteral {
         case "null", "Null", "NULL", "~", "": return .null
         default: break
         }
-        // A new node is asked for its tag, because asking a node also sets the tag.
+        // The tag is read from a new node, because reading the tag of a node also sets it.
         let tag = Node(text, .implicit, .plain).tag.description
         if isInteger(text) {
             guard let number = Int(text) else { throw node.error("\(text) is beyond the range of a long: quote it") }
@@ -86,7 +86,7 @@ package enum JobLiteral {
 
     /// Whether a text is `[-+]?(0|[1-9][0-9]*)`.
     ///
-    /// A number with a leading 0 is octal in YAML 1.1 and decimal in YAML 1.2. People mean a text by it.
+    /// A number with a leading 0 is octal in YAML 1.1 and decimal in YAML 1.2, and users who write one mean a text.
     private static func isInteger(_ text: String) -> Bool {
         let digits =
             text.utf8.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true
@@ -97,7 +97,7 @@ package enum JobLiteral {
 
     /// Whether a text consists of digits with a decimal point or an exponent.
     ///
-    /// `0x1F`, `inf` and `nan` do not count, although `Double` accepts them.
+    /// The result is false for `0x1F`, `inf` and `nan`, although `Double` accepts them.
     private static func isFloat(_ text: String) -> Bool {
         let isDecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }
         return isDecimal && text.utf8.contains { (0x30...0x39).contains($0) } && text.contains { ".eE".contains($0) }
@@ -169,7 +169,7 @@ extension BSONDocument {
     /// The first name with a leading `$`, at any level, that extended JSON does not define as a type; `nil` if there is
     /// none.
     ///
-    /// The names of a database reference, `{$ref, $id, $db}`, are allowed and do not count.
+    /// The names of a database reference, `{$ref, $id, $db}`, are allowed.
     fileprivate var firstOperatorName: String? {
         for (name, value) in (try? elements()) ?? [] {
             if name.hasPrefix("$"), !["$ref", "$id", "$db"].contains(name) { return name }

@@ -11,7 +11,8 @@ enum MatchFilter {
     /// Returns whether a condition is a filter: its keys are field names, or it combines such mappings by `$and`, `$or`
     /// or `$nor`.
     ///
-    /// An expression reader would take a filter for an object, which holds for every document.
+    /// The reader of expressions would read a filter as an object, and an object holds as a condition for every
+    /// document.
     static func isFilter(_ node: YAMLNode) -> Bool {
         guard case .mapping(let mapping) = node.node else { return false }
         return mapping.contains { key, value in

@@ -1,7 +1,8 @@
 package import BSON
 
 extension Namespace {
-    /// Returns the reason why no job, undo, partner or validator may use the collection, as a clause; `nil` if all may.
+    /// Returns the reason, as a clause, why no job, undo, partner or validator may use the collection; `nil` if they
+    /// may.
     /// - Parameter stateDatabase: The database that holds the state of jobs; `nil` before it is known.
     package func refusal(stateDatabase: String? = nil) -> String? {
         if let reason = Self.refusal(of: database, stateDatabase: stateDatabase) { return reason }
@@ -10,7 +11,7 @@ extension Namespace {
         return database.utf8.count > 63 || description.utf8.count > 255 ? "the name is too long for a server" : nil
     }
 
-    /// Returns the reason why no command writes documents of a database, as a clause; `nil` if commands may.
+    /// Returns the reason, as a clause, why no command may write documents of a database; `nil` if commands may.
     package static func refusal(of database: String, stateDatabase: String? = nil) -> String? {
         switch database {
         case "admin", "config", "local": "the database belongs to the server"

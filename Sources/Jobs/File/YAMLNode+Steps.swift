@@ -23,7 +23,7 @@ extension YAMLNode {
         return path
     }
 
-    /// Reads the path of a field that can be missing, so not of an element of a list.
+    /// Reads the path of a field that can be missing; an element of a list is refused, because it is never missing.
     func fieldPathBelowNoList(_ key: String) throws(JobError) -> FieldPath {
         let path = try fieldPath(key)
         guard path.components.last != FieldPath.each else {

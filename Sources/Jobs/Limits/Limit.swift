@@ -135,13 +135,13 @@ package struct ThrottleLimits: Hashable, Sendable {
     ///
     /// WiredTiger fills the cache to 80%. From 95% on, it makes the users' operations free space in it.
     package var cacheUsed: Int? = 95
-    /// The shortest period that the oplog must cover, once it is full.
+    /// The shortest period that the oplog must cover, once the oplog is full.
     ///
     /// If the oplog no longer contains the position of a sync translator or a change stream, that reader cannot resume.
     package var oplog: Duration? = .seconds(3_600)
     /// The times of the week in which nothing is written.
     package var pause: [PauseWindow] = []
-    /// The longest time by which the ledger lags behind the writes.
+    /// The longest time that the ledger is expected to lag behind the writes.
     ///
     /// A repaired document keeps its reservation at least that long, because the ledger might still list it.
     package var ledgerLag: Duration = .seconds(60)

@@ -40,8 +40,8 @@ package struct PauseWindow: Hashable, Sendable {
 
     /// Returns whether the window contains the given time.
     ///
-    /// The local time decides. When the clocks are set back, the hour that occurs twice counts both times. When they
-    /// are set forward, the omitted hour does not occur.
+    /// Times are compared in local time. When the clocks are set back, a window with the repeated hour contains it both
+    /// times. When they are set forward, the omitted hour does not occur.
     package func contains(secondsSince1970 seconds: Int) -> Bool {
         let (weekday, minute) = clock(at: seconds)
         if start < end { return weekdays.contains(weekday) && (start..<end).contains(minute) }

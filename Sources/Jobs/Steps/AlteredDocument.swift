@@ -1,6 +1,6 @@
 import BSON
 
-/// The condition for a document that the server would change beyond what the steps change.
+/// The condition under which a write by the server would change more of a document than the steps change.
 ///
 /// When the server writes such a document, it drops one of two fields with the same name, or renumbers an array.
 package struct AlteredDocument: Hashable, Sendable {
@@ -8,8 +8,8 @@ package struct AlteredDocument: Hashable, Sendable {
     let condition: Expression
     /// Whether the condition compares a hash of the whole document.
     ///
-    /// The hash must be computed before any field is read, because afterwards the server takes each field that it has
-    /// read from a copy, in which it may already be altered.
+    /// The hash must be computed before any field is read: once the server has read a field, it takes the field from a
+    /// copy, in which the field may already be altered.
     let hashesFirst: Bool
 
     /// The variable that holds the hash of the whole document's bytes.
@@ -38,8 +38,8 @@ extension AlteredDocument {
     /// This happens if a name occurs twice, or if the keys of an array are not 0, 1, 2 and so on, in a value that the
     /// steps write or read. A repeated name counts in the document itself, in an object that a step merges into, and
     /// anywhere in a value that a step looks into. Merging an object keeps one field of each name, so it makes an
-    /// object with a repeated name smaller. It is enough to read inside an object: then mongod 6.0 writes both fields
-    /// with the value of the first, and every server renumbers an array.
+    /// object with a repeated name smaller. The server alters a value even if a step only reads inside it: mongod 6.0
+    /// writes both fields with the value of the first, and every server renumbers an array.
     /// - Parameter seesKeys: Whether the server can hash the bytes of an object, from 5.0 on. The hash shows whether
     ///   merging would renumber an array. On earlier servers, this cannot be detected.
     package init(by steps: [Step], seeingKeys seesKeys: Bool) {
@@ -107,7 +107,7 @@ extension AlteredDocument {
     /// Returns an object as the server would write it after it has read each field.
     private static func merged(_ object: Expression) -> Expression { Expression(["$mergeObjects": [object.bson]]) }
 
-    /// Whether a value contains an object that would be altered, down to a number of levels of objects and lists.
+    /// Whether a value contains an object that would be altered, down to `levels` levels of objects and lists.
     private static func isAltered(
         _ value: Expression, levels: Int, by isAltered: (Expression) -> Expression
     ) -> Expression {

@@ -1,7 +1,7 @@
 package import BSON
 package import Checking
 
-/// A step's computation that no server operator can do, so that the client does it document by document.
+/// A step's computation that no server operator can do; the client does it document by document.
 ///
 /// The step says what is computed, and for which documents. The engine computes it, because it may have to read other
 /// collections.

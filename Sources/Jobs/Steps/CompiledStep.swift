@@ -186,7 +186,7 @@ extension CompiledStep {
         case targetDiffers = "target holds another value"
         /// The target already holds another value, and the job file says to keep it.
         case targetKept = "target keeps its value"
-        /// Source and target do not differ down to the depth at which they can be compared exactly, but they go deeper.
+        /// Source and target are equal down to the depth of exact comparison, but they are nested deeper.
         case tooDeep = "nested too deeply to be compared exactly"
         /// The value has a type that the step does not handle.
         case wrongType = "value is of another type"
@@ -239,7 +239,8 @@ extension CompiledStep {
 
         /// Whether the operator has to handle such a document.
         ///
-        /// A missing parent has no field to fill, and a target that keeps its value is what the job file asks for.
+        /// The exceptions are a missing parent, which has no field to fill, and a target that keeps its value, as the
+        /// job file asks.
         package var isTrouble: Bool { self != .parentMissing && self != .targetKept }
     }
 }
@@ -255,9 +256,9 @@ extension [CompiledStep] {
             })
     }
 
-    /// Whether a document seems to need at least one of the steps, and the server would alter it.
+    /// Whether a document meets ``CompiledStep/mayNeed`` of at least one step, but the server would alter it.
     ///
-    /// If a document needs no step at first, no step changes it, so a later step cannot come to need it either.
+    /// A document that needs none of the steps is not changed by any, so it cannot come to need a later step.
     package var alteredAlthoughNeeded: Expression {
         .any(
             alike.map { altered, steps in

@@ -46,14 +46,14 @@ package struct Conversion: Hashable, Sendable {
         case .double: ["string", "int", "long", "decimal", "bool", "date"]
         case .decimal: ["string", "int", "long", "double", "bool", "date"]
         case .bool: ["string", "int", "long", "double", "decimal"]
-        // An ObjectId or a timestamp holds more than its time, which would be lost.
+        // An ObjectId or a timestamp contains more than its time, and a conversion to a date loses the rest.
         case .date: ["string", "int", "long", "double", "decimal"] + (allowsLoss ? ["objectId", "timestamp"] : [])
         case .objectId: ["string"]
         default: []
         }
     }
 
-    /// The ``sources`` of which every value converts without loss, so that the result need not be converted back.
+    /// The ``sources`` whose values all convert without loss, so that the result need not be converted back.
     var always: [String] {
         switch target {
         case .string: ["int", "long", "bool", "objectId"]
@@ -160,7 +160,7 @@ package struct Conversion: Hashable, Sendable {
     private func returns(_ from: Expression, _ to: Expression) -> Expression {
         switch target {
         case .bool:
-            // For a text, the list of texts defines the bool; only a number is converted back and compared.
+            // A text is converted by the list ``boolTexts``; only a number is converted back and compared.
             .any([from.hasType("string"), sameOnReturn(from, to)])
         case .string:
             // The server converts every text to true, so a bool is not converted back. The texts `true` and `false`
@@ -199,7 +199,7 @@ package struct Conversion: Hashable, Sendable {
 
 /// Texts of numbers with zeros that do not change the value.
 extension Conversion {
-    /// Whether the target cannot hold the zeros at the end of a text's fraction; only a decimal can.
+    /// Whether the target drops the zeros at the end of a text's fraction, as every numeric type except decimal does.
     private var readsWithoutZeros: Bool { target.isNumeric && target != .decimal }
 
     /// Returns a text of the same number without the zeros at the end of its fraction.

@@ -14,7 +14,7 @@ struct LinkMap: Hashable, Sendable {
 
     /// The largest number of entries.
     ///
-    /// The update compares each link with each entry that might match it.
+    /// The number is limited because the update compares each link with each entry that might match it.
     static let maximum = 1_000
 
     /// Reads a mapping from old to new values, or a list of `{from: …, to: …}`.

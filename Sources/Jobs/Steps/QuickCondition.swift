@@ -5,10 +5,9 @@ import ServerSchema
 ///
 /// Each condition holds for every document that it has to find, and may hold for others.
 package struct QuickCondition: Sendable {
-    /// A condition that every document meets that needs the step; `nil` if there is no such simple condition.
+    /// A condition met by every document that needs the step; `nil` if no simple one is known.
     package var need: BSONDocument?
-    /// A condition that every document meets that the step changes or skips; `nil` if there is no such simple
-    /// condition.
+    /// A condition met by every document that the step changes or skips; `nil` if no simple one is known.
     package var relevance: BSONDocument?
 
     /// Returns the conditions for a step that applies to documents in which a field is present.
@@ -25,8 +24,8 @@ package struct QuickCondition: Sendable {
 
     /// Returns the conditions for a step that changes values of a field in place, except nulls and values of one type.
     ///
-    /// The condition lists all other types, because the server needs less than half as long for that as for excluding
-    /// the two. In a list, a query also tests the elements.
+    /// The condition lists all other types. For that, the server needs less than half as long as for excluding null and
+    /// the one type. In a list, a query also tests the elements.
     static func present(_ path: FieldPath, notOf type: SchemaType) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let others = SchemaType.allCases.filter { ![type, .null, .number, .uuid, .mixed].contains($0) }
@@ -49,10 +48,10 @@ package struct QuickCondition: Sendable {
 }
 
 extension [CompiledStep] {
-    /// A condition that every document meets that needs at least one of the steps; `nil` if no simple one is known.
+    /// A condition met by every document that needs at least one of the steps; `nil` if no simple one is known.
     package var quickNeed: BSONDocument? { Self.any(map { $0.step.kind.quick.need }) }
 
-    /// A condition that every document meets that at least one of the steps changes or skips; `nil` if no simple one is
+    /// A condition met by every document that at least one of the steps changes or skips; `nil` if no simple one is
     /// known.
     package var quickRelevance: BSONDocument? { Self.any(map { $0.step.kind.quick.relevance }) }
 

@@ -32,7 +32,7 @@ package struct Step: Sendable {
     package var conditionFields: [FieldPath] { (condition?.fields ?? []).map { FieldPath(trusted: [$0]) } }
     /// The fields whose values decide what the step does, apart from its targets.
     package var reads: [FieldPath] { sources + conditionFields }
-    /// The fields that the step reads inside, if they hold objects or lists.
+    /// The fields inside whose values the step reads, if the values are objects or lists.
     package var readsInside: [FieldPath] { kind.readsInside + conditionFields }
     /// The aggregation operators that the expressions in the job file use.
     package var operators: Set<String> { kind.operators.union(condition?.operators ?? []) }
@@ -89,7 +89,7 @@ package struct StepBody {
     ///
     /// For a field that stays as it is, the expression gives its present value.
     var also: [(path: FieldPath, value: Expression)] = []
-    /// Whether the step applies to the document at all, so that a missing parent is worth a report.
+    /// Whether the step applies to the document; a missing parent is reported only if it does.
     var applies = Expression.constant(true)
     /// The reasons to skip a document that the step applies to, each with its condition.
     ///

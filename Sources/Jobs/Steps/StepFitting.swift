@@ -107,7 +107,7 @@ extension SchemaNode {
 
     /// The schema of a list's elements or of a dictionary's values; `nil` for other types.
     ///
-    /// It is an empty schema if the list or dictionary states none.
+    /// The result is an empty schema if the list or dictionary states none.
     private var element: SchemaNode? {
         if types.contains(.array) {
             return if case .each(let node) = items { node } else { SchemaNode(location: location) }

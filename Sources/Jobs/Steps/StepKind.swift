@@ -3,7 +3,7 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// A kind of step: reads what a job file states under the kind's key, and says what that does to a document.
+/// A kind of step: its settings in a job file, and the change that it makes to a document.
 ///
 /// Each kind has its own file below `Kinds`; ``Step/kinds`` lists them all.
 package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
@@ -27,13 +27,13 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var targets: [FieldPath] { get }
     /// The fields that the step reads in addition to its targets; they are in the same element as the targets.
     var sources: [FieldPath] { get }
-    /// The step that a refresh runs; `nil` for a step whose targets stay as they are.
+    /// The step that a refresh runs; `nil` for a step without a refresh.
     ///
-    /// A refresh applies to targets that still hold the job's own value, although their sources have changed since.
+    /// A refresh writes targets that still hold the job's own value although their sources have changed since.
     var refresh: (any StepKind)? { get }
-    /// The fields that the step reads inside, if they hold objects or lists.
+    /// The fields inside whose values the step reads, if the values are objects or lists.
     var readsInside: [FieldPath] { get }
-    /// Whether the step changes or replaces a value that its target already holds; filling a null does not count.
+    /// Whether the step changes or replaces a value that its target already holds; `false` if it only fills nulls.
     var changesInPlace: Bool { get }
     /// The ``targets`` that the step removes.
     var removed: [FieldPath] { get }
@@ -43,7 +43,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var marker: FieldPath? { get }
     /// Whether the job file states the change by an expression of its own.
     ///
-    /// Then a document might need the step again after the step's own write.
+    /// Such a step might leave a document that needs the step again.
     var isFreeForm: Bool { get }
     /// The aggregation operators that the expressions in the job file use.
     var operators: Set<String> { get }
@@ -66,7 +66,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether the schema alone proves that every document that syncs still syncs after the step.
     ///
-    /// It is called only for a target that the schema declares and whose parents are all objects.
+    /// This method is called only for a target that the schema declares and whose parents are all objects.
     func leavesSyncing(under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions) -> Bool
 
     /// The fields that the step may write or remove; the journal keeps the top-level fields that contain them.
@@ -88,8 +88,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var creates: Namespace? { get }
     /// Whether the value that the step writes determines the value that it replaces.
     ///
-    /// Then undo can detect that the replaced value was not the journaled one. Otherwise, the update writes a document
-    /// only if its fields are still exactly as in the journal.
+    /// If it does, undo can detect that the replaced value was not the journaled one. If it does not, the update writes
+    /// a document only if its fields are still exactly as in the journal.
     var determinesOldValue: Bool { get }
     /// The field that the step reads in all documents before the job's first write; `nil` if there is none.
     var readsBeforehand: FieldPath? { get }
@@ -102,7 +102,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var filling: DefaultStep.Filling? { get }
     /// The conversion that the step applies to its target in place; `nil` if it applies none.
     ///
-    /// It is also `nil` if the step replaces values that it cannot convert.
+    /// The value is also `nil` if the step replaces values that it cannot convert.
     var inPlaceConversion: Conversion? { get }
     /// The conditions for documents with a value that the conversion skips, one for each kind of loss.
     var losses: [(kind: ConversionLoss, when: Expression)] { get }

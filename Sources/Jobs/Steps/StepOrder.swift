@@ -2,7 +2,7 @@ import BSON
 import LocatedYAML
 import ServerSchema
 
-/// Refuses steps in an order in which one of them could not do what it says.
+/// Checks the order of a job's steps: no step may prevent another one from doing its work.
 package enum StepOrder {
     /// Checks the steps of a job against each other.
     /// - Throws: ``JobError`` at the step that conflicts with another one.
@@ -14,7 +14,7 @@ package enum StepOrder {
         }
     }
 
-    /// Returns the steps, in which each copy knows the conversion that a later step applies to its target in place.
+    /// Returns the steps; each `copy` step now knows the conversion that a later step applies to its target in place.
     package static func joined(_ steps: [Job.LocatedStep]) -> [Job.LocatedStep] {
         steps.indices.map { index in
             let (step, later) = (steps[index].step, steps[(index + 1)...].map(\.step.kind))

@@ -4,9 +4,9 @@ package import ServerSchema
 
 /// Decides from the schema alone whether a step could make a document unsyncable.
 ///
-/// The proof covers every document that syncs. A document that already fails does not count. Each step can be proven by
-/// itself, because the step before it leaves the document syncing. The result `false` means "not proven", and then the
-/// documents themselves are checked.
+/// The proof covers every document that syncs; documents that already fail are not considered. Each step can be proven
+/// by itself, because the step before it leaves the document syncing. The result `false` means "not proven", and then
+/// the documents themselves are checked.
 package enum StepSafety {
     /// Whether it is proven that every document of a collection that syncs still syncs after the step.
     /// - Parameter app: The app that the collection belongs to. The effect of a partition key or a link depends on more

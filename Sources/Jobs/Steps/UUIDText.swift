@@ -13,7 +13,7 @@ package enum UUIDText {
 
     /// Returns the 16 bytes of a UUID's text in any of its common spellings; `nil` for any other text.
     ///
-    /// It may have capital letters, be in braces or a URN, or lack the hyphens.
+    /// The text may have capital letters, be in braces or a URN, or lack the hyphens.
     package static func bytes(of text: String) -> [UInt8]? {
         var digits = text.lowercased()[...]
         if digits.hasPrefix("urn:uuid:") { digits = digits.dropFirst(9) }

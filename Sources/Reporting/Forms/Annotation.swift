@@ -55,10 +55,10 @@ public struct GitHubAnnotations: Sendable {
             Annotation(
                 finding.isFailure ? .error : finding.level >= .warning ? .warning : .notice, at: finding.place,
                 title: finding.title,
-                message: (["\(section.name): \(finding.message)"] + finding.sentences).map(\.printable)
+                message: (["\(section.name): \(finding.message)"] + finding.asides + finding.details).map(\.printable)
                     .joined(separator: "\n"))
         }
-        let notes = report.notes.map { Annotation(.notice, title: "note", message: $0.printable) }
+        let notes = report.allNotes.map { Annotation(.notice, title: "note", message: $0.printable) }
         annotations = parts + findings + notes
         headline = report.headline.printable
     }

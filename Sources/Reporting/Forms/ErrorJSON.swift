@@ -6,9 +6,7 @@ package enum ErrorJSON {
     ///   - kind: the name of the exit code, such as `bad_input`.
     ///   - message: what is wrong, where, and how to fix it.
     package static func line(code: Int, kind: String, message: String) -> String {
-        let error: [(String, ReportValue)] = [
-            ("exit_code", .integer(code)), ("kind", .string(kind)), ("message", .string(message)),
-        ]
-        return ReportValue.object(JSONReport.head() + [("error", .object(error))]).line
+        let error: ReportValue = ["exit_code": code, "kind": kind, "message": message]
+        return (JSONReport.head() + ["error": error]).line
     }
 }

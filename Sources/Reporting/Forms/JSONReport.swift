@@ -1,27 +1,25 @@
 /// A command's result as JSON: one object with its keys in a fixed order, or JSON lines.
 package struct JSONReport: Sendable {
     /// The first members: the version of the format, the program's version and commit, and the command.
-    private let head: [(String, ReportValue)]
-    private let members: [(String, ReportValue)]
+    private let head: ReportValue
+    private let object: ReportValue
 
     /// - Parameters:
     ///   - version: the version of the format. It changes only if a reader of the old format would misread the new one.
-    ///   - members: the members that follow the head.
-    init(_ command: String, version: Int = 1, _ members: [(String, ReportValue)]) {
+    ///   - object: an object with the members that follow the head.
+    init(_ command: String, version: Int = 1, _ object: ReportValue) {
         head = Self.head(command, version: version)
-        self.members = members
+        self.object = object
     }
 
     /// Returns the first members of every JSON output.
     /// - Parameter command: the command; `nil` for output that belongs to no command.
-    static func head(_ command: String? = nil, version: Int = 1) -> [(String, ReportValue)] {
-        [
-            ("schema_version", .integer(version)), ("tool_version", .string(Release.version)),
-            ("commit", Release.commit.map { .string($0) } ?? .null),
-        ] + [command].compactMap(\.self).map { ("command", .string($0)) }
+    static func head(_ command: String? = nil, version: Int = 1) -> ReportValue {
+        ["schema_version": version, "tool_version": Release.version, "commit": Release.commit]
+            + (command.map { ["command": $0] } ?? [:])
     }
 
-    var value: ReportValue { .object(head + members) }
+    var value: ReportValue { head + object }
 
     /// The object, indented, which ends with a line break.
     package var text: String { value.text() + "\n" }
@@ -31,9 +29,9 @@ package struct JSONReport: Sendable {
     /// The findings of a collection follow the collection's line.
     package var lines: String {
         var records: [(String, [(String, ReportValue)])] = []
-        var header = head
+        var header = head.members
         var result: [(String, ReportValue)] = []
-        for (key, value) in members {
+        for (key, value) in object.members {
             if case .array(let elements) = value, let record = Self.records[key] {
                 records += elements.flatMap { Self.split($0, record, within: []) }
             } else if Self.circumstances.contains(key) {
@@ -45,7 +43,7 @@ package struct JSONReport: Sendable {
             }
         }
         return ([("header", header)] + records + [("result", result)]).map { record, members in
-            ReportValue.object([("record", .string(record))] + members).line + "\n"
+            (ReportValue.record(record) + .object(members)).line + "\n"
         }.joined()
     }
 
@@ -71,7 +69,8 @@ package struct JSONReport: Sendable {
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",
         "entries": "step", "remarks": "remark", "validators": "validator", "failures": "skipped", "steps": "step",
         "samples": "sample", "waits": "wait", "runs": "run", "left_alone": "left_alone", "not_fitting": "finding",
-        "paths": "path", "databases": "database", "checks": "check",
+        "paths": "path", "databases": "database", "differences": "difference", "refused": "refusal", "files": "file",
+        "settings": "setting", "environments": "environment", "checks": "check",
     ]
     /// The keys of lists within an element whose own elements have lines, too, after the line of the element.
     private static let nested: Set = ["groups", "collections", "entries", "not_fitting", "paths"]
@@ -80,7 +79,7 @@ package struct JSONReport: Sendable {
     /// The keys whose values go into the header, because they are known before anything is found.
     private static let circumstances: Set = [
         "dialect", "source", "schema", "active", "old", "new", "job", "database", "collection", "cover", "strict",
-        "folder",
+        "folder", "partner", "ledger", "language",
     ]
     /// The keys of objects whose members become members of the result line themselves.
     private static let results: Set = ["verdict", "counts"]

@@ -59,7 +59,7 @@ public struct JUnitReport: Sendable {
             Case(
                 group: section.name, name: finding.title, place: finding.place,
                 failure: finding.isFailure ? finding.code : nil, message: finding.message.printable,
-                details: (finding.sentences + finding.commands).map(\.printable).joined(separator: "\n"))
+                details: (finding.asides + finding.details + finding.commands).map(\.printable).joined(separator: "\n"))
         }
         let verdict = Case(
             group: name, name: "verdict", failure: report.level == .error ? "failed" : nil,

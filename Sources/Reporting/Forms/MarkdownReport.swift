@@ -11,11 +11,14 @@ package struct MarkdownReport {
     package var text: String {
         var blocks = ["### \(Self.cell(report.title))", "\(mark(report.level)) **\(Self.cell(report.headline))**"]
         if !report.parts.isEmpty { blocks.append(report.parts.map(part).joined(separator: "\n")) }
-        blocks += findings + report.tables.filter { !$0.rows.isEmpty }.map(table)
-        blocks += report.sections.filter { !$0.remarks.isEmpty || $0.findings.isEmpty && !$0.summary.isEmpty }.map(
-            about)
+        blocks += findings + report.allTables.filter { !$0.rows.isEmpty }.map(table)
+        blocks += report.allSections.filter { section in
+            !section.remarks.isEmpty || section.findings.isEmpty && !section.summary.isEmpty
+        }.map(about)
         if !commands.isEmpty { blocks.append(commands) }
-        if !report.notes.isEmpty { blocks.append(report.notes.map { "> \(Self.cell($0))" }.joined(separator: "\n>\n")) }
+        if !report.allNotes.isEmpty {
+            blocks.append(report.allNotes.map { "> \(Self.cell($0))" }.joined(separator: "\n>\n"))
+        }
         if !report.facts.isEmpty {
             let facts = report.facts.map { "\(Self.cell($0.name)): \(Self.cell($0.value))" }.joined(separator: " · ")
             blocks.append("<sub>\(facts)</sub>")
@@ -32,7 +35,7 @@ package struct MarkdownReport {
     /// table.
     private var findings: [String] {
         var tables: [(columns: [Report.Column], rows: [[Report.Cell]])] = []
-        for section in report.sections where !section.findings.isEmpty {
+        for section in report.allSections where !section.findings.isEmpty {
             let columns = [Report.Column(title: report.sectionKind)] + section.columns
             let rows = section.findings.map { finding in
                 [Report.Cell(section.name, isCode: true)] + finding.cells
@@ -58,8 +61,9 @@ package struct MarkdownReport {
     }
 
     private func about(_ section: Report.Section) -> String {
+        let about = section.about.isEmpty ? "" : " (\(Self.cell(section.about)))"
         let summary = section.summary.isEmpty ? [] : [section.summary]
-        return "\(Self.code(section.name)): "
+        return "\(Self.code(section.name))\(about): "
             + (summary + section.remarks).map(Self.cell).joined(separator: "\\\n")
     }
 

@@ -6,8 +6,12 @@ package protocol Reportable: Sendable {
     func text(_ layout: TextLayout) -> String
     /// The result as JSON.
     var json: JSONReport { get }
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except JSON is rendered.
     var report: Report { get }
+}
+
+extension Reportable {
+    package func text(_ layout: TextLayout) -> String { TextReport(report, layout).text }
 }
 
 /// The width, colours and details of a result as text, which depend on whether a terminal or a file shows it.
@@ -34,18 +38,6 @@ package struct TextLayout: Sendable {
         var layout = TextLayout()
         layout.isKept = true
         return layout
-    }
-}
-
-extension TextLayout {
-    /// Returns the notes, or none if the layout hides them.
-    func notes(_ notes: [String]) -> [String] { hidesNotes ? [] : notes }
-
-    /// Returns the report, without its notes if the layout hides them.
-    func shown<R>(_ report: R, notes: WritableKeyPath<R, [String]>) -> R {
-        var report = report
-        report[keyPath: notes] = self.notes(report[keyPath: notes])
-        return report
     }
 }
 

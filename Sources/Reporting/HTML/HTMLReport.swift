@@ -60,9 +60,9 @@ struct HTMLPage {
         gauges = report.gauges.enumerated().map { HTMLGauge($1, number: $0) }
         series = report.series.enumerated().map { HTMLSeries($1, number: $0) }
         charts = report.charts.filter { !$0.bars.isEmpty }.map { HTMLChart($0) }
-        tables = report.tables.filter { !$0.rows.isEmpty }.map { Table($0) }
-        sections = report.sections.enumerated().map { Section($1, number: $0) }
-        notes = report.notes
+        tables = report.allTables.filter { !$0.rows.isEmpty }.map { Table($0) }
+        sections = report.allSections.enumerated().map { Section($1, number: $0) }
+        notes = report.allNotes
     }
 
     struct Part {
@@ -129,7 +129,8 @@ struct HTMLPage {
 
         init(_ section: Report.Section, number: Int) {
             anchor = "section-\(number + 1)"
-            (name, summary) = (section.name, section.summary)
+            name = section.name
+            summary = [section.about, section.summary].filter { !$0.isEmpty }.joined(separator: ": ")
             columns = section.columns.map { Column($0) }
             findings = section.findings.map { Finding($0, section.columns) }
             remarks = section.remarks

@@ -1,5 +1,4 @@
 import BSON
-import TextTable
 
 /// The findings that are new, grown, shrunk or gone since an earlier check.
 struct CheckDifference {
@@ -65,11 +64,6 @@ struct CheckDifference {
         return "Since \(when): \(Kind.allCases.map { "\(count($0).grouped) \($0.rawValue)" }.joined(separator: ", "))."
     }
 
-    func text(width: Int?) -> String {
-        (sentence.printable.wrapped(to: width) + (changes.isEmpty ? [] : TextTable.lines(of: table, width: width)))
-            .asLines
-    }
-
     var table: Report.Table {
         Report.Table(
             title: sentence,
@@ -88,22 +82,16 @@ struct CheckDifference {
     }
 
     var json: ReportValue {
-        .object([
-            ("since", .string(earlier.at.iso8601)), ("schema", .string(earlier.schema)),
-            ("new", .integer(count(.new))), ("grown", .integer(count(.grown))),
-            ("shrunk", .integer(count(.shrunk))), ("gone", .integer(count(.gone))),
-            (
-                "changes",
-                .array(
-                    changes.map { change in
-                        .object([
-                            ("change", .string(change.kind.rawValue)),
-                            ("collection", .string(change.finding.collection)),
-                            ("rule", .string(change.finding.rule)), ("path", .string(change.finding.path)),
-                            ("before", .integer(change.before)), ("now", .integer(change.now)),
-                        ])
-                    })
-            ),
-        ])
+        [
+            "since": earlier.at.iso8601, "schema": earlier.schema, "new": count(.new), "grown": count(.grown),
+            "shrunk": count(.shrunk), "gone": count(.gone),
+            "changes": changes.map { change in
+                [
+                    "change": change.kind.rawValue, "collection": change.finding.collection,
+                    "rule": change.finding.rule, "path": change.finding.path, "before": change.before,
+                    "now": change.now,
+                ] as ReportValue
+            },
+        ]
     }
 }

@@ -81,33 +81,25 @@ extension CheckSummary {
 
     /// The content of the summary's file.
     package var text: String {
-        ReportValue.object(
-            JSONReport.head(version: Self.schemaVersion) + [("record", .string(Self.record))] + members
-                + [
-                    ("collections", .array(collections.map { .string($0) })),
-                    (
-                        "findings",
-                        .array(
-                            findings.map { finding in
-                                .object([
-                                    ("collection", .string(finding.collection)), ("rule", .string(finding.rule)),
-                                    ("path", .string(finding.path)), ("documents", .integer(finding.documents)),
-                                ])
-                            })
-                    ),
-                ]
-        ).text() + "\n"
+        let found: ReportValue = [
+            "collections": collections,
+            "findings": findings.map { finding in
+                [
+                    "collection": finding.collection, "rule": finding.rule, "path": finding.path,
+                    "documents": finding.documents,
+                ] as ReportValue
+            },
+        ]
+        return (JSONReport.head(version: Self.schemaVersion) + ["record": Self.record] + members + found).text() + "\n"
     }
 
     /// The time, the source, the schema and the counts, as members of a JSON object.
-    var members: [(String, ReportValue)] {
+    var members: ReportValue {
         [
-            ("at", .string(at.iso8601)), ("at_ms", .integer(Int(at.milliseconds))),
-            ("source", .string(source)), ("schema", .string(schema)),
-            ("dialect", .string(dialect.rawValue)),
-            ("documents_read", .integer(documents)), ("failing", .integer(failing)), ("possible", .integer(possible)),
-            ("ledger_entries", unsynced.map { .integer($0) } ?? .null),
-            ("headroom", headroom.map { .integer($0) } ?? .null),
+            "at": at.iso8601, "at_ms": Int(at.milliseconds), "source": source, "schema": schema,
+            "dialect": dialect.rawValue,
+            "documents_read": documents, "failing": failing, "possible": possible, "ledger_entries": unsynced,
+            "headroom": headroom,
         ]
     }
 

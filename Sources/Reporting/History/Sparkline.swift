@@ -6,7 +6,7 @@ enum Sparkline {
 
     /// Returns one character for each value.
     /// - Parameter values: the values; `nil` is shown as a blank.
-    static func text(_ values: [Int?], isPlain: Bool) -> String {
+    static func text(_ values: [Double?], isPlain: Bool) -> String {
         let steps = isPlain ? plainSteps : steps
         let maximum = values.compactMap(\.self).max() ?? 0
         return String(
@@ -14,7 +14,7 @@ enum Sparkline {
                 guard let value else { return " " }
                 guard value > 0 else { return steps[0] }
                 // A value above 0 never gets the lowest character, so that it can be distinguished from 0.
-                return steps[max(1, Int((Double(value) / Double(maximum) * Double(steps.count - 1)).rounded()))]
+                return steps[max(1, Int((value / maximum * Double(steps.count - 1)).rounded()))]
             })
     }
 }

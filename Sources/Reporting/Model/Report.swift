@@ -2,8 +2,9 @@ package import ServerSchema
 
 /// The result of a command, in the parts that every output format shows.
 ///
-/// Each command's result is converted to a report once. Markdown, HTML, JUnit XML and GitHub's commands are rendered
-/// from the report alone, by one renderer each. A report's texts are raw: each renderer escapes them for its format.
+/// Each command's result is converted to a report once. Text, Markdown, HTML, JUnit XML and GitHub's commands are
+/// rendered from the report alone, by one renderer each. A report's texts are raw: each renderer escapes them for its
+/// format.
 package struct Report: Sendable {
     /// The severity of a verdict, a finding or an amount.
     package enum Level: String, Hashable, Sendable, CaseIterable, Comparable {
@@ -25,6 +26,10 @@ package struct Report: Sendable {
     package var level: Level
     /// The parts of the verdict.
     package var parts: [Part] = []
+    /// The figures in words, one line each, which text shows instead of the facts.
+    package var lines: [String] = []
+    /// The number of documents that were read and how long it took, which text shows instead of the facts.
+    package var footer: String?
     /// Single figures, each with a name.
     package var facts: [Fact] = []
     /// Sums, and how close they are to their limits.
@@ -37,8 +42,18 @@ package struct Report: Sendable {
     package var tables: [Table] = []
     /// Values that change over time.
     package var series: [Series] = []
+    /// The reports on parts of the result, such as one database or job of many, each with the name of its part.
+    package var reports: [(name: String, report: Report)] = []
     /// Notes for the reader, one sentence each.
     package var notes: [String] = []
+    /// Notes that are shown even with `--quiet`.
+    package var warnings: [String] = []
+    /// Lines for the end of the text that propose what to do next, such as a command.
+    package var next: [String] = []
+    /// Whether text shows the findings' messages instead of tables, because the cells are too long for a terminal.
+    package var listsFindings = false
+    /// Whether text on a terminal leaves out the commands of the findings.
+    package var hidesCommands = false
     /// The kind of thing that each section covers, as a column title, such as `file` or `job`.
     package var sectionKind = "collection"
 
@@ -64,6 +79,8 @@ extension Report {
         package var isFailure = false
         /// The verdict of the part, in one sentence.
         package var sentence: String
+        /// The figures of the part, which text shows instead of the sentence; `nil` if there are none.
+        package var figures: String?
         /// Reasons and remarks that follow the sentence, one sentence each.
         package var reasons: [String] = []
     }
@@ -122,6 +139,8 @@ extension Report {
         package var title: String
         /// Whether the column has figures, which are aligned to the right.
         package var isNumber = false
+        /// Whether the column has advice, which text shows once for all findings of the same kind.
+        package var isAdvice = false
     }
 
     /// A cell of a table.
@@ -158,6 +177,9 @@ extension Report {
     package struct Section: Sendable {
         /// The name of the collection, file or job.
         package var name: String
+        /// The circumstances that make the section special, shown in parentheses after its name; empty if there are
+        /// none.
+        package var about = ""
         /// A summary of the section.
         package var summary = ""
         /// The columns of the findings.
@@ -184,15 +206,12 @@ extension Report {
         package var message: String
         /// Details that follow the message, one line each.
         package var details: [String] = []
-        /// The advice, for output formats without tables; in the others one of the cells has it.
-        package var remedy: String?
+        /// Further details, for output formats without tables; in the others cells or other sections have them.
+        package var asides: [String] = []
         /// The cells, in the order of the section's columns.
         package var cells: [Cell]
         /// Commands for the reader to copy, which show or repair the documents.
         package var commands: [String] = []
-
-        /// The details and the advice, one line each, for output formats without tables.
-        var sentences: [String] { details + [remedy].compactMap(\.self) }
 
         /// The code, followed by the subject if there is one.
         package var title: String { subject.isEmpty ? code : "\(code) \(subject)" }
@@ -239,6 +258,30 @@ extension Report {
 
     /// All findings, each with its section.
     package var findings: [(section: Section, finding: Finding)] {
-        sections.flatMap { section in section.findings.map { (section, $0) } }
+        allSections.flatMap { section in section.findings.map { (section, $0) } }
     }
+
+    /// The sections, then those of the reports on parts, whose names begin with the name of their part.
+    package var allSections: [Section] {
+        sections
+            + reports.flatMap { name, report in
+                [Section(name: name, summary: report.headline)]
+                    + report.allSections.map { section in
+                        var section = section
+                        if !section.name.hasPrefix(name) { section.name = "\(name): \(section.name)" }
+                        return section
+                    }
+            }
+    }
+
+    /// The tables that belong to no section, then those of the reports on parts.
+    package var allTables: [Table] {
+        tables
+            + reports.flatMap { name, report in
+                report.allTables.map { Table(title: "\(name): \($0.title)", columns: $0.columns, rows: $0.rows) }
+            }
+    }
+
+    /// The notes and the warnings.
+    package var allNotes: [String] { notes + warnings }
 }

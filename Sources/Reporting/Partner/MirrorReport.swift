@@ -1,51 +1,8 @@
 package import BSON
 package import Partners
 
-/// Shows the report of a mirror as text, JSON or metrics.
+/// The lines about the events of a mirror, and its metrics.
 package enum MirrorReport {
-    /// Returns the report as text.
-    package static func text(_ outcome: MirrorOutcome, of name: String) -> String {
-        let counts = outcome.counts
-        var lines = [
-            "partner \(name): \(counts.written.documents) carried over, of \(counts.changes.counted("change"))",
-            "  \((counts.carried[.source] ?? 0).grouped) to the partner, "
-                + "\((counts.carried[.target] ?? 0).grouped) to the original; "
-                + "\(counts.echoes.grouped) changes were the mirror's own",
-        ]
-        if counts.delays != (0, 0) {
-            lines.append(
-                "  half of the changes took up to \(counts.delays.median.grouped) ms, 99% up to "
-                    + "\(counts.delays.percentile99.grouped) ms")
-        }
-        if counts.conflicts > 0 {
-            lines.append("  \(counts.conflicts.counted("pair")) had changed on both sides")
-        }
-        if counts.refused > 0 {
-            lines.append("  \(counts.refused.documents) cannot be on the other side: partner status lists them")
-        }
-        if !outcome.isCaughtUp {
-            lines.append("  stopped before all changes were carried over: the next run continues there")
-        }
-        return lines.joined(separator: "\n")
-    }
-
-    /// Returns the report as one JSON object with its keys in a fixed order.
-    package static func json(_ outcome: MirrorOutcome, of name: String) -> String {
-        let counts = outcome.counts
-        return ReportValue.object(
-            PartnerJSON.head("partner mirror") + [
-                ("partner", .string(name)), ("changes", .integer(counts.changes)),
-                ("to_target", .integer(counts.carried[.source] ?? 0)),
-                ("to_source", .integer(counts.carried[.target] ?? 0)), ("echoes", .integer(counts.echoes)),
-                ("conflicts", .integer(counts.conflicts)),
-                ("refused", .integer(counts.refused)), ("lag_ms", .integer(counts.lag)),
-                ("delay_p50_ms", .integer(counts.delays.median)),
-                ("delay_p99_ms", .integer(counts.delays.percentile99)),
-                ("caught_up", .bool(outcome.isCaughtUp)),
-            ]
-        ).text() + "\n"
-    }
-
     /// Returns a line about a pair of documents that clients changed on both sides.
     /// - Parameter winner: the side whose change was later, and overwrites the other; `nil` if neither is overwritten.
     package static func conflict(_ id: BSONValue, _ winner: PartnerSide?, _ ids: IDDisplay) -> String {

@@ -1,6 +1,5 @@
 import BSON
 package import Backfill
-import TextTable
 
 /// The report of a backfill in many databases of one shape, with a row per database.
 package struct BackfillMatrix: Reportable {
@@ -77,11 +76,6 @@ package struct BackfillMatrix: Reportable {
             }
     }
 
-    private var table: Report.Table {
-        Report.Table(
-            title: "Databases", columns: [Report.Column(title: "database")] + columns, rows: found.entries.map(cells))
-    }
-
     private func cells(_ entry: DatabasesReport.Entry) -> [Report.Cell] {
         [
             Report.Cell(entry.database, isCode: true), Report.Cell(entry.state.words, level: entry.level),
@@ -90,70 +84,31 @@ package struct BackfillMatrix: Reportable {
         ]
     }
 
-    /// Returns the result as text.
-    package func text(_ layout: TextLayout) -> String {
-        let paint = Paint(isOn: layout.isColored)
-        let (text, level) = headline
-        let verdict = text.printable.wrapped(to: layout.width).map { paint(level, $0) }.joined(separator: "\n")
-        var blocks = [verdict + "\n" + TextTable.lines(of: table, width: layout.width).asLines]
-        for entry in found.entries {
-            if case .failed(let message, _) = entry.outcome {
-                blocks.append(paint.bold("In \(entry.database.printable): ") + message.printable)
-            }
-            guard var report = entry.report, entry.fails || found.isDryRun && showsValues else { continue }
-            report.notes = []
-            let name = "In \(entry.database.printable): "
-            let shown = BackfillReportText.render(report, showsValues: showsValues, color: layout.isColored)
-            blocks.append(paint.bold(name) + shown)
-        }
-        blocks += (layout.notes(notes) + warnings).map {
-            "Note: \($0)".printable.wrapped(to: layout.width).joined(separator: "\n")
-        }
-        let isNext = found.isDryRun && found.refusal == nil && found.entries.contains { $0.state == .wouldChange }
-        blocks.append(
-            "\(found.entries.count.counted("database")) in \(found.seconds.inTenths) s."
-                + (isNext && !layout.hidesNotes ? " Next: the same command without --dry-run." : ""))
-        return blocks.asReport(verdict: verdict)
-    }
-
     /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "backfill databases",
             [
-                ("job", .string(found.job)), ("pattern", .string(found.pattern)), ("dry_run", .bool(found.isDryRun)),
-                ("duration_ms", .integer(Int(found.seconds * 1_000))),
-                ("databases", .array(found.entries.map(json))),
-                (
-                    "ended_early",
-                    found.ended.map { database, end in
-                        .object([
-                            ("database", .string(database)), ("reason", .string(text(of: end, in: database))),
-                        ])
-                    } ?? .null
-                ),
-                ("not_reached", .array(found.entries.filter { $0.state == .notReached }.map { .string($0.database) })),
-                ("refusal", found.refusal.map { .string($0) } ?? .null),
-                ("added", .array(found.added.map { .string($0) })),
+                "job": found.job, "pattern": found.pattern, "dry_run": found.isDryRun,
+                "duration_ms": Int(found.seconds * 1_000), "databases": found.entries.map(json),
+                "ended_early": found.ended.map { database, end in
+                    ["database": database, "reason": text(of: end, in: database)] as ReportValue
+                },
+                "not_reached": found.entries.filter { $0.state == .notReached }.map(\.database),
+                "refusal": found.refusal, "added": found.added,
             ])
     }
 
     private func json(_ entry: DatabasesReport.Entry) -> ReportValue {
-        var error: ReportValue = .null
-        if case .failed(let message, _) = entry.outcome { error = .string(message) }
-        return .object([
-            ("database", .string(entry.database)), ("job", .string(entry.job)),
-            ("state", .string(entry.state.rawValue)), ("changed", entry.changed.map { .integer($0) } ?? .null),
-            ("skipped", entry.skipped.map { .integer($0) } ?? .null),
-            ("exit_code", entry.exitCode.map { .integer($0) } ?? .null), ("error", error),
-            (
-                "report",
-                entry.report.map { BackfillReportJSON($0, showsValues: showsValues).json.value } ?? .null
-            ),
-        ])
+        let error: String? = if case .failed(let message, _) = entry.outcome { message } else { nil }
+        return [
+            "database": entry.database, "job": entry.job, "state": entry.state.rawValue, "changed": entry.changed,
+            "skipped": entry.skipped, "exit_code": entry.exitCode, "error": error,
+            "report": entry.report.map { BackfillResult($0, showsValues: showsValues).json.value },
+        ]
     }
 
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except JSON is rendered.
     package var report: Report {
         let (text, level) = headline
         var report = Report(
@@ -171,25 +126,33 @@ package struct BackfillMatrix: Reportable {
         report.gauges = [last?.headroom?.gauge].compactMap(\.self)
         report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
         report.sectionKind = "where"
-        report.sections = [Report.Section(name: found.pattern, columns: table.columns, findings: all.map(finding))]
-        for entry in all where entry.fails {
-            guard let found = entry.report else { continue }
-            report.sections += BackfillResult(found, showsValues: showsValues).report.sections.map { section in
-                var section = section
-                section.name = "\(entry.database): \(section.name)"
-                return section
-            }
+        report.sections = [
+            Report.Section(
+                name: found.pattern, columns: [Report.Column(title: "database")] + columns, findings: all.map(finding))
+        ]
+        for entry in all where entry.fails || found.isDryRun && showsValues {
+            guard let reported = entry.report else { continue }
+            var part = BackfillResult(reported, showsValues: showsValues).report
+            // The notes on all databases are notes of the whole report.
+            part.notes = []
+            report.reports.append((entry.database, part))
         }
-        report.notes = notes + warnings
+        (report.notes, report.warnings) = (notes, warnings)
+        report.footer = "\(all.count.counted("database")) in \(found.seconds.inTenths) s."
+        let isNext = found.isDryRun && found.refusal == nil && all.contains { $0.state == .wouldChange }
+        report.next = isNext ? ["Next: the same command without --dry-run"] : []
         return report
     }
 
     private func finding(_ entry: DatabasesReport.Entry) -> Report.Finding {
-        var message = "\(entry.database): \(entry.state.words)"
-        if let report = entry.report { message = BackfillReportText.headline(report) }
-        if case .failed(let error, _) = entry.outcome { message = "job \(entry.job): \(error)" }
+        var (message, details) = ("\(entry.database): \(entry.state.words)", [String]())
+        if let report = entry.report { message = report.headline }
+        if case .failed(let error, _) = entry.outcome {
+            message = "job \(entry.job): \(error)"
+            details = [message]
+        }
         return Report.Finding(
             level: entry.level, isFailure: entry.fails, code: entry.state.words, subject: entry.database,
-            message: message, details: entry.fails ? [message] : [], cells: cells(entry))
+            message: message, details: details, cells: cells(entry))
     }
 }

@@ -9,28 +9,47 @@ import Steps
 
 /// The result of a backfill or of its dry run, in every output format.
 package struct BackfillResult: Reportable {
-    private let found: BackfillReport
-    private let showsValues: Bool
+    let found: BackfillReport
+    let showsValues: Bool
     private let timeline: RunTimeline?
     private let nextCommands: [String]
+    private let shownNotes: Set<String>
 
     /// - Parameters:
     ///   - showsValues: whether the sample documents show values, and not only types.
     ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
     ///   - nextCommands: a line for each command that can follow a finished run, for the end of the text.
+    ///   - shownNotes: the notes of the plan that the command has shown before the run; the text leaves them out.
     package init(
-        _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: [String] = []
+        _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: [String] = [],
+        shownNotes: [String] = []
     ) {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
-        self.nextCommands = nextCommands
+        (self.nextCommands, self.shownNotes) = (nextCommands, Set(shownNotes))
     }
 
-    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
-        let text = BackfillReportText.render(
-            layout.shown(found, notes: \.notes), showsValues: showsValues, color: layout.isColored)
-        guard !layout.hidesNotes, !next.isEmpty else { return text }
-        return "\(text)\n\(next.map { "  \($0)" }.asLines)"
+        var report = report
+        if !layout.isKept { report.notes.removeAll(where: shownNotes.contains) }
+        return TextReport(report, layout).text
+    }
+
+    /// The report from which every output format except JSON is rendered.
+    package var report: Report {
+        let isDryRun = found.outcome == .dryRun
+        var report = Report(
+            command: "backfill", title: "Job \(found.job) on \(found.namespace)",
+            headline: found.headline, level: level)
+        (report.lines, report.facts) = (lines(isDryRun: isDryRun), facts)
+        report.gauges = [found.headroom?.gauge].compactMap(\.self)
+        report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
+        report.tables = [steps(isDryRun: isDryRun), samples, waits]
+        report.sectionKind = "step"
+        (report.sections, report.listsFindings) = (sections(isDryRun: isDryRun), true)
+        report.notes = found.notes
+        report.warnings = [found.refusal.map { "a run would be refused: \($0)" }].compactMap(\.self)
+        report.next = next
+        return report
     }
 
     /// The lines that propose the next commands; none if the headline already names it.
@@ -38,29 +57,10 @@ package struct BackfillResult: Reportable {
         switch found.outcome {
         case .dryRun:
             let isNeeded = found.work.modified + (found.work.refreshed ?? 0) > 0
-            return isNeeded && found.refusal == nil ? ["next: the same command without --dry-run"] : []
+            return isNeeded && found.refusal == nil ? ["Next: the same command without --dry-run"] : []
         case .done: return nextCommands
         case .nothingToDo, .stopped: return []
         }
-    }
-
-    /// The result as JSON.
-    package var json: JSONReport { BackfillReportJSON(found, showsValues: showsValues).json }
-
-    /// The report from which every output format except text and JSON is rendered.
-    package var report: Report {
-        let isDryRun = found.outcome == .dryRun
-        var report = Report(
-            command: "backfill", title: "Job \(found.job) on \(found.namespace)",
-            headline: BackfillReportText.headline(found), level: level)
-        report.facts = facts
-        report.gauges = [found.headroom?.gauge].compactMap(\.self)
-        report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
-        report.tables = [steps(isDryRun: isDryRun), waits]
-        report.sectionKind = "step"
-        report.sections = sections(isDryRun: isDryRun)
-        report.notes = found.notes + (found.refusal.map { ["A run would be refused: \($0)"] } ?? [])
-        return report
     }
 
     var level: Report.Level {
@@ -70,6 +70,32 @@ package struct BackfillResult: Reportable {
         case .dryRun: found.hasFindings ? .warning : .notice
         case .nothingToDo, .done: found.hasFindings ? .warning : .good
         }
+    }
+
+    private func lines(isDryRun: Bool) -> [String] {
+        let work = found.work
+        let updates = work.updates > work.modified ? " by \(work.updates.counted("update"))" : ""
+        let earlier = work.earlierChunks > 0 ? " (after \(work.earlierChunks.counted("chunk")) of earlier runs)" : ""
+        var lines = [
+            "\(isDryRun ? "would change" : "changed") \(work.modifiedIsLow ? "at least " : "")\(work.modified.grouped) of "
+                + "\(found.estimatedDocuments.documents)\(updates) in \(work.chunks.counted("chunk")), "
+                + "\(work.seconds.inTenths) s\(earlier)"
+        ]
+        if let refreshed = work.refreshed, refreshed > 0 {
+            lines.append(
+                "\(isDryRun ? "would refresh" : "refreshed") \(refreshed.documents): the source changed after the job "
+                    + "wrote the target")
+        }
+        if let unsyncable = found.unsyncable {
+            let unfit = "\(unsyncable.dialect.unfit) under the next schema"
+            lines.append(
+                unsyncable.before.map { "\(unfit): \($0.documents) now, \(unsyncable.after.grouped) after the job" }
+                    ?? "still \(unfit): \(unsyncable.after.documents)")
+        }
+        if let count = found.madeUnsyncable {
+            lines.append(count.unsyncable(isDryRun ? "would make" : "made", found.headroom))
+        }
+        return lines + (work.modified > 0 ? found.estimate?.lines ?? [] : [])
     }
 
     private var facts: [Report.Fact] {
@@ -97,17 +123,27 @@ package struct BackfillResult: Reportable {
     }
 
     private func steps(isDryRun: Bool) -> Report.Table {
-        let (before, after) = (found.before, found.after)
-        let names = (before.isEmpty ? after : before).map(\.step)
-        func count(_ steps: [StepCount], _ index: Int) -> Report.Cell {
-            Report.Cell(index < steps.count ? steps[index].needing.grouped : "-")
+        var table = (found.before.isEmpty ? found.after : found.before).table(found.before)
+        if isDryRun { return table }
+        table.columns.append(Report.Column(title: "remaining", isNumber: true))
+        for index in table.rows.indices { table.rows[index].append(found.after.needing(index)) }
+        return table
+    }
+
+    /// A few documents, with the fields that the job changes before and after it.
+    private var samples: Report.Table {
+        func text(_ value: BSONValue?) -> String {
+            guard let value else { return "missing" }
+            return showsValues ? ShellLiteral.text(value) : value.type.description
         }
         return Report.Table(
-            title: "Steps",
-            columns: [Report.Column(title: "step"), Report.Column(title: "to change", isNumber: true)]
-                + (isDryRun ? [] : [Report.Column(title: "remaining", isNumber: true)]),
-            rows: names.enumerated().map { index, name in
-                [Report.Cell(name, isCode: true), count(before, index)] + (isDryRun ? [] : [count(after, index)])
+            title: "For example", columns: ["_id", "change"].map { Report.Column(title: $0) },
+            rows: found.samples.map { sample in
+                let changes = zip(sample.before, sample.after).map { before, after in
+                    "\(before.path) \(text(before.value))"
+                        + (before.value == after.value ? "" : " → \(text(after.value))")
+                }
+                return [Report.Cell(ShellLiteral.text(sample.id)), Report.Cell(changes.joined(separator: ", "))]
             })
     }
 
@@ -128,33 +164,99 @@ package struct BackfillResult: Reportable {
     /// Returns a section of skipped documents for each step, by reason, and one for documents that could not be
     /// written.
     private func sections(isDryRun: Bool) -> [Report.Section] {
-        let columns =
-            [Report.Column(title: "documents", isNumber: true)]
-            + ["reason", "such as _id"].map { Report.Column(title: $0) }
-        func finding(_ reason: String, _ count: Int, _ samples: [BSONValue], isTrouble: Bool) -> Report.Finding {
-            let ids = samples.prefix(3).map(ShellLiteral.text).joined(separator: ", ")
-            return Report.Finding(
-                level: isTrouble ? .error : .notice, isFailure: isTrouble, code: reason, subject: "",
-                message: "\(count.documents): \(reason)" + (ids.isEmpty ? "" : ", such as _id \(ids)"),
-                cells: [
-                    Report.Cell(count.grouped), Report.Cell(reason, level: isTrouble ? .error : .notice),
-                    Report.Cell(ids, isCode: true),
-                ])
-        }
-        let left = (found.after.isEmpty ? found.before : found.after).map { step in
-            Report.Section(
-                name: step.step, columns: columns,
-                findings: step.skipped.filter { $0.count > 0 }.map {
-                    finding($0.reason, $0.count, $0.samples, isTrouble: $0.isTrouble)
-                })
-        }
-        let skipped = Report.Section(
-            name: isDryRun ? "Would be skipped" : "Skipped", columns: columns,
+        let failures = Report.Section(
+            name: isDryRun ? "Would be skipped" : "Skipped", columns: .skipped,
             findings: found.failures.map { group in
                 let code = group.code == 0 ? "" : " (code \(group.code))"
-                return finding(group.name + code, group.count, group.samples, isTrouble: true)
+                return Report.Finding(
+                    isDryRun ? "would be skipped" : "skipped", group.name + code, group.count, group.samples,
+                    isTrouble: true)
             })
-        return (left + [skipped]).filter { !$0.findings.isEmpty }
+        return ((found.after.isEmpty ? found.before : found.after).sections + [failures]).filter {
+            !$0.findings.isEmpty
+        }
+    }
+}
+
+/// The plan of a job's run, which the operator reads before confirming it.
+package struct BackfillPlanResult {
+    private let plan: BackfillPlan
+
+    /// Wraps a plan.
+    package init(_ plan: BackfillPlan) { self.plan = plan }
+
+    /// The plan as text.
+    package var text: String {
+        let (all, needing) = (plan.collection.documents.documents, plan.needing)
+        let needs = needing.map { "\($0.grouped) of \(all) \($0 == 1 ? "needs it" : "need it")" }
+        var report = Report(
+            command: "backfill", title: "Job \(plan.job) on \(plan.namespace)",
+            headline: "job \(plan.job) on \(plan.namespace): "
+                + (needs ?? "\(all); how many need it was not counted, because of --yes"), level: .notice)
+        if let chunks = plan.resumesAfter {
+            report.lines.append("resumes after \(chunks.counted("chunk")) of earlier runs")
+        }
+        if plan.refreshable > 0 {
+            report.lines.append(
+                "\(plan.refreshable.documents) to refresh: the source changed after the job wrote the target")
+        }
+        if let headroom = plan.risk.headroom {
+            report.lines.append(plan.risk.madeUnsyncable.unsyncable("makes", headroom))
+        }
+        report.tables = [plan.before.table(plan.before)]
+        (report.sections, report.listsFindings) = (plan.before.sections.filter { !$0.findings.isEmpty }, true)
+        report.notes = plan.notes
+        return TextReport(report).text
+    }
+}
+
+extension [StepCount] {
+    /// Returns a table with a row per step: how many documents have to be changed.
+    /// - Parameter before: the counts from before the run; empty if they were not made.
+    fileprivate func table(_ before: [StepCount]) -> Report.Table {
+        Report.Table(
+            title: "Steps", columns: [Report.Column(title: "step"), Report.Column(title: "to change", isNumber: true)],
+            rows: indices.map { [Report.Cell(self[$0].step, isCode: true), before.needing($0)] })
+    }
+
+    fileprivate func needing(_ index: Int) -> Report.Cell {
+        Report.Cell(index < count ? self[index].needing.grouped : "-")
+    }
+
+    /// A section of skipped documents for each step, by reason.
+    fileprivate var sections: [Report.Section] {
+        map { step in
+            Report.Section(
+                name: step.step, columns: .skipped,
+                findings: step.skipped.filter { $0.count > 0 }.map { left in
+                    var finding = Report.Finding(
+                        "skipped", left.reason, left.count, left.samples, isTrouble: left.isTrouble)
+                    if left.reason == CompiledStep.Reason.notConvertible.rawValue {
+                        finding.details = ["\"onLoss: allow\" in the step converts values that are only rounded"]
+                    }
+                    return finding
+                })
+        }
+    }
+}
+
+extension [Report.Column] {
+    fileprivate static var skipped: [Report.Column] {
+        [Report.Column(title: "documents", isNumber: true)]
+            + ["reason", "such as _id"].map { Report.Column(title: $0) }
+    }
+}
+
+extension Report.Finding {
+    fileprivate init(_ verb: String, _ reason: String, _ count: Int, _ samples: [BSONValue], isTrouble: Bool) {
+        let ids = samples.prefix(3).map(ShellLiteral.text).joined(separator: ", ")
+        self.init(
+            level: isTrouble ? .error : .notice, isFailure: isTrouble, code: reason, subject: "",
+            message: "\(verb), \(reason): \(count.grouped)" + (ids.isEmpty ? "" : ", such as _id \(ids)"),
+            cells: [
+                Report.Cell(count.grouped), Report.Cell(reason, level: isTrouble ? .error : .notice),
+                Report.Cell(ids, isCode: true),
+            ])
     }
 }
 

@@ -1,7 +1,6 @@
 import BSON
 package import Checking
 import Concurrency
-import TextTable
 
 /// The report of a check of many databases of one shape, with a row per database.
 package struct CheckMatrix: Reportable {
@@ -62,7 +61,7 @@ package struct CheckMatrix: Reportable {
         return ("Safe to deploy: all \(all).", .good)
     }
 
-    private var notes: [String] {
+    private var warnings: [String] {
         added.isEmpty
             ? [] : ["created during the check, and not checked: \(added.joined(separator: ", "))"]
     }
@@ -73,12 +72,6 @@ package struct CheckMatrix: Reportable {
         + ["documents", "do not sync", "newly failing", "might not sync"].map {
             Report.Column(title: $0, isNumber: true)
         }
-
-    private var table: Report.Table {
-        Report.Table(
-            title: "Databases", columns: [Report.Column(title: "database")] + Self.columns,
-            rows: entries.map(cells))
-    }
 
     private func cells(_ entry: Entry) -> [Report.Cell] {
         let name = Report.Cell(entry.database, isCode: true)
@@ -94,86 +87,49 @@ package struct CheckMatrix: Reportable {
         ]
     }
 
-    /// Returns the result as text.
-    package func text(_ layout: TextLayout) -> String {
-        let paint = Paint(isOn: layout.isColored)
-        let (text, level) = headline
-        let verdict = text.wrapped(to: layout.width).map { paint(level, $0) }.joined(separator: "\n")
-        var blocks = [verdict + "\n" + TextTable.lines(of: table, width: layout.width).asLines]
-        for entry in entries where entry.hasFailed {
-            guard let report = entry.report else { continue }
-            let found = CheckReportText(
-                layout.shown(report, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids,
-                showsFilters: showsFilters || layout.isKept
-            ).text
-            let name = "In \(entry.database.printable): "
-            blocks.append(paint.bold(name) + found.drop { $0 == "\n" }.trimmedLines)
-        }
-        blocks += notes.flatMap { "Note: \($0)".printable.wrapped(to: layout.width) }
-        blocks.append(
-            "\(entries.count.counted("database")) of \(source.printable) checked in \(duration.seconds.inTenths) s.")
-        return blocks.asReport(verdict: verdict)
-    }
-
     /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "check databases",
             [
-                ("source", .string(source)), ("pattern", .string(pattern)),
-                ("duration_ms", .integer(Int(duration.milliseconds))),
-                (
-                    "databases",
-                    .array(
-                        entries.map { entry in
-                            .object([
-                                ("database", .string(entry.database)), ("fails", .bool(entry.hasFailed)),
-                                ("safe", .bool(isSafe(entry))),
-                                ("report", entry.report.map { CheckReportJSON($0, ids: ids).json.value } ?? .null),
-                            ])
-                        })
-                ),
-                ("added", .array(added.map { .string($0) })),
-                (
-                    "verdict",
-                    .object([
-                        ("safe", .bool(added.isEmpty && entries.allSatisfy(isSafe))),
-                        ("failing", .array(entries.filter(\.hasFailed).map { .string($0.database) })),
-                    ])
-                ),
+                "source": source, "pattern": pattern, "duration_ms": Int(duration.milliseconds),
+                "databases": entries.map { entry in
+                    [
+                        "database": entry.database, "fails": entry.hasFailed, "safe": isSafe(entry),
+                        "report": entry.report.map { CheckReportJSON($0, ids: ids).json.value },
+                    ] as ReportValue
+                },
+                "added": added,
+                "verdict": [
+                    "safe": added.isEmpty && entries.allSatisfy(isSafe),
+                    "failing": entries.filter(\.hasFailed).map(\.database),
+                ] as ReportValue,
             ])
     }
 
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except JSON is rendered.
     package var report: Report {
         let (text, level) = headline
         var report = Report(command: "check", title: "\(pattern) on \(source)", headline: text, level: level)
         report.sections = [
             Report.Section(
-                name: pattern, columns: table.columns,
+                name: pattern, columns: [Report.Column(title: "database")] + Self.columns,
                 findings: entries.map { entry in
                     let found = entry.report?.headline(ids: ids)
                     return Report.Finding(
                         level: found?.level ?? .notice, isFailure: entry.hasFailed,
                         code: entry.report?.bandName ?? "empty", subject: entry.database,
                         message: "\(entry.database): \(found?.text ?? "it has none of the schema's collections")",
-                        details: found.map { [$0.text] } ?? [], cells: cells(entry))
+                        cells: cells(entry))
                 })
         ]
         for entry in entries where entry.hasFailed {
             guard let found = entry.report else { continue }
-            report.sections += CheckResult(found, policy: entry.policy, ids: ids).report.sections
+            let check = CheckResult(found, policy: entry.policy, ids: ids, showsFilters: showsFilters)
+            report.reports.append((entry.database, check.report))
         }
-        report.notes = notes
+        report.warnings = warnings
+        report.footer = "\(entries.count.counted("database")) of \(source) checked in \(duration.seconds.inTenths) s."
         return report
-    }
-}
-
-extension Substring {
-    /// The text without the line breaks at its end.
-    fileprivate var trimmedLines: Substring {
-        var text = self
-        while text.last == "\n" { text.removeLast() }
-        return text
     }
 }

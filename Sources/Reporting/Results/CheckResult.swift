@@ -12,7 +12,6 @@ package struct CheckResult: Reportable {
     private let ids: IDDisplay
     private let showsFilters: Bool
     private let next: String?
-    private let words: CheckReportText
 
     /// - Parameters:
     ///   - policy: which findings make the command exit with code 1.
@@ -26,30 +25,12 @@ package struct CheckResult: Reportable {
     ) {
         (found, self.policy, self.history, self.ids) = (report, policy, history, ids)
         (self.showsFilters, self.next) = (showsFilters, next)
-        words = CheckReportText(report, ids: ids)
-    }
-
-    /// Returns the result as text.
-    package func text(_ layout: TextLayout) -> String {
-        let text = CheckReportText(
-            layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids,
-            showsFilters: showsFilters || layout.isKept, difference: history.difference
-        ).text
-        return text + (layout.hidesNotes ? "" : next.map { "\nNext: \($0)\n" } ?? "")
-    }
-
-    /// Returns the findings as text, without the verdict, for `enforce`, which has a verdict of its own.
-    func findings(_ layout: TextLayout) -> String {
-        CheckReportText(
-            layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids,
-            showsFilters: showsFilters || layout.isKept, difference: nil
-        ).findings
     }
 
     /// The result as JSON.
     package var json: JSONReport { CheckReportJSON(found, ids: ids, difference: history.difference).json }
 
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except JSON is rendered.
     package var report: Report {
         let (headline, level) = found.headline(ids: ids)
         var report = Report(command: "check", title: title, headline: headline, level: level)
@@ -58,19 +39,26 @@ package struct CheckResult: Reportable {
             "change": policy.failsByChange(found),
         ]
         report.parts = found.parts(ids: ids).map { part in
-            Report.Part(
-                name: part.name, level: part.severity.level, word: part.severity.word,
-                isFailure: failures[part.name] ?? false, sentence: part.sentence, reasons: part.reasons)
+            var part = part
+            part.isFailure = failures[part.name] ?? false
+            return part
         }
         report.facts = facts
+        report.footer =
+            "\(found.readCount.documents) of \(found.source) read in \(found.duration.seconds.inTenths) s."
         report.gauges = [gauge].compactMap(\.self)
         report.series = [Report.Series(history)].compactMap(\.self)
         report.charts = [byCollection, byRule]
-        report.tables = [history.difference?.table, CheckReportChanges(found)?.table].compactMap(\.self)
+        report.tables = [history.difference?.table, found.changesTable].compactMap(\.self)
         report.sections = found.collections.map(section) + found.removed.compactMap(removed)
-        report.notes = words.limits + words.exceptions + found.notes
+        report.notes = found.notes
+        report.warnings = found.limitNotes + found.exceptionNotes
         // A table without rows is not shown, so its sentence becomes a note.
-        if let difference = history.difference, difference.changes.isEmpty { report.notes.append(difference.sentence) }
+        if let difference = history.difference, difference.changes.isEmpty {
+            report.warnings.append(difference.sentence)
+        }
+        report.next = next.map { ["Next: \($0)"] } ?? []
+        report.hidesCommands = !showsFilters
         return report
     }
 
@@ -110,7 +98,7 @@ package struct CheckResult: Reportable {
     }
 
     private var gauge: Report.Gauge? {
-        guard found.dialect.isOfSync, let sum = found.limitPart.sum else { return nil }
+        guard found.dialect.isOfSync, let sum = found.limitPart.figures else { return nil }
         let verdict = found.verdict
         return Report.Gauge(
             title: "Unsynced documents after the deploy, and the limit",
@@ -166,28 +154,17 @@ package struct CheckResult: Reportable {
     private static var maximum: Int { 15 }
 
     private func section(_ collection: CheckReport.Collection) -> Report.Section {
-        let circumstances = words.circumstances(collection).joined(separator: "; ")
-        return Report.Section(
-            name: "\(collection.namespace)",
-            summary: (circumstances.isEmpty ? "" : "\(circumstances): ") + words.summary(collection),
+        Report.Section(
+            name: "\(collection.namespace)", about: found.circumstances(of: collection).joined(separator: "; "),
+            summary: found.summary(of: collection),
             columns: ViolationGroupWords.columns(hasNew: collection.isInActive != nil),
             findings: collection.groups.map {
                 ViolationGroupWords($0, of: collection, ids: ids).finding(
                     isFailure: policy.fails($0) && !policy.accepts($0, of: collection, in: found))
-            }, remarks: words.remarks(collection))
+            }, remarks: found.remarks(on: collection))
     }
 
     private func removed(_ collection: RemovedCollection) -> Report.Section? {
-        words.fate(of: collection).map { Report.Section(name: "\(collection.namespace)", summary: $0) }
-    }
-}
-
-extension DeployVerdict.Severity {
-    fileprivate var level: Report.Level {
-        switch self {
-        case .safe: .good
-        case .unknown: .warning
-        case .unsafe: .error
-        }
+        found.fate(of: collection).map { Report.Section(name: "\(collection.namespace)", summary: $0) }
     }
 }

@@ -4,20 +4,12 @@ import ServerSchema
 
 /// The changes between two schemas, in every output format.
 package struct DiffResult: Reportable {
-    private let found: DiffReport
+    let found: DiffReport
 
     /// Wraps a report.
     package init(_ report: DiffReport) { found = report }
 
-    /// Returns the result as text.
-    package func text(_ layout: TextLayout) -> String {
-        DiffText(layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width).text
-    }
-
-    /// The result as JSON.
-    package var json: JSONReport { DiffJSON(found).json }
-
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except JSON is rendered.
     package var report: Report {
         var report = Report(
             command: "diff", title: "Schema changes from \(found.old) to \(found.new)", headline: found.headline,
@@ -35,28 +27,29 @@ package struct DiffResult: Reportable {
     }
 
     private var columns: [Report.Column] {
-        [found.dialect.sides.server, "\(found.dialect.sides.client)s", "change"].map { Report.Column(title: $0) }
+        [found.dialect.sides.server, "\(found.dialect.sides.client)s", "change", "rule"].map {
+            Report.Column(title: $0)
+        }
             + (found.weights == nil ? [] : [Report.Column(title: "documents")])
-            + ["what to do"].map { Report.Column(title: $0) }
+            + [Report.Column(title: "what to do", isAdvice: true)]
     }
 
     private func finding(_ index: Int) -> Report.Finding {
         let change = found.changes[index]
-        let weight = found.weights == nil ? [] : [Report.Cell(found.weight(index) ?? "")]
+        let weight = found.weight(index)
         let hint = found.hint(for: change).map { "If it is a rename: --rename \($0.rename.shellWord)" }
-        let details = [found.weight(index).map { "\($0)." }, change.kind.consequenceWords, hint]
         return Report.Finding(
             level: change.kind.verdict.level, isFailure: found.fails(change), code: change.code.rawValue,
             subject: "\(change.path)", place: change.place,
             message: "\(change.description) (\(found.dialect.sides.server): \(change.server.word), "
                 + "\(found.dialect.sides.client)s: \(change.client.word))",
-            details: details.compactMap(\.self).filter { !$0.isEmpty }
-                + ["\(change.code). Source: \(change.kind.source.words)."],
-            remedy: change.kind.advice,
+            details: [change.kind.consequenceWords].filter { !$0.isEmpty } + ["Source: \(change.kind.source.words)."],
+            asides: [weight.map { "\($0)." }, hint, change.kind.advice].compactMap(\.self),
             cells: [
                 Report.Cell(change.server.word, level: change.server.level),
                 Report.Cell(change.client.word, level: change.client.level), Report.Cell(change.description),
-            ] + weight + [Report.Cell(change.kind.advice)])
+                Report.Cell(change.code.rawValue),
+            ] + (found.weights == nil ? [] : [Report.Cell(weight ?? "")]) + [Report.Cell(change.kind.advice)])
     }
 
     /// A section of changes that may be renames; a change counts as a rename only if the user states it.
@@ -68,8 +61,8 @@ package struct DiffResult: Reportable {
                 let subject = "\(hint.removed.description): \(hint.reason)"
                 return Report.Finding(
                     level: .notice, isFailure: false, code: "looks like a rename", subject: "",
-                    place: hint.added.place,
-                    message: "\(subject). If it is a rename, add --rename \(hint.rename.shellWord)",
+                    place: hint.added.place, message: subject,
+                    asides: ["If it is a rename, add --rename \(hint.rename.shellWord)"],
                     cells: [Report.Cell(subject)], commands: ["--rename \(hint.rename.shellWord)"])
             })
     }

@@ -25,10 +25,12 @@ package struct DoctorResult: Reportable {
                 return ["  \(mark) \(finding.name.padded(to: width))  \(lines.first?.dropFirst(indent) ?? "")"]
                     + lines.dropFirst()
             }
-            return ([paint.bold(area.rawValue)] + lines).asLines
+            return ([paint.bold(area.rawValue)] + lines).joined(separator: "\n")
         }
-        let verdict = [paint(found.worst, headline)].asLines
-        return ([verdict] + areas).asReport(verdict: verdict)
+        let verdict = paint(found.worst, headline)
+        let blocks = [verdict] + areas
+        let isLong = blocks.joined().count { $0 == "\n" } > 12
+        return (blocks + (isLong ? [verdict] : [])).joined(separator: "\n\n").fitted(to: layout.width) + "\n"
     }
 
     private static func mark(_ level: Report.Level, isPlain: Bool) -> String {
@@ -50,19 +52,14 @@ package struct DoctorResult: Reportable {
     /// The result as JSON.
     package var json: JSONReport {
         let checks = found.findings.map { finding in
-            ReportValue.object([
-                ("area", .string(finding.area.rawValue)), ("name", .string(finding.name)),
-                ("level", .string(finding.level.rawValue)), ("message", .string(finding.message)),
-                ("remedy", finding.remedy.map { .string($0) } ?? .null),
-            ])
+            [
+                "area": finding.area.rawValue, "name": finding.name, "level": finding.level.rawValue,
+                "message": finding.message, "remedy": finding.remedy,
+            ] as ReportValue
         }
         let counts = Report.Level.allCases.map { ($0.rawValue, ReportValue.integer(found.count(of: $0))) }
         return JSONReport(
-            "doctor",
-            [
-                ("source", found.source.map { .string($0) } ?? .null), ("checks", .array(checks)),
-                ("counts", .object(counts)),
-            ])
+            "doctor", ["source": found.source, "checks": checks, "counts": ReportValue.object(counts)])
     }
 
     /// The report from which every output format except text and JSON is rendered.
@@ -83,7 +80,8 @@ package struct DoctorResult: Reportable {
     private func finding(_ finding: DoctorReport.Finding) -> Report.Finding {
         Report.Finding(
             level: finding.level, isFailure: finding.level == .error || isStrict && finding.level == .warning,
-            code: finding.name, subject: "", message: finding.message, remedy: finding.remedy,
+            code: finding.name, subject: "", message: finding.message,
+            asides: finding.remedy.map { ["to fix: \($0)"] } ?? [],
             cells: [
                 Report.Cell(finding.level.rawValue, level: finding.level), Report.Cell(finding.name),
                 Report.Cell(finding.message), Report.Cell(finding.remedy ?? ""),

@@ -18,28 +18,6 @@ package struct EnforceResult: Reportable {
         checkJSON = check?.json
     }
 
-    /// Returns the result as text.
-    package func text(_ layout: TextLayout) -> String {
-        var lines = [headline(layout)]
-        lines.append("  before  \(Enforcement.words(of: found.before))")
-        if found.outcome != .aborted { lines.append("  now     \(Enforcement.words(of: found.now))") }
-        if let mark = found.mark { lines.append("  last    \(mark)") }
-        lines += commands("done", found.done) + commands("to come", found.toCome)
-        lines += layout.notes(found.notes).flatMap { "note: \($0)".wrapped(to: layout.width, indent: 2) }
-        // The first line already says that every document fits, so a check without findings is not shown.
-        guard let check, found.notFitting != 0 else { return lines.asLines + "\n" }
-        return lines.asLines + "\n\n" + check.findings(layout) + "\n"
-    }
-
-    private func headline(_ layout: TextLayout) -> String {
-        let text = EnforceWords.headline(found).printable
-        return Paint(isOn: layout.isColored)(level, text)
-    }
-
-    private func commands(_ title: String, _ commands: [BSONDocument]) -> [String] {
-        commands.map { "  \(title): \(EnforceWords.command($0, of: found.namespace).printable)" }
-    }
-
     private var level: Report.Level {
         switch found.outcome {
         case .notFitting: .error
@@ -50,35 +28,34 @@ package struct EnforceResult: Reportable {
 
     /// The result as JSON.
     package var json: JSONReport {
-        func texts(_ commands: [BSONDocument]) -> ReportValue { .array(commands.map { .extended(.object($0)) }) }
         func validation(_ validation: Validation) -> ReportValue {
-            .object([
-                ("validator", validation.validator.isEmpty ? .null : .extended(.object(validation.validator))),
-                ("level", .string(validation.level)), ("action", .string(validation.action)),
-                ("prepared", .bool(validation.isPrepared)),
-            ])
+            [
+                "validator": validation.validator.isEmpty ? nil : validation.validator, "level": validation.level,
+                "action": validation.action, "prepared": validation.isPrepared,
+            ]
         }
         return JSONReport(
             "enforce",
             [
-                ("database", .string(found.namespace.database)), ("collection", .string(found.namespace.collection)),
-                ("outcome", .string(found.outcome.rawValue)), ("stage", .string(found.stage.rawValue)),
-                ("target", .string(found.target.rawValue)), ("before", validation(found.before)),
-                ("now", validation(found.now)), ("done", texts(found.done)), ("to_come", texts(found.toCome)),
-                ("documents", found.check.map { .integer($0.readCount) } ?? .null),
-                ("not_fitting_documents", found.notFitting.map { .integer($0) } ?? .null),
-                ("check", checkJSON?.value ?? .null), ("notes", .array(found.notes.map { .string($0) })),
+                "database": found.namespace.database, "collection": found.namespace.collection,
+                "outcome": found.outcome.rawValue, "stage": found.stage.rawValue, "target": found.target.rawValue,
+                "before": validation(found.before), "now": validation(found.now), "done": found.done,
+                "to_come": found.toCome, "documents": found.check?.readCount,
+                "not_fitting_documents": found.notFitting, "check": checkJSON?.value, "notes": found.notes,
             ])
     }
 
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except JSON is rendered.
     package var report: Report {
         var report = Report(
             command: "enforce", title: "The validator of \(found.namespace)", headline: EnforceWords.headline(found),
             level: level)
+        report.lines = ["before  \(Enforcement.words(of: found.before))"]
+        if found.outcome != .aborted { report.lines.append("now     \(Enforcement.words(of: found.now))") }
+        if let mark = found.mark { report.lines.append("last    \(mark)") }
         if let check = check?.report {
             (report.facts, report.charts, report.sections) = (check.facts, check.charts, check.sections)
-            report.notes = check.notes
+            (report.footer, report.notes, report.hidesCommands) = (check.footer, check.notes, check.hidesCommands)
         }
         report.facts.insert(Report.Fact(name: "stage", value: found.stage.rawValue), at: 0)
         let rows = [("done", found.done), ("to come", found.toCome)].flatMap { title, commands in
@@ -90,7 +67,7 @@ package struct EnforceResult: Reportable {
             Report.Table(
                 title: "The commands, in mongosh",
                 columns: [Report.Column(title: "when"), Report.Column(title: "command")], rows: rows)
-        ].filter { !$0.rows.isEmpty }
+        ]
         report.notes += found.notes
         return report
     }

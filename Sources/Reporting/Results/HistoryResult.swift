@@ -1,6 +1,5 @@
 import BSON
 import ServerSchema
-import TextTable
 
 /// The trend over the checks that a history keeps, in every output format.
 package struct HistoryResult: Reportable {
@@ -17,30 +16,6 @@ package struct HistoryResult: Reportable {
     }
 
     private var runs: CheckHistory { CheckHistory(Array(history.summaries[shown]), notes: history.notes) }
-
-    /// Returns the result as text.
-    package func text(_ layout: TextLayout) -> String {
-        var blocks = [headline.printable.wrapped(to: layout.width).asLines]
-        if shown.count > 1 { blocks.append(sparklines(layout).asLines) }
-        if !shown.isEmpty { blocks.append(TextTable.lines(of: table, width: layout.width).asLines) }
-        let notes = layout.notes(notes)
-        if !notes.isEmpty { blocks.append(notes.flatMap { "Note: \($0)".printable.wrapped(to: layout.width) }.asLines) }
-        return blocks.joined(separator: "\n\n") + "\n"
-    }
-
-    /// Returns a line for each count: its name, a sparkline of its values over time, and its latest value.
-    ///
-    /// On a narrow terminal the sparkline shows only the newest checks.
-    private func sparklines(_ layout: TextLayout) -> [String] {
-        let lines = runs.lines
-        let name = lines.map(\.name.count).max() ?? 0
-        let latest = lines.map { $0.values.last.flatMap(\.self)?.grouped ?? "-" }
-        let room = layout.width.map { max(8, $0 - name - 6 - (latest.map(\.count).max() ?? 0)) } ?? shown.count
-        return zip(lines, latest).map { line, latest in
-            let course = Sparkline.text(line.values.suffix(room), isPlain: layout.isPlain)
-            return "  \(line.name.padded(to: name))  \(course)  \(latest)"
-        }
-    }
 
     private var headline: String {
         guard let first = runs.summaries.first, let last = runs.summaries.last else {
@@ -67,13 +42,11 @@ package struct HistoryResult: Reportable {
     private var table: Report.Table {
         let kinds = CheckDifference.Kind.allCases
         let fail = history.summaries.last?.dialect.isOfSync == false ? "fail" : "stop"
+        let counts = ["read", "would \(fail)", "might \(fail)", "in the ledger", "headroom"]
+        let titles = counts + kinds.map(\.rawValue)
         return Report.Table(
             title: "The checks one by one",
-            columns: [Report.Column(title: "when")]
-                + (["read", "would \(fail)", "might \(fail)", "in the ledger", "headroom"] + kinds.map(\.rawValue)).map
-            {
-                Report.Column(title: $0, isNumber: true)
-            },
+            columns: [Report.Column(title: "when")] + titles.map { Report.Column(title: $0, isNumber: true) },
             rows: shown.map { index in
                 let run = history.summaries[index]
                 let difference = history.difference(at: index)
@@ -88,21 +61,14 @@ package struct HistoryResult: Reportable {
         JSONReport(
             "history",
             [
-                ("folder", .string(place)), ("notes", .array(notes.map { .string($0) })),
-                (
-                    "runs",
-                    .array(
-                        shown.map { index in
-                            .object(
-                                history.summaries[index].members + [
-                                    ("difference", history.difference(at: index)?.json ?? .null)
-                                ])
-                        })
-                ),
+                "folder": place, "notes": notes,
+                "runs": shown.map { index in
+                    history.summaries[index].members + ["difference": history.difference(at: index)?.json]
+                },
             ])
     }
 
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except JSON is rendered.
     package var report: Report {
         var report = Report(command: "history", title: "The checks in \(place)", headline: headline, level: level)
         report.series = [Report.Series(runs)].compactMap(\.self)

@@ -1,7 +1,6 @@
 package import BSON
 package import Importing
 import ServerSchema
-import TextTable
 
 /// The result of `import`, in every output format.
 package struct ImportResult: Reportable {
@@ -23,43 +22,41 @@ package struct ImportResult: Reportable {
         self.keepsStrings = keepsStrings
     }
 
-    /// Returns the result as text.
+    /// Returns the result as text, whose findings are all notes.
     package func text(_ layout: TextLayout) -> String {
-        let verdict = [Paint(isOn: layout.isColored)(level, headline)].asLines
-        guard !layout.hidesNotes, !groups.isEmpty else { return verdict + "\n" }
-        let table = Report.Table(title: "Notes", columns: Self.columns, rows: groups.map(\.cells))
-        let lines = TextTable.lines(of: table, width: layout.width)
-        return ([verdict] + lines + advice.flatMap { $0.wrapped(to: layout.width) }).asLines + "\n"
+        var report = report
+        if layout.hidesNotes { report.sections = [] }
+        return TextReport(report, layout).text
     }
 
     /// The result as JSON.
     package var json: JSONReport {
-        let notes = imported.notes.map { note in
-            ReportValue.object([
-                ("kind", .string(note.kind.rawValue)), ("code", .string(note.code.rawValue)),
-                ("path", .string("\(note.path)")), ("line", .integer(note.location.line)),
-                ("column", .integer(note.location.column)), ("message", .string(note.message)),
-            ])
-        }
-        return JSONReport(
+        JSONReport(
             "import",
             [
-                ("source", .string(source)), ("schema", imported.name.map { .string($0) } ?? .null),
-                ("database", namespace.map { .string($0.database) } ?? .null),
-                ("collection", namespace.map { .string($0.collection) } ?? .null),
-                ("file", file.map { .string($0) } ?? .null), ("notes", .array(notes)),
-                ("validator", SchemaFileText(imported.validator).json),
+                "source": source, "schema": imported.name, "database": namespace?.database,
+                "collection": namespace?.collection, "file": file,
+                "notes": imported.notes.map { note in
+                    [
+                        "kind": note.kind.rawValue, "code": note.code.rawValue, "path": "\(note.path)",
+                        "line": note.location.line, "column": note.location.column, "message": note.message,
+                    ] as ReportValue
+                },
+                "validator": SchemaFileText(imported.validator).json,
             ])
     }
 
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except JSON is rendered.
     package var report: Report {
         var report = Report(command: "import", title: file ?? source, headline: headline, level: level)
         report.facts = ImportNote.Kind.allCases.map {
             Report.Fact(name: $0.plural, value: imported.notes.count(of: $0).grouped)
         }
         report.sectionKind = "file"
-        report.sections = [Report.Section(name: source, columns: Self.columns, findings: groups.map(\.finding))]
+        report.sections = [Report.Section(name: source, columns: Self.columns, findings: groups.map(\.finding))].filter
+        {
+            !$0.findings.isEmpty
+        }
         report.notes = advice
         return report
     }

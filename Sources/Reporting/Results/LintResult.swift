@@ -3,19 +3,13 @@ package import ServerSchema
 
 /// The result of `lint`, in every output format.
 package struct LintResult: Reportable {
-    private let found: LintReport
+    let found: LintReport
     private let isStrict: Bool
 
     /// - Parameter isStrict: whether warnings make the command exit with code 1, as errors do.
     package init(_ report: LintReport, isStrict: Bool) { (found, self.isStrict) = (report, isStrict) }
 
-    /// Returns the result as text.
-    package func text(_ layout: TextLayout) -> String { LintReportText(found, isColored: layout.isColored).text }
-
-    /// The result as JSON.
-    package var json: JSONReport { LintReportJSON(found).json }
-
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except JSON is rendered.
     package var report: Report {
         var report = Report(
             command: "lint", title: found.source, headline: found.headline, level: found.worst?.reported ?? .good)
@@ -28,6 +22,7 @@ package struct LintResult: Reportable {
         report.sections = found.files.map { findings in
             Report.Section(
                 name: findings[0].location.file,
+                about: Set(findings.compactMap(\.namespace)).sorted().map(\.description).joined(separator: ", "),
                 columns: ["level", "rule", "path", "finding", "what to do"].map { Report.Column(title: $0) },
                 findings: findings.map(finding))
         }
@@ -41,7 +36,7 @@ package struct LintResult: Reportable {
             isFailure: finding.level == .error || isStrict && finding.level == .warning, code: finding.code.rawValue,
             subject: path, place: finding.location,
             message: (path.isEmpty ? "" : "\(path): ") + finding.message,
-            remedy: finding.remedy,
+            asides: [finding.remedy].compactMap(\.self),
             cells: [
                 Report.Cell(finding.level.rawValue, level: finding.level.reported), Report.Cell(finding.code.rawValue),
                 Report.Cell(path, isCode: true), Report.Cell(finding.message), Report.Cell(finding.remedy ?? ""),
@@ -56,6 +51,26 @@ extension LintFinding.Level {
         case .error: .error
         case .warning: .warning
         case .info: .notice
+        }
+    }
+}
+
+extension LintReport {
+    /// The level of the worst finding; `nil` if there is none.
+    var worst: LintFinding.Level? { LintFinding.Level.allCases.first { count(of: $0) > 0 } }
+
+    /// The number of findings of each level, in one sentence.
+    var headline: String {
+        let schemas = "\(collections.count.counted("schema")) of \(source)"
+        let counts = LintFinding.Level.allCases.filter { count(of: $0) > 0 }.map { count(of: $0).counted($0.rawValue) }
+        return counts.isEmpty ? "Nothing found in \(schemas)." : "\(counts.joined(separator: ", ")) in \(schemas)."
+    }
+
+    /// The findings of each file; the file with the worst finding comes first.
+    var files: [[LintFinding]] {
+        Dictionary(grouping: findings, by: \.location.file).values.map { $0.sorted() }.sorted { left, right in
+            guard let first = left.first, let other = right.first else { return false }
+            return (first.level, first.location.file) < (other.level, other.location.file)
         }
     }
 }

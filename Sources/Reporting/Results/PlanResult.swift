@@ -6,13 +6,25 @@ import SchemaChange
 
 /// The jobs that `plan` made from two schemas, in every output format.
 package struct PlanResult: Reportable {
-    private let plan: SchemaPlan
-    private let files: [PlanFile]
-    private let partners: [PlanPartner]
-    private let texts: [String]
-    private let isWritten: Bool
-    private let ids: IDDisplay
-    private let command: PlanText.Command
+    let plan: SchemaPlan
+    let files: [PlanFile]
+    let partners: [PlanPartner]
+    let texts: [String]
+    let isWritten: Bool
+    let ids: IDDisplay
+    private let command: Command
+
+    /// Makes a command to propose, from its name, the file that is its argument, and flags with a value.
+    package typealias Command =
+        @Sendable (
+            _ name: String, _ file: String, _ flags: [(name: String, value: String)]
+        ) -> String
+
+    /// Makes a command that names no deployment.
+    package static let plainCommand: Command = { name, file, flags in
+        let words = ["shipshape", name, file.shellWord] + flags.map { "\($0.name) \($0.value.shellWord)" }
+        return words.joined(separator: " ")
+    }
 
     /// - Parameters:
     ///   - texts: the texts of the job files.
@@ -21,7 +33,7 @@ package struct PlanResult: Reportable {
     ///   - command: makes the commands that the text proposes.
     package init(
         _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], texts: [String], isWritten: Bool,
-        ids: IDDisplay = .shown, command: @escaping PlanText.Command = PlanText.plainCommand
+        ids: IDDisplay = .shown, command: @escaping Command = PlanResult.plainCommand
     ) {
         (self.plan, self.files, self.partners, self.texts) = (plan, files, partners, texts)
         (self.isWritten, self.ids, self.command) = (isWritten, ids, command)
@@ -33,22 +45,17 @@ package struct PlanResult: Reportable {
         if !isWritten, !(files.isEmpty && partners.isEmpty) {
             return (texts + partners.map(\.text)).joined(separator: "---\n")
         }
-        return PlanText(plan, files: files, partners: partners, layout: layout, command: command).text
+        return TextReport(report, layout).text
     }
 
-    /// The result as JSON.
-    package var json: JSONReport {
-        PlanJSON(plan, files: files, partners: partners, texts: isWritten ? nil : texts, ids: ids).json
-    }
-
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except JSON is rendered.
     package var report: Report {
         let isOpen = plan.unplanned + plan.stuck > 0
         let isUndecided = plan.reviews + plan.hints.count > 0
         var report = Report(
             command: "plan",
             title: title,
-            headline: PlanText.headline(plan, files, partners, Paint(isOn: false)),
+            headline: headline,
             level: isOpen ? .error : isUndecided ? .warning : .good)
         report.facts = [
             Report.Fact(name: "jobs", value: files.count.grouped),
@@ -59,13 +66,14 @@ package struct PlanResult: Reportable {
             Report.Fact(name: "documents that a step cannot change", value: plan.stuck.grouped),
         ]
         report.sectionKind = "job"
+        report.listsFindings = true
         report.sections =
-            files.indices.map(section)
+            (plan.hints.isEmpty ? [] : [hints]) + files.indices.map(section)
             + plan.collections.filter { !$0.remarks.isEmpty }.map {
                 section("\($0.namespace)", $0.remarks, of: $0.namespace)
             }
-            + (plan.remarks.isEmpty ? [] : [section("the app", plan.remarks, of: nil)])
-        report.notes = plan.hints.map { "To decide: \($0)" } + plan.notes
+            + (plan.remarks.isEmpty ? [] : [section("the app", plan.remarks)])
+        (report.notes, report.next) = (plan.notes, next)
         report.sections += partners.map(section)
         let commands = plan.collections.compactMap { collection in
             collection.validator.map { (collection.namespace, PlanWords.commands($0, of: collection.namespace)) }
@@ -88,39 +96,111 @@ package struct PlanResult: Reportable {
         return files.first.map { "Jobs from \($0.old) to \($0.new)" } ?? "Jobs between two schemas"
     }
 
+    /// A sentence on how many jobs there are, and what the operator still has to decide, review or solve.
+    private var headline: String {
+        guard !plan.collections.isEmpty || !plan.remarks.isEmpty else {
+            return plan.failing == nil ? "Nothing changed." : "Nothing to fix."
+        }
+        let ready = files.filter { !$0.job.isDraft }
+        let suggestions = plan.entries.filter { $0.role == .manual }.flatMap(\.suggestions)
+        let jobs =
+            if !ready.isEmpty { ready.count.counted("job") } else if suggestions.isEmpty {
+                plan.unplanned == 0 ? "No job is needed" : "No job can be written"
+            } else {
+                "No job is written until you decide"
+            }
+        let late = ready.count { $0.job.stage == .afterDeploy }
+        let open = [
+            plan.hints.isEmpty ? nil : "\(plan.hints.count.counted("question")) to decide",
+            partners.isEmpty ? nil : "\(partners.count.counted("partner job")) to decide on",
+            suggestions.isEmpty ? nil : "\(suggestions.count.counted("suggested step")) to decide on",
+            plan.reviews == 0 ? nil : "\(plan.reviews.counted("step")) to review",
+            plan.unplanned == 0 ? nil : PlanWords.unplanned(in: plan),
+            plan.stuck == 0 ? nil : "\(plan.stuck.documents) that a step cannot change",
+        ].compactMap(\.self)
+        let failing = plan.failing.map { ": \($0.documents) \($0 == 1 ? "fails" : "fail") now" } ?? ""
+        let first = jobs + failing + (late == 0 ? "" : ", \(late) of them only after the deploy")
+        return ([first] + open).joined(separator: "; ") + "."
+    }
+
+    /// The dry run of the jobs that run before the deploy; none if there are none, or if there is something to decide.
+    private var next: [String] {
+        if plan.failing != nil { return nextOfRepairs }
+        let early = files.filter { $0.path != nil && !$0.job.isDraft && $0.job.stage == .beforeDeploy }
+        guard plan.hints.isEmpty, let first = early.first?.path else { return [] }
+        return early.count == 1
+            ? ["Next: \(command("backfill --dry-run", first, []))"]
+            : ["Next, for each job: \(command("backfill --dry-run", "FILE", []))"]
+    }
+
+    /// The commands that follow a plan of repairs: the dry run, the run and the check.
+    private var nextOfRepairs: [String] {
+        let ready = files.filter { $0.path != nil && !$0.job.isDraft }
+        guard let first = ready.first, let path = first.path else { return [] }
+        let job = ready.count == 1 ? path : "FILE"
+        let only = plan.collections.count == 1 ? [(name: "--collection", value: "\(first.job.namespace)")] : []
+        let commands = [
+            command("backfill --dry-run", job, []), command("backfill", job, []), command("check", first.new, only),
+        ]
+        return ["Next\(ready.count == 1 ? "" : ", for each job"):"] + commands.map { "  \($0)" }
+    }
+
+    private var hints: Report.Section {
+        Report.Section(
+            name: "To decide", columns: [Report.Column(title: "question")],
+            findings: plan.hints.map {
+                Report.Finding(
+                    level: .warning, isFailure: false, code: "to decide", subject: "", message: $0,
+                    cells: [Report.Cell($0)])
+            })
+    }
+
     private func section(_ index: Int) -> Report.Section {
         let (file, job) = (files[index], files[index].job)
         var section = section(file.path ?? job.name, job.entries, of: job.namespace)
-        section.summary =
-            "\(job.namespace), \(job.isDraft ? "a draft, commented out; " : "")\(job.stage.words)"
+        section.about = "\(job.namespace), \(job.isDraft ? "a draft, commented out; " : "")\(job.stage.words)"
         return section
     }
 
     private func section(_ partner: PlanPartner) -> Report.Section {
         let draft = partner.draft
         return Report.Section(
-            name: partner.path ?? "partner job \(draft.name)", summary: "\(draft.source) → \(draft.target)",
+            name: partner.path ?? "partner job \(draft.name)",
+            about: "\(draft.source) → \(draft.target), a partner job",
+            summary: "serves the changes that are not planned, while old clients keep working: "
+                + command("partner init", partner.path ?? "FILE", []),
             columns: [Report.Column(title: "to decide")],
             findings: draft.open.map {
                 Report.Finding(
-                    level: .warning, isFailure: false, code: "partner", subject: "\(draft.target)", message: $0,
+                    level: .warning, isFailure: false, code: "partner", subject: "\(draft.target)",
+                    message: "to decide: \($0)",
                     cells: [Report.Cell($0)])
             })
     }
 
-    private func section(_ name: String, _ entries: [PlanEntry], of namespace: Namespace?) -> Report.Section {
-        Report.Section(
+    private func section(_ name: String, _ entries: [PlanEntry], of namespace: Namespace? = nil) -> Report.Section {
+        // An inactive step that serves no change of its own is only a comment in the file.
+        let entries = entries.filter {
+            $0.role != .step || $0.isActive || !($0.changes.isEmpty && $0.violations.isEmpty)
+        }
+        let hasCounts = entries.contains { $0.finding != nil }
+        // The steps after the first one that serve the same changes.
+        let followers = entries.dropFirst().map { $0.isActive && $0.changes.isEmpty && $0.violations.isEmpty }
+        return Report.Section(
             name: name,
             columns: [
                 Report.Column(title: plan.failing == nil ? "change" : "finding"), Report.Column(title: "step"),
             ]
-                + (entries.contains { $0.finding != nil } ? [Report.Column(title: "documents", isNumber: true)] : [])
+                + (hasCounts ? [Report.Column(title: "documents", isNumber: true)] : [])
                 + [Report.Column(title: "state")],
-            findings: entries.map { finding($0, of: namespace, hasCounts: entries.contains { $0.finding != nil }) })
+            findings: zip(entries, followers + [false]).map { entry, isFollowed in
+                finding(entry, of: namespace, hasCounts: hasCounts, isFollowed: isFollowed)
+            })
     }
 
-    private func finding(_ entry: PlanEntry, of namespace: Namespace?, hasCounts: Bool) -> Report.Finding {
-        let unrepaired = entry.role == .manual ? entry.violations : []
+    private func finding(
+        _ entry: PlanEntry, of namespace: Namespace?, hasCounts: Bool, isFollowed: Bool
+    ) -> Report.Finding {
         let stuck = entry.finding?.stuck ?? 0
         let (word, level): (String, Report.Level) =
             if let partner = entry.partner {
@@ -131,26 +211,46 @@ package struct PlanResult: Reportable {
                 ("\(stuck.grouped) skipped", .error)
             } else if entry.isActive, entry.review != nil { ("to review", .warning) } else if entry.isActive {
                 ("planned", .good)
-            } else { ("nothing to do", .notice) }
+            } else { (isFollowed ? "served by the next step" : "nothing to do", .notice) }
         let served =
             entry.changes.map { "\($0.code): \($0.description)" } + entry.violations.map(PlanWords.sentence)
         let changes = served.joined(separator: "; ")
         let step = entry.isActive ? entry.step?.text ?? "" : ""
         let left = (entry.finding?.skipped ?? []).filter(\.isTrouble).map {
             "skipped: \($0.count.documents), \($0.reason)"
+                + ($0.reason == ConversionLoss.rounded.rawValue ? " (\"onLoss: allow\" writes the nearest value)" : "")
+        }
+        let needing = entry.finding.map { " (\($0.needing.documents))" } ?? ""
+        let partner = entry.partner.map {
+            "its partner \($0.target) serves the change (job \($0.name)): no document has to change as long as "
+                + "\($0.source) keeps its schema"
         }
         return Report.Finding(
             level: level, isFailure: level == .error,
             code: entry.changes.first?.code.rawValue ?? entry.violations.first?.violation.rule.rawValue ?? "step",
             subject: (entry.changes.first?.path ?? entry.violations.first?.violation.path).map { "\($0)" } ?? "",
-            message: [changes, step, word].filter { !$0.isEmpty }.joined(separator: ": "),
-            details: [entry.review].compactMap(\.self) + entry.remarks + (entry.parents?.sentences(ids: ids) ?? [])
-                + entry.suggestions.map { "suggested: \($0.text)" } + left,
+            message: !changes.isEmpty ? changes : step.isEmpty ? word : step + needing,
+            details: state(of: entry, word, isFollowed: isFollowed) + [partner].compactMap(\.self)
+                + (entry.parents?.sentences(ids: ids) ?? []) + entry.suggestions.map { "suggested: \($0.text)" } + left,
+            asides: changes.isEmpty || step.isEmpty ? [] : [step + needing],
             cells: [Report.Cell(changes), Report.Cell(step, isCode: true)]
                 + (hasCounts ? [Report.Cell(entry.finding?.needing.grouped ?? "")] : [])
                 + [Report.Cell(word, level: level)],
-            commands: namespace.map { place in
-                unrepaired.map { ViolationGroupWords.command(for: $0, in: place) }
-            } ?? [])
+            commands: entry.role == .manual
+                ? namespace.map { place in
+                    entry.violations.map { ViolationGroupWords.command(for: $0, in: place) }
+                } ?? [] : [])
+    }
+
+    /// Returns the state of an entry and its reason, then its remarks; nothing for a step that is just planned.
+    private func state(of entry: PlanEntry, _ word: String, isFollowed: Bool) -> [String] {
+        switch entry.role {
+        case _ where entry.partner != nil: return entry.remarks
+        case .manual, .nothing:
+            return entry.remarks.isEmpty ? [word] : ["\(word): \(entry.remarks[0])"] + entry.remarks.dropFirst()
+        // The remarks of an inactive step apply to its line in the file, where it is a comment.
+        case .step where !entry.isActive: return isFollowed ? [] : [word]
+        case .step: return [entry.review].compactMap { $0.map { "to review: \($0)" } } + entry.remarks
+        }
     }
 }

@@ -1,28 +1,21 @@
 import BSON
 package import Backfill
+import JobState
+import Running
 
 /// The result of an undo or of its dry run, in every output format.
 package struct UndoResult: Reportable {
-    private let found: UndoReport
+    let found: UndoReport
 
     /// Wraps a report.
     package init(_ report: UndoReport) { found = report }
 
-    /// Returns the result as text.
-    package func text(_ layout: TextLayout) -> String {
-        let text = UndoText.render(layout.shown(found, notes: \.notes), color: layout.isColored)
-        let isNext = found.outcome == .dryRun && found.taken.restored > 0 && found.refusal == nil
-        return isNext && !layout.hidesNotes ? text + "\n  next: the same command without --dry-run" : text
-    }
-
-    /// The result as JSON.
-    package var json: JSONReport { UndoJSON(found).json }
-
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except JSON is rendered.
     package var report: Report {
         var report = Report(
             command: "undo", title: "Undo of job \(found.job) on \(found.namespace)",
-            headline: UndoText.headline(found), level: level)
+            headline: headline, level: level)
+        report.lines = lines
         report.facts = [
             Report.Fact(
                 name: found.outcome == .dryRun ? "would be undone" : "undone",
@@ -37,8 +30,50 @@ package struct UndoResult: Reportable {
         report.gauges = [found.headroom?.gauge].compactMap(\.self)
         report.sectionKind = "outcome"
         report.sections = [changes, children].filter { !$0.findings.isEmpty }
-        report.notes = found.notes + (found.refusal.map { ["An undo would be refused: \($0)"] } ?? [])
+        report.listsFindings = true
+        report.notes = found.notes
+        report.warnings = [found.refusal.map { "an undo would be refused: \($0)" }].compactMap(\.self)
+        let isNext = found.outcome == .dryRun && found.taken.restored > 0 && found.refusal == nil
+        report.next = isNext ? ["Next: the same command without --dry-run"] : []
         return report
+    }
+
+    private var headline: String {
+        let name = "undo of job \(found.job) on \(found.namespace)"
+        return switch found.outcome {
+        case .dryRun: "\(name): nothing was written"
+        case .undoneBefore: "\(name): already undone"
+        case .done: "\(name): done"
+        case .stopped(let stop): "\(name): stopped by \(stop.text); run it again to continue"
+        }
+    }
+
+    private var lines: [String] {
+        let isDryRun = found.outcome == .dryRun
+        let (taken, journal) = (found.taken, found.journal)
+        var lines: [String] = []
+        if found.outcome != .undoneBefore {
+            lines.append(
+                "\(isDryRun ? "would undo" : "undid") \(taken.restored.grouped) of "
+                    + "\(journal.changes.counted("change")) in \(journal.chunks.counted("chunk")), "
+                    + "\(found.seconds.inTenths) s"
+                    + (taken.earlier > 0 ? " (after \(taken.earlier.grouped) by earlier undos)" : ""))
+        }
+        if taken.asBefore > 0, isDryRun { lines.append("already as before the job: \(taken.asBefore.grouped)") }
+        if taken.included.count > 0 {
+            lines.append(
+                "of these uncertain, included because of --include-uncertain: \(taken.included.count.grouped), "
+                    + Self.shown(taken.included.ids, of: taken.included.count))
+        }
+        if let children = found.children {
+            let earlier = children.earlier > 0 ? " (after \(children.earlier.grouped) by earlier undos)" : ""
+            let gone = children.gone > 0 ? "; \(children.gone.grouped) no longer there" : ""
+            lines.append(
+                "\(isDryRun ? "would remove" : "removed") \(children.removed.documents) that the job created in other "
+                    + "collections\(earlier)\(gone)")
+        }
+        return lines
+            + [found.madeUnsyncable?.unsyncable(isDryRun ? "would make" : "made", found.headroom)].compactMap(\.self)
     }
 
     private var level: Report.Level {
@@ -52,33 +87,77 @@ package struct UndoResult: Reportable {
         + ["reason", "_id"].map { Report.Column(title: $0) }
 
     private var changes: Report.Section {
-        let lost = [
-            ("chunks are missing from the journal", found.journal.missing),
-            ("written without a journal", found.unjournaled),
-        ].filter { $0.1 > 0 }.map { finding($0.0, $0.1, [], isTrouble: true) }
+        let (missing, attempts) = (found.journal.missing, found.journal.attempts.counted("chunk"))
+        let (are, their) = missing == 1 ? ("is", "its") : ("are", "their")
+        let incomplete = finding(
+            "chunks are missing from the journal", missing, [],
+            "the journal is incomplete: \(missing.grouped) of \(attempts) \(are) missing, and \(their) changes cannot "
+                + "be undone")
+        let unjournaled = finding(
+            "written without a journal", found.unjournaled, [],
+            "skipped, written without a journal by an earlier version: at least \(found.unjournaled.documents)")
         return Report.Section(
             name: "Not undone", columns: Self.columns,
             findings: found.skipped.filter { $0.count > 0 }.map {
-                finding($0.left.text, $0.count, $0.ids, isTrouble: $0.left.reason.isTrouble)
-            } + lost)
+                finding(
+                    $0.left.text, $0.count, $0.ids, "skipped, \($0.left.text): \($0.count.grouped)",
+                    isTrouble: $0.left.reason.isTrouble)
+            } + (missing > 0 ? [incomplete] : []) + (found.unjournaled > 0 ? [unjournaled] : []))
     }
 
     private var children: Report.Section {
         Report.Section(
             name: "Kept in other collections", columns: Self.columns,
             findings: (found.children?.left ?? []).map {
-                finding("\($0.namespace): \($0.reason.text)", $0.count, $0.ids, isTrouble: true)
+                finding(
+                    "\($0.namespace): \($0.reason.text)", $0.count, $0.ids,
+                    "kept in \($0.namespace), \($0.reason.text): \($0.count.grouped)")
             })
     }
 
-    private func finding(_ reason: String, _ count: Int, _ ids: [BSONValue], isTrouble: Bool) -> Report.Finding {
-        let shown = ids.isEmpty ? "" : UndoText.ids(ids, of: count)
+    /// - Parameter message: the message, which the `_id`s follow if there are any.
+    private func finding(
+        _ reason: String, _ count: Int, _ ids: [BSONValue], _ message: String, isTrouble: Bool = true
+    ) -> Report.Finding {
+        let shown = ids.isEmpty ? "" : Self.shown(ids, of: count)
         return Report.Finding(
             level: isTrouble ? .error : .notice, isFailure: isTrouble, code: reason, subject: "",
-            message: "\(count.grouped) \(reason)" + (shown.isEmpty ? "" : ", \(shown)"),
+            message: message + (shown.isEmpty ? "" : ", \(shown)"),
             cells: [
                 Report.Cell(count.grouped), Report.Cell(reason, level: isTrouble ? .error : .notice),
                 Report.Cell(shown, isCode: true),
             ])
+    }
+
+    /// The maximum number of `_id`s that are shown for each reason.
+    private static let maximumShown = 10
+
+    private static func shown(_ ids: [BSONValue], of count: Int) -> String {
+        "\(count > min(ids.count, maximumShown) ? "such as " : "")_id "
+            + ids.prefix(maximumShown).map(ShellLiteral.text).joined(separator: ", ")
+    }
+}
+
+extension UndoReport.ChildReason {
+    var text: String {
+        switch self {
+        case .changed: "changed since"
+        case .linked: "a document might link to it"
+        case .shared: "another job uses that collection; undo that job first"
+        case .refused: "refused by the server, or too large to compare"
+        }
+    }
+}
+
+extension UndoReport.LeftDocument {
+    var text: String {
+        switch reason {
+        case .changed: "changed since"
+        case .gone: "no longer there"
+        case .uncertain: "uncertain whether the job wrote it"
+        case .locked: "locked by the sync translator"
+        case .refused:
+            code.flatMap(Failure.words) ?? "refused by the server" + (code.map { " (code \($0))" } ?? "")
+        }
     }
 }

@@ -4,25 +4,17 @@ import Concurrency
 
 /// The contents of the ledger of unsynced documents, in every output format.
 package struct UnsyncedResult: Reportable {
-    private let found: UnsyncedReport
-    private let ids: IDDisplay
+    let found: UnsyncedReport
+    let ids: IDDisplay
 
     /// - Parameter ids: how `_id`s are shown.
     package init(_ report: UnsyncedReport, ids: IDDisplay = .shown) { (found, self.ids) = (report, ids) }
 
-    /// Returns the result as text.
-    package func text(_ layout: TextLayout) -> String {
-        UnsyncedText(layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids)
-            .text
-    }
-
-    /// The result as JSON.
-    package var json: JSONReport { UnsyncedJSON(found, ids: ids).json }
-
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except JSON is rendered.
     package var report: Report {
         let (headline, level) = found.headline
         var report = Report(command: "unsynced", title: found.source, headline: headline, level: level)
+        if let explanation = found.explanation { report.headline += " \(explanation)" }
         if let explained = found.explained {
             report.facts = [
                 Report.Fact(name: "still fail", value: explained.failing.grouped),
@@ -34,23 +26,30 @@ package struct UnsyncedResult: Reportable {
         report.facts.append(Report.Fact(name: "took", value: "\(found.duration.seconds.inTenths) s"))
         report.gauges = found.apps.map(gauge)
         report.sections = found.apps.flatMap { [section($0)] + $0.collections.compactMap(explained) }
-        report.notes = [found.explanation].compactMap(\.self) + found.notes
+        report.notes = found.notes
+        report.footer = "\(found.source) read in \(found.duration.seconds.inTenths) s."
+        report.hidesCommands = true
         return report
     }
 
     private func gauge(_ app: UnsyncedReport.App) -> Report.Gauge {
         Report.Gauge(
             title: "Unsynced documents \(app.id.map { "of app \($0)" } ?? "without an app ID"), and the limit",
-            summary: "\(app.documentCount.documents), \(app.count.entries.entries), headroom "
-                + "\(app.headroom(limit: found.limit).grouped).", limit: found.limit,
+            summary: "\(summary(app)).", limit: found.limit,
             amounts: [Report.Amount(name: "entries in the ledger", value: app.count.entries, level: .warning)])
+    }
+
+    private func summary(_ app: UnsyncedReport.App) -> String {
+        "\(app.documentCount.documents), \(app.count.entries.entries), headroom "
+            + app.headroom(limit: found.limit).grouped
     }
 
     /// Returns the section that has a finding for each collection of an app.
     private func section(_ app: UnsyncedReport.App) -> Report.Section {
         let table = found.table(of: app)
         return Report.Section(
-            name: table.title, columns: table.columns,
+            name: table.title, about: app.ledgers.map { "\($0)" }.joined(separator: " and "), summary: summary(app),
+            columns: table.columns,
             findings: zip(app.collections, table.rows).map { collection, cells in
                 let isOpen = isOpen(collection)
                 return Report.Finding(
@@ -87,5 +86,67 @@ package struct UnsyncedResult: Reportable {
             findings: explanation.groups.map {
                 ViolationGroupWords($0, of: checked, ids: ids).finding(isFailure: $0.violation.level >= .possible)
             })
+    }
+}
+
+extension UnsyncedReport {
+    /// A sentence on the unsynced documents and the headroom of the app with the most ledger entries, and its level.
+    var headline: (text: String, level: Report.Level) {
+        guard !ledgers.isEmpty else {
+            return ("No ledger: there is no collection of unsynced documents in \(source).", .good)
+        }
+        guard let fullest = apps.first else { return ("The ledger is empty (limit \(limit.grouped)).", .good) }
+        let headroom = fullest.headroom(limit: limit)
+        let apps = apps.count > 1 ? " in the fullest of \(apps.count.grouped) apps" : ""
+        let count = fullest.count
+        let entries = count.warning == nil ? "" : " in \(count.entries.entries)"
+        let recorded =
+            "\(fullest.documentCount.documents) \(fullest.documentCount == 1 ? "is" : "are") unsynced\(entries)\(apps)"
+        return headroom < 0
+            ? ("Sync has stopped: \(recorded), and the limit is \(limit.grouped).", .error)
+            : ("\(recorded): headroom \(headroom.grouped) of \(limit.grouped).", .warning)
+    }
+
+    /// A sentence on how many documents of the ledger still fail, might fail, fit now or are gone; `nil` if they were
+    /// not checked.
+    var explanation: String? {
+        guard let explained, !apps.isEmpty else { return nil }
+        let uncovered = uncoveredCount
+        let rest = uncovered > 0 ? "; \(uncovered.grouped) not checked, because the schema does not cover them" : ""
+        return "\(explained.failing.grouped) still fail, \(explained.possible.grouped) might fail, "
+            + "\(explained.stale.grouped) are stale (\(explained.fitting.grouped) fit now, "
+            + "\(explained.gone.grouped) are gone)\(rest)."
+    }
+
+    /// Returns a table with a row per collection of an app.
+    func table(of app: App) -> Report.Table {
+        let counted = schema == nil ? [] : ["still fail", "might fail", "fit now", "gone"]
+        return Report.Table(
+            title: app.id.map { "app \($0)" } ?? "no app ID",
+            columns: [Report.Column(title: "collection")]
+                + (["documents", "entries"] + counted).map { Report.Column(title: $0, isNumber: true) }
+                + [Report.Column(title: "reason")],
+            rows: app.collections.map(row))
+    }
+
+    private func row(_ collection: Collection) -> [Report.Cell] {
+        let counts = collection.explanation?.counts
+        let explained =
+            schema == nil
+            ? [] : [counts?.failing, counts?.possible, counts?.fitting, counts?.gone].map { $0?.grouped ?? "-" }
+        return [Report.Cell(collection.namespace.map { "\($0)" } ?? "(no document named)")]
+            + ([collection.documentCount.grouped, collection.entryCount.grouped] + explained).map { Report.Cell($0) }
+            + [Report.Cell(reasons(collection))]
+    }
+
+    /// Returns the two most frequent reasons that a collection's ledger entries give, with their counts if there are
+    /// several reasons.
+    private func reasons(_ collection: Collection) -> String {
+        let shown = collection.reasons.prefix(2).map { reason in
+            let text = (reason.text.map { "\"\($0)\"" } ?? "(none)")
+            return collection.reasons.count == 1 ? text : "\(text) × \(reason.entryCount.grouped)"
+        }
+        let more = collection.reasons.count - shown.count
+        return (shown + (more > 0 ? ["and \(more.grouped) more"] : [])).joined(separator: ", ")
     }
 }

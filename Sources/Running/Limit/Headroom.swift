@@ -1,13 +1,13 @@
 import BSON
 package import Checking
 
-/// The state of the unsync budget: how many documents may still become unsyncable.
+/// The state of the unsync budget, which shows how many documents may still become unsyncable.
 package struct Headroom: Hashable, Sendable {
-    /// The number of documents in the ledger; `nil` when there is no ledger, which counts as none.
+    /// The number of documents in the ledger; `nil`, which counts as 0, if there is no ledger.
     package var ledger: LedgerCount?
-    /// How many documents have a reservation and do not appear in the ledger yet.
+    /// The number of documents that are reserved and that the ledger does not show yet.
     package var pending: Int
-    /// The limit less the reserve: the sum of ``ledger`` and ``pending`` must stay below it.
+    /// The limit less the reserve; the sum of ``ledger`` and ``pending`` must stay below it.
     package var ceiling: Int
 
     /// Creates a headroom from its counts.
@@ -26,10 +26,10 @@ package struct Headroom: Hashable, Sendable {
 }
 
 extension Headroom: CustomStringConvertible {
-    /// A text with the name of the metric, its value and its limit, in the form of the throttle reasons.
+    /// The state as text, with the name of the metric, its value and its limit, like a throttle reason.
     package var description: String { "unsynced documents: \(counts)" }
 
-    /// A text with the value and the limit, without the name of the metric.
+    /// The value and the limit as text, without the name of the metric.
     var counts: String {
         let entries = ledger.map { "\($0.entries.grouped) in the ledger" } ?? "no ledger"
         return "\(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"

@@ -3,9 +3,9 @@ import Concurrency
 package import JobState
 package import Jobs
 
-/// The limit of unsynced documents that all jobs and partners of a state database share.
+/// The limit of unsynced documents that all jobs and partners share if they have the same state database.
 package struct SharedLimit {
-    /// The ledger, which lists the documents that are unsynced already.
+    /// The ledger, which lists the documents that are unsynced now.
     package let ledger: UnsyncLedger
     /// The limits of the job or the partner.
     package let limits: Job.Limits
@@ -13,12 +13,12 @@ package struct SharedLimit {
     /// Creates the limit from the ledger and from the limits of the job or the partner.
     package init(ledger: UnsyncLedger, limits: Job.Limits) { (self.ledger, self.limits) = (ledger, limits) }
 
-    /// Returns the current headroom, or a smaller one while that still has room.
+    /// Returns the current headroom, or a smaller one if even that is not exceeded.
     ///
     /// The smaller one may count a document twice: in the ledger, and as pending.
     package func headroom(_ store: borrowing StateStore) throws -> Headroom {
-        // Reads the reservations first: a document that reaches the ledger between the two reads counts twice, and is
-        // not missed.
+        // The reservations are read first. A document that reaches the ledger between the two reads is then counted
+        // twice, and never missed.
         let pending = try store.reservations.pendingCount()
         let atMost = Headroom(ledger: try ledger.entries(), pending: pending, ceiling: limits.ceiling)
         return atMost.isExceeded ? try exactHeadroom(store) : atMost
@@ -26,7 +26,7 @@ package struct SharedLimit {
 
     /// Returns the exact current headroom.
     /// - Parameter marks: whether to mark the reservations of documents that the ledger shows, so that they are not
-    ///   looked up again; a plan, which writes nothing, does not.
+    ///   looked up again; `false` for a plan, which writes nothing.
     package func exactHeadroom(_ store: borrowing StateStore, marks: Bool = true) throws -> Headroom {
         let pending = try store.reservations.pendingCount(
             seenBy: ledger.listed, lag: limits.throttle.ledgerLag, marks: marks)
@@ -35,10 +35,10 @@ package struct SharedLimit {
 
     /// Reserves room in the unsync budget for documents that a write is about to make unsyncable.
     ///
-    /// A document that a killed run or another job has reserved takes no more room.
-    /// - Parameter accepted: how many documents of this job, in all, the operator accepts to become unsyncable even
-    ///   beyond the limit.
-    /// - Returns: `nil` if the documents are reserved; otherwise the headroom, which is too small, and nothing is
+    /// A document that a killed run or another job has reserved needs no further room.
+    /// - Parameter accepted: how many documents of this job, in all, may become unsyncable even beyond the limit,
+    ///   because the operator accepts it.
+    /// - Returns: `nil` if the documents are reserved; if the headroom is too small, the headroom, and nothing is
     ///   reserved.
     package func reserve(
         _ ids: [BSONValue], of namespace: Namespace, accepting accepted: Int, _ store: borrowing StateStore
@@ -60,14 +60,14 @@ package struct SharedLimit {
         return after.isExceeded && !isAccepted ? after : nil
     }
 
-    /// Adds reservations, before the write that makes the documents unsyncable, and releases the new ones again if they
-    /// exceed the limit.
+    /// Adds reservations before a write that makes documents unsyncable; removes the new ones again if they exceed the
+    /// limit.
     /// - Parameters:
-    ///   - new: the documents of `ids` for which this job has no reservation yet.
+    ///   - new: the documents of `ids` that this job has not reserved yet.
     ///   - stale: documents that the ledger shows already, for another reason or because it has not noticed their
     ///     repair yet.
     ///   - staysBeyondLimit: whether the documents stay reserved even if they exceed the limit.
-    /// - Returns: the headroom with the reservations, which include those that other jobs made at the same time.
+    /// - Returns: the headroom after the reservation; it also includes what other jobs reserved at the same time.
     package func record(
         _ ids: [BSONValue], new: [BSONValue], stale: [BSONValue], of namespace: Namespace,
         staysBeyondLimit: Bool = false, _ store: borrowing StateStore

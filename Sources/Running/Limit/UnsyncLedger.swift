@@ -6,8 +6,8 @@ package import Scanning
 
 /// A reader of the ledger, for the unsync budget.
 ///
-/// It searches for the ledger again at most once a second, because the ledger may be created while a job runs. Must be
-/// used on one thread.
+/// While a job runs, the sync engine may create the ledger, so the reader looks for it again, at most once a second.
+/// The reader must be used on one thread.
 package final class UnsyncLedger {
     private let client: Client
     private let scope: LedgerScope
@@ -16,31 +16,31 @@ package final class UnsyncLedger {
 
     private static let interval = Duration.seconds(1)
 
-    /// Stores where the ledger is; reads nothing yet.
+    /// Stores the ledger's location, without reading anything.
     package init(_ scope: LedgerScope, client: consuming Client) {
         self.scope = scope
         self.client = client
     }
 
-    /// Whether the operator said that there is no ledger; then no document is expected to appear in it.
+    /// Whether the operator said that there is no ledger, so that no document will ever appear in it.
     package var isNone: Bool { scope.location == .none }
 
     /// Returns the number of entries in the ledger; `nil` if there is no ledger.
-    /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
+    /// - Throws: ``LedgerUnreadable`` when the user lacks the privilege to read a ledger; ``MongoError``.
     package func entries() throws -> LedgerCount? { try reading { try $0?.entries() } }
 
-    /// Returns the number of entries in the ledger and of the different documents in them; `nil` if there is no ledger.
-    /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
+    /// Returns the number of entries in the ledger, and of different documents in them; `nil` if there is no ledger.
+    /// - Throws: ``LedgerUnreadable`` when the user lacks the privilege to read a ledger; ``MongoError``.
     package func count() throws -> LedgerCount? { try reading { try $0?.count() } }
 
-    /// Returns notes about the ledger for the operator, each a clause; empty if there are none.
-    /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
+    /// Returns notes on the ledger for the operator, each a clause; empty if there are none.
+    /// - Throws: ``LedgerUnreadable`` when the user lacks the privilege to read a ledger; ``MongoError``.
     package func notes(on count: LedgerCount?) throws -> [String] {
         try reading { scope.notes(on: count, by: $0) }
     }
 
     /// Returns which of these documents the ledger shows; empty if there is no ledger.
-    /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
+    /// - Throws: ``LedgerUnreadable`` when the user lacks the privilege to read a ledger; ``MongoError``.
     package func listed(_ ids: [BSONValue], of namespace: Namespace) throws -> Set<BSONValue> {
         guard !ids.isEmpty else { return [] }
         return try reading { Set(try $0?.listed(ids, of: namespace) ?? []) }

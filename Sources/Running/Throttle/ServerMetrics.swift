@@ -1,31 +1,33 @@
 import BSON
 import Concurrency
 
-/// The server metrics that the primary reported at one moment; a metric that it did not report is `nil`.
+/// The server metrics that the primary reported at one moment; `nil` stands for a metric that it did not report.
 struct ServerMetrics: Hashable, Sendable {
-    /// The server's clock, in seconds since 1970.
+    /// The time on the server's clock, in seconds since 1970.
     var serverTime: Int?
-    /// The lag of a majority of the members of the replica set, in seconds.
+    /// The lag of the majority of the replica set's members behind the primary, in seconds.
     var majorityLag: Double?
     /// The healthy secondary with the largest lag.
     var secondaryLag: SecondaryLag?
     /// Whether the server's flow control is slowing down writers.
     var isFlowControlled: Bool?
-    /// How long writers have waited for flow control since the server's start, in microseconds.
+    /// How long writers have waited for flow control in all since the server's start, in microseconds.
     var flowControlWait: Int?
-    /// The share of the server's execution tickets that are in use: the readers' or the writers', whichever is greater.
+    /// The share of the execution tickets in use, for readers or for writers, whichever is greater; 1 means all of
+    /// them.
     var ticketsInUse: Double?
     /// The number of operations that wait for an execution ticket; `nil` if the server does not report it.
     var ticketQueue: Int?
-    /// The share of the storage engine's cache that is not yet written to disk.
+    /// The share of the storage engine's cache that holds changes not yet written to disk.
     var cacheDirty: Double?
     /// The share of the storage engine's cache that is filled.
     var cacheUsed: Double?
     /// The time between the oldest and the newest entry of the oplog, in seconds.
     var oplogWindow: Double?
-    /// The share of the oplog's size that is filled; the server removes no entries before the oplog is full.
+    /// The filled share of the oplog's maximum size; the server removes no entries before the oplog is full.
     var oplogFill: Double?
-    /// The maximum size of the oplog in bytes; read only while the oplog window is short.
+    /// The maximum size of the oplog in bytes; `nil` unless the oplog window is short, because it is not read
+    /// otherwise.
     var oplogSize: Int?
 
     /// A secondary, and its lag in seconds.
@@ -36,9 +38,9 @@ struct ServerMetrics: Hashable, Sendable {
 }
 
 extension ServerMetrics {
-    /// Takes the server's time and the majority lag from the reply of `hello`.
+    /// Takes the server's time and the majority lag from the reply to `hello`.
     ///
-    /// A standalone or a router reports no `lastWrite`, so the lag stays `nil`.
+    /// A standalone server or a router reports no `lastWrite`, so the lag stays `nil`.
     mutating func take(hello: BSONDocument) {
         serverTime = hello["localTime"]?.seconds.map { Int($0) }
         let lastWrite = hello["lastWrite"]?.document
@@ -47,7 +49,7 @@ extension ServerMetrics {
         }
     }
 
-    /// Takes the largest lag of a healthy secondary from the reply of `replSetGetStatus`.
+    /// Takes the largest lag of a healthy secondary from the reply to `replSetGetStatus`.
     mutating func take(replicaSet status: BSONDocument) {
         let members = status["members"]?.document?.values.compactMap(\.document) ?? []
         let (primary, secondary) = (1, 2)
@@ -63,13 +65,13 @@ extension ServerMetrics {
         }
     }
 
-    /// Takes flow control, tickets, cache and oplog window from the reply of `serverStatus`.
+    /// Takes flow control, tickets, cache and oplog window from the reply to `serverStatus`.
     mutating func take(serverStatus status: BSONDocument) {
         if let flow = status["flowControl"]?.document {
             isFlowControlled = flow["enabled"]?.isTrue == true && flow["isLagged"]?.isTrue == true
             flowControlWait = flow["timeAcquiringMicros"]?.integer
         }
-        // Before MongoDB 8.0, the tickets are in the storage engine's section.
+        // Servers before MongoDB 8.0 report the tickets in the section of the storage engine.
         let engine = status["wiredTiger"]?.document
         let tickets = (status["queues"]?.document?["execution"] ?? engine?["concurrentTransactions"])?.document
         for kind in ["read", "write"] {
@@ -103,8 +105,9 @@ extension BSONValue {
         if case .date(let milliseconds) = self { Double(milliseconds) / 1_000 } else { nil }
     }
 
-    /// The time of an oplog entry in seconds since 1970, from a timestamp or from a document with one as `ts`; else
-    /// `nil`.
+    /// The time of an oplog entry in seconds since 1970, from a timestamp or from the field `ts` of a document.
+    ///
+    /// `nil` for any other value.
     fileprivate var entrySeconds: Int? {
         switch self {
         case .timestamp(let bits): ClusterTime(rawValue: bits).seconds
@@ -113,6 +116,6 @@ extension BSONValue {
         }
     }
 
-    /// A number of any type; `nil` for another value.
+    /// The number in a value of any numeric type; `nil` for other types.
     fileprivate var number: Double? { if case .double(let value) = self { value } else { integer.map(Double.init) } }
 }

@@ -5,18 +5,19 @@ package import Mongo
 
 /// Reads the server metrics from the primary.
 package struct ServerMetricsReader {
-    /// The groups of metrics that turned out to be unreadable, which are not requested again; the plan names them.
+    /// The groups of metrics that turned out to be unreadable; they are not requested again, and the plan lists them.
     private(set) var missing: Set<Missing> = []
-    /// Whether ``missing`` is complete; then the reading fails if another metric cannot be read.
+    /// Whether ``missing`` is final, so that reading fails if a further group cannot be read.
     private let isFixed: Bool
 
-    /// - Parameter missing: the groups of metrics that an earlier reader found unreadable; `nil` if there was none.
+    /// - Parameter missing: the groups of metrics that an earlier reader found unreadable; `nil` if there was no
+    ///   earlier reader.
     init(missing: Set<Missing>? = nil) {
         self.missing = missing ?? []
         isFixed = missing != nil
     }
 
-    /// A group of metrics that cannot be read, so that the throttle does without them.
+    /// A group of metrics that cannot be read, so that the run is not throttled by them.
     package enum Missing: Hashable, CaseIterable {
         case shards, replicaSetStatus, serverStatus, oplog
     }
@@ -26,9 +27,9 @@ package struct ServerMetricsReader {
 
     /// The time limit of each command, in milliseconds.
     private static let timeLimit: BSONValue = 5_000
-    /// The pause before a lag that reached its limit is read a second time.
+    /// The pause before a lag at its limit is read a second time.
     private static let confirmationPause = Duration.milliseconds(150)
-    /// The large sections of `serverStatus` that no throttle rule needs, and that the command leaves out.
+    /// The large sections of `serverStatus` that no throttle rule needs; the command excludes them.
     private static let leftOut = [
         "asserts", "batchedDeletes", "catalogStats", "connections", "electionMetrics", "extra_info", "indexStats",
         "locks", "logicalSessionRecordCache", "metrics", "network", "opLatencies", "opcounters", "opcountersRepl",
@@ -36,12 +37,12 @@ package struct ServerMetricsReader {
         "twoPhaseCommitCoordinator",
     ]
 
-    /// Reads the metrics that the limits apply to, except those that the user has no privilege to read.
-    /// - Throws: ``MongoError`` when the server does not answer, or no longer permits what it permitted before.
+    /// Reads the metrics that have limits, except the ones that the user lacks the privilege to read.
+    /// - Throws: ``MongoError`` when the server does not answer, or refuses a metric that it allowed before.
     mutating func read(_ limits: ThrottleLimits, on client: borrowing Client) throws(MongoError) -> ServerMetrics {
         var reading = try lag(limits, on: client)
-        // An idle replica set writes an oplog entry every ten seconds; until the other members have it, they seem to
-        // lag by as much.
+        // An idle replica set writes an oplog entry every ten seconds. Until the other members have that entry, they
+        // seem to lag by ten seconds.
         if let limit = limits.lag?.seconds, max(reading.majorityLag ?? 0, reading.secondaryLag?.seconds ?? 0) >= limit {
             PosixThread.sleep(Self.confirmationPause)
             let again = try lag(limits, on: client)
@@ -74,7 +75,7 @@ package struct ServerMetricsReader {
         return reading
     }
 
-    /// Reads the oplog window, if `serverStatus` did not report it, as before MongoDB 5.0.
+    /// Reads the oplog window, if `serverStatus` did not report it, as on servers before MongoDB 5.0.
     ///
     /// If the window is short, also reads how full the oplog is.
     private mutating func oplog(_ reading: inout ServerMetrics, _ limits: ThrottleLimits, on client: borrowing Client)
@@ -104,7 +105,7 @@ package struct ServerMetricsReader {
         let reply: BSONDocument
         do throws(MongoError) { reply = try client.runCommand(stats, on: oplog.database) } catch {
             guard !error.isTransient else { throw error }
-            // Without the privilege to read the oplog's size, the throttle treats the oplog as full.
+            // If the user lacks the privilege to read the oplog's size, the oplog counts as full.
             return
         }
         guard let storage = reply.firstOfBatch?.document?["storageStats"]?.document,
@@ -113,7 +114,7 @@ package struct ServerMetricsReader {
         (reading.oplogFill, reading.oplogSize) = (Double(size) / Double(maximum), maximum)
     }
 
-    /// Returns the reply to a command; `nil` if the user has no privilege for it, which ``missing`` then records.
+    /// Returns the reply to a command; `nil` if the user lacks the privilege for it, which ``missing`` then records.
     private mutating func answer(
         _ command: BSONDocument, of database: String = "admin", on client: borrowing Client, orElse guarantee: Missing
     ) throws(MongoError) -> BSONDocument? {
@@ -129,7 +130,7 @@ package struct ServerMetricsReader {
 }
 
 extension ServerMetricsReader.Missing {
-    /// A note on the throttle rules that cannot apply, with the privilege that would make them apply.
+    /// A note on the throttle rules that do not apply, with the privilege that would make them apply.
     var note: String {
         switch self {
         case .shards:

@@ -4,28 +4,28 @@ import Jobs
 
 /// The throttle rules, which compare the server metrics with their limits.
 ///
-/// A metric at its limit makes the run wait. The run continues only when the metric is well below its limit, so that it
-/// does not stop and continue all the time.
+/// A metric that reaches its limit makes the run wait. The run continues only when the metric is well below its limit,
+/// so that the run does not stop and continue all the time.
 struct ThrottleRules: Sendable {
-    /// The greatest age at which a reading of the server metrics still counts.
+    /// The greatest age of the last reading of the server metrics; if the reading is older, the run waits.
     static let maximumAge = Duration.seconds(15)
-    /// The share of a limit that a value must fall below before its rule lets the run continue.
+    /// The share of a metric's limit below which the run continues after a wait.
     static let release = 0.8
-    /// The share that replaces ``release`` for the cache in use, because WiredTiger fills the cache to 80% and does not
-    /// empty it any further.
+    /// The value of ``release`` for the cache in use.
+    ///
+    /// It is higher, because WiredTiger fills the cache to 80% and does not empty it any further.
     static let cacheRelease = 0.9
 
     /// The throttle reasons that applied at the last reading.
     private(set) var held: Set<ThrottleReason> = []
-    /// The most bytes that the job can have added to the oplog so far; `nil` if unknown.
+    /// The most bytes that the job may have added to the oplog so far; `nil` if unknown.
     var written: Int?
     private var flowControl: (wait: Int, at: ContinuousClock.Instant, perSecond: Double)?
 
     /// Returns the reasons to wait now; empty if there are none.
     /// - Parameters:
-    ///   - reading: the last reading of the metrics that succeeded, and when it was requested; `nil` when there is
-    ///     none.
-    ///   - failure: why the newest attempt to read the metrics failed; `nil` when it did not.
+    ///   - reading: the last successful reading of the metrics, and when it was requested; `nil` if there is none.
+    ///   - failure: why the newest attempt to read the metrics failed; `nil` if it succeeded.
     mutating func waitReasons(
         _ reading: (values: ServerMetrics, askedAt: ContinuousClock.Instant)?, failure: String?, limits: ThrottleLimits,
         now: ContinuousClock.Instant
@@ -81,7 +81,7 @@ struct ThrottleRules: Sendable {
         return waitReasons.compactMap(\.self)
     }
 
-    /// Returns the hold for a metric that must stay below its limit; `nil` if it does.
+    /// Returns the reason to wait because a metric reached its limit; `nil` if the metric is low enough.
     private func high(
         _ reason: ThrottleReason, _ metric: String, _ value: Double?, _ limit: Double?, release: Double = release,
         _ text: (Double) -> String
@@ -95,10 +95,10 @@ struct ThrottleRules: Sendable {
             limit: isReleasing ? "\(text(limit)), continues below \(text(limit * release))" : text(limit))
     }
 
-    /// Returns the hold for a short oplog window; `nil` if the window is long enough.
+    /// Returns the reason to wait because the oplog window is short; `nil` if the window is long enough.
     ///
-    /// Also `nil` if the oplog is not full, because it then loses no entries, and if the job has written less than a
-    /// hundredth of the oplog, because it then has not noticeably shortened the window.
+    /// Also `nil` if the oplog is not full, because it then loses no entries. Also `nil` if the job has written less
+    /// than a hundredth of the oplog, because the job then has not noticeably shortened the window.
     private func oplog(_ reading: ServerMetrics, _ limits: ThrottleLimits) -> WaitReason? {
         guard let limit = limits.oplog?.seconds, let window = reading.oplogWindow else { return nil }
         guard (reading.oplogFill ?? 1) >= Self.fullOplog else { return nil }
@@ -116,7 +116,7 @@ struct ThrottleRules: Sendable {
         return WaitReason(.pauseWindow, metric: "time", value: window.time(at: time), limit: "outside \(window.text)")
     }
 
-    /// Returns for how many seconds per second writers waited for flow control since the last reading; `nil` at first.
+    /// Returns how many seconds writers waited for flow control in each second since the last reading; `nil` at first.
     private mutating func flowControlWait(_ reading: ServerMetrics, _ askedAt: ContinuousClock.Instant) -> Double? {
         guard let wait = reading.flowControlWait else { return nil }
         guard let last = flowControl else {
@@ -125,13 +125,14 @@ struct ThrottleRules: Sendable {
         }
         let elapsed = last.at.duration(to: askedAt).seconds
         guard elapsed > 0 else { return last.perSecond }
-        // After a failover another server answers, and its total may be lower.
+        // After a failover, another server answers, and its total may be lower.
         let perSecond = max(0, Double(wait - last.wait) / 1e6 / elapsed)
         flowControl = (wait, askedAt, perSecond)
         return perSecond
     }
 
-    /// The filled share from which an oplog counts as full; below 1, because the server removes many entries at a time.
+    /// The filled share from which an oplog counts as full; it is below 1, because the server removes many entries at a
+    /// time.
     private static let fullOplog = 0.8
 
     private static func share(_ percent: Int) -> Double { Double(percent) / 100 }

@@ -8,14 +8,14 @@ import Mongo
 ///
 /// It considers the server metrics, the requests of operators, the time of day and a veto.
 ///
-/// The server metrics are read at most once a second and not for each chunk, so that this costs almost nothing. A
-/// throttler must be used on one thread.
+/// The server metrics are read at most once a second, not for each chunk, to keep the cost low. A throttler must be
+/// used on one thread.
 package final class Throttler {
-    /// The job's limits, including those that an operator set for it.
+    /// The limits of the job file, with the changes that an operator made to them.
     package private(set) var limits: Job.Limits
-    /// The requests of operators for the job.
+    /// The requests that operators made for the job.
     package private(set) var control = Control()
-    /// How long the run has waited for each throttle reason so far, with the latest hold.
+    /// How long the run has waited for each throttle reason so far.
     package private(set) var waits: [ThrottleWait] = []
 
     private let name: String
@@ -30,15 +30,16 @@ package final class Throttler {
     private var veto: VetoAsker?
 
     private static let interval = Duration.seconds(1)
-    /// The time between two checks during a wait; a stop signal is obeyed within it.
+    /// The time between two checks during a wait, and thus the longest time until a stop signal has an effect.
     private static let tick = Duration.milliseconds(200)
-    /// The time after which a wait reports its unchanged reasons again.
+    /// The time after which a wait reports its reasons again, although they are unchanged.
     private static let reminder = Duration.seconds(30)
 
-    /// Creates the throttle of a job; `store` must not be used elsewhere.
-    /// - Parameter missing: the groups of metrics that the plan found unreadable; if another one cannot be read, the
-    ///   run waits. With `nil`, the throttle does without every metric that the user has no privilege to read.
-    /// - Parameter veto: the outside program or server that is asked before each chunk and during each wait.
+    /// Creates the throttle of a job; the caller must not use `store` any more.
+    /// - Parameters:
+    ///   - missing: the groups of metrics that the plan found unreadable; if a further group cannot be read, the run
+    ///     waits. With `nil`, the run is not throttled by any metric that the user lacks the privilege to read.
+    ///   - veto: the outside program or server that is asked before each chunk and during each wait.
     package init(
         _ job: Job, store: consuming StateStore, missing: Set<ServerMetricsReader.Missing>? = nil, veto: Veto? = nil
     ) {
@@ -51,7 +52,7 @@ package final class Throttler {
         limits = job.limits
     }
 
-    /// Creates the throttle of a watch or a mirror, which operators cannot steer: its limits never change.
+    /// Creates the throttle of a watch or a mirror; operators cannot change its limits.
     init(_ limits: Job.Limits, store: consuming StateStore) {
         name = store.job
         overridden = { _ in limits }
@@ -61,29 +62,30 @@ package final class Throttler {
         self.limits = limits
     }
 
-    /// Records how many documents the job has changed.
-    /// - Parameter size: the average document's size in bytes; `nil` if the server does not report it.
+    /// Records how many documents the job has changed in all.
+    /// - Parameter size: the average size of a document in bytes; `nil` if the server does not report it.
     package func note(changed documents: Int, size: Int?) {
-        // The oplog gets the change and, if there is a journal, the old values: together at most twice the document.
+        // The oplog gets each change and, if there is a journal, the old values. Together, that is at most twice the
+        // document.
         rules.written = size.map { documents * (2 * $0 + Self.entryOverhead) }
     }
 
     /// The size in bytes of the oplog entries for one changed document and for its journal, without the values.
     private static let entryOverhead = 500
 
-    /// A note for each group of metrics that the readings so far found unreadable, for the plan.
+    /// A note for each group of metrics that turned out to be unreadable, for the plan.
     package var missingGuarantees: [String] { metricsReader.notes }
-    /// The groups of metrics that the readings so far found unreadable, for the throttle of the run.
+    /// The groups of metrics that turned out to be unreadable, for the throttle of the run.
     package var missing: Set<ServerMetricsReader.Missing> { metricsReader.missing }
 
     /// Returns the reasons to wait now; empty if there are none.
     ///
-    /// The requests of operators are read each time, which costs the read of one document.
+    /// Each call reads the requests of operators, which costs the read of one document.
     package func waitReasons() -> [WaitReason] {
         var overload: WaitReason?
         do {
-            // An overloaded server may refuse these commands. They then fail at once, because the run itself waits and
-            // keeps its lease.
+            // An overloaded server may refuse these commands. They are not retried here, because the run itself waits
+            // and keeps its lease.
             try Overload.within(.atOnce) {
                 try readControl()
                 guard isDue else { return }
@@ -113,7 +115,7 @@ package final class Throttler {
 
     /// Reads the requests of operators.
     ///
-    /// A plan or a dry run does without them if the user must not read the state database.
+    /// A plan or a dry run continues without them if the user lacks access to the state database.
     private func readControl() throws {
         do {
             let asked = try store.jobs.control()
@@ -122,8 +124,9 @@ package final class Throttler {
         } catch let error as MongoError where error.isAuthorization && !isFixed {}
     }
 
-    /// Waits until no throttle reason is left.
-    /// - Parameter keep: called during the wait with the current reasons, to keep the lease, and at its end with none.
+    /// Waits until there is no throttle reason.
+    /// - Parameter keep: called during the wait with the current reasons, to keep the lease, and with no reason at the
+    ///   end.
     /// - Returns: why the run has to stop; `nil` if it can continue.
     func wait(
         stop: StopSignal, deadline: ContinuousClock.Instant?,
@@ -140,7 +143,7 @@ package final class Throttler {
                 stop.isRaised ? .signal : deadline.map { .now >= $0 } == true ? .timeBudget : nil
             guard !waitReasons.isEmpty, ended == nil else {
                 if said != nil {
-                    // A run that is asked to stop does so even if its lease was lost during the wait.
+                    // A run that has to stop does so even if it lost its lease during the wait.
                     if ended == nil { try keep([]) } else { try? keep([]) }
                     events(.continuing(seconds: started.duration(to: .now).seconds))
                 }
@@ -157,7 +160,7 @@ package final class Throttler {
         }
     }
 
-    /// Adds `time` to the time that the run waited for each of the reasons.
+    /// Adds `time` to the time that the run has waited for each of the reasons.
     func count(_ waitReasons: [WaitReason], _ time: Duration) {
         for waitReason in waitReasons {
             if let index = waits.firstIndex(where: { $0.waitReason.reason == waitReason.reason }) {
@@ -170,11 +173,11 @@ package final class Throttler {
     }
 }
 
-/// How long one throttle reason made the run wait.
+/// How long a run waited for one throttle reason.
 package struct ThrottleWait: Hashable, Sendable {
-    /// The last wait reason of this kind, with its metric, value and limit.
+    /// The latest reason of this kind, with its metric, value and limit.
     package var waitReason: WaitReason
-    /// How long the run waited for this reason, in seconds; several reasons may apply at the same time.
+    /// How long the run waited for the reason, in seconds; several reasons may apply at the same time.
     package var seconds: Double
 
     /// Creates a wait from a reason and a time.

@@ -8,7 +8,7 @@ import Processes
 struct VetoAsker {
     private let veto: Veto
     private var lastAsked: ContinuousClock.Instant?
-    /// The hold for which the last answer makes the run wait; `nil` if it does not.
+    /// The reason to wait that the last answer gave; `nil` if the run may continue.
     private(set) var waitReason: WaitReason?
 
     private static let interval = Duration.seconds(1)
@@ -17,13 +17,13 @@ struct VetoAsker {
 
     /// Asks the program or server, unless its last answer is less than a second old.
     /// - Parameter whileWaiting: called at intervals during the wait for the answer, to keep the lease.
-    /// - Throws: ``StopAsked`` at a signal; what `whileWaiting` throws.
+    /// - Throws: ``StopAsked`` after a stop signal; the errors of `whileWaiting`.
     mutating func ask(stop: StopSignal, whileWaiting: () throws -> Void) throws {
         guard lastAsked.map({ $0.duration(to: .now) >= Self.interval }) ?? true else { return }
         let veto = veto
         let task = BackgroundTask(running: { await veto.waitReason() })
         do { waitReason = try task.wait(stop: stop, whileWaiting: whileWaiting) } catch {
-            // The veto command must not outlive the run.
+            // The outside program must end before the run does.
             task.cancel()
             throw error
         }
@@ -46,10 +46,10 @@ extension Veto {
         }
     }
 
-    /// Requests the URL, and returns what is wrong with the answer; `nil` if its status is 200.
+    /// Requests the URL, and returns the problem with the answer; `nil` if its status is 200.
     ///
-    /// The program `curl` asks, because it knows TLS and proxies. It reads the URL from its standard input, because
-    /// other users can see a program's arguments.
+    /// The request is made by the program `curl`, because it supports TLS and proxies. `curl` reads the URL from its
+    /// standard input, because other users can see a program's arguments.
     private func problem(of url: URL) async -> String? {
         let address = url.absoluteString.replacing("\\", with: "%5C").replacing("\"", with: "%22")
         let configuration = """
@@ -62,7 +62,8 @@ extension Veto {
             url = "\(address)"
 
             """
-        // One second longer than the time limit of `curl`, so that `curl` itself reports an answer that takes too long.
+        // The limit is one second longer than that of `curl`, so that `curl` itself reports an answer that takes too
+        // long.
         let (outcome, answer) = await OutsideCommand("curl", ["--disable", "--config", "-"]).ask(
             input: configuration, timeLimit: timeLimit + .seconds(1))
         let (code, message) = (answer.prefix(3), answer.dropFirst(4).prefix(200))

@@ -3,7 +3,7 @@ import Checking
 import Concurrency
 import Mongo
 
-/// Reads the documents that changed during a scan after the scan, and judges them again, as of one cluster time.
+/// Judges the documents that changed during a scan again, after the scan, as they are at one cluster time.
 struct ChangeRecheck {
     let schema: CompiledSchema
     let namespace: Namespace
@@ -16,13 +16,13 @@ struct ChangeRecheck {
         var time: ClusterTime
         var changed: ChangedIDs
         var tally: Tally
-        /// The reason why the documents were not all read at exactly ``time``; `nil` if they were.
+        /// The reason why not all documents were read as of exactly ``time``; `nil` if all were.
         var blur: String?
     }
 
     private static var retryLimit: Duration { .seconds(60) }
 
-    /// Judges the documents that changed during the scan; blocks.
+    /// Judges the documents that changed during the scan; blocks the thread.
     /// - Parameter readTime: The latest cluster time at which the scan read.
     /// - Throws: ``ChangesUnknown``, ``ScanStopped``, or ``MongoError`` if the deployment stays unreachable.
     func run(after readTime: UInt64) throws -> Outcome {
@@ -41,7 +41,7 @@ struct ChangeRecheck {
     private func recheckOnce(after readTime: UInt64) throws -> Outcome {
         let client = try pool.client()
         let now = max(try client.operationTime(), readTime)
-        // Wait before the snapshot is taken, because the change stream may lag by more time than a snapshot lasts.
+        // The change stream may lag by more time than a snapshot lasts, so wait for it before the snapshot is taken.
         try tracker.wait(until: ClusterTime(rawValue: now))
         do {
             if let outcome = try recheckAtSnapshot(client, after: now) { return outcome }
@@ -52,7 +52,7 @@ struct ChangeRecheck {
     }
 
     /// Judges the changed documents as they are at one cluster time.
-    /// - Returns: `nil` if the server has no snapshot that is as new as the data that the scan has read.
+    /// - Returns: `nil` if the server has no snapshot that is at least as new as the data that the scan has read.
     private func recheckAtSnapshot(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome? {
         for _ in 0..<20 {
             let session = try client.startSession(isSnapshot: true)
@@ -77,7 +77,9 @@ struct ChangeRecheck {
         return nil
     }
 
-    /// Judges the changed documents as they are shortly after the scan, if the server cannot read as of a given time.
+    /// Judges the changed documents as they are shortly after the scan.
+    ///
+    /// This is for servers that cannot read as of a given cluster time.
     private func recheckByMajority(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome {
         let session = try client.startSession()
         session.advance(to: earliest)
@@ -100,7 +102,8 @@ struct ChangeRecheck {
         let reader = IDReader(
             collection: client.collection(namespace), filter: options.selection, options: commonOptions)
         try reader.read(Array(changed.all)) { document in
-            // Two `_id`s with different bytes can be equal to the server, like 1 and 1.0; both find the same document.
+            // Two `_id`s with different bytes, such as 1 and 1.0, can be equal to the server, and then find the same
+            // document.
             guard let key = try DocumentKey(of: document), changed[key] != nil, judged.insert(key).inserted else {
                 return
             }
@@ -112,6 +115,6 @@ struct ChangeRecheck {
 
     /// The options of a read from a snapshot.
     ///
-    /// They name the read concern, because the server might refuse that of the connection string here.
+    /// They state the read concern, because the server may not allow the one of the connection string here.
     private static var snapshot: BSONDocument { ["readConcern": ["level": "snapshot"], "comment": "shipshape check"] }
 }

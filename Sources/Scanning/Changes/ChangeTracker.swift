@@ -4,13 +4,13 @@ import Concurrency
 import Mongo
 import Synchronization
 
-/// Follows a collection's change stream during a scan, on a thread of its own, and notes the changed documents.
+/// Follows a collection's change stream during a scan, on its own thread, and records which documents change.
 final class ChangeTracker: Sendable {
     private struct State {
         var changed = ChangedIDs()
         /// The cluster time up to which the change stream was read.
         var time = ClusterTime(rawValue: 0)
-        /// The latest cluster time for which another thread has waited; `nil` if no thread has waited yet.
+        /// The latest cluster time for which another thread waits or has waited; `nil` if none has waited yet.
         var goal: ClusterTime?
         var isClosed = false
         var isOpen = false
@@ -18,7 +18,7 @@ final class ChangeTracker: Sendable {
         var failure: String?
     }
 
-    /// The cluster time after which changes are noted; the scan reads no older version of a document.
+    /// The cluster time after which changes are recorded; the scan reads no older version of any document.
     let start: ClusterTime
     private let namespace: Namespace
     private let pool: ClientPool
@@ -35,21 +35,21 @@ final class ChangeTracker: Sendable {
         self.isStopped = isStopped
     }
 
-    /// Starts to follow the changes; blocks until the server has opened the change stream.
+    /// Starts to follow the changes; blocks the thread until the server has opened the change stream.
     /// - Throws: ``ChangesUnknown`` with the reason if the server does not return the changes.
     func open() throws(ChangesUnknown) {
         Task { [self] in await onOwnedThread(name: "changes") { self.run() } }
         try wait { $0.isOpen }
     }
 
-    /// Blocks until the change stream was read up to `time`.
-    /// - Throws: ``ChangesUnknown`` if the stream was lost.
+    /// Blocks the thread until the change stream was read up to `time`.
+    /// - Throws: ``ChangesUnknown`` if the change stream was lost.
     func wait(until time: ClusterTime) throws(ChangesUnknown) {
         state.withLock { $0.goal = time }
         try wait { $0.time >= time }
     }
 
-    /// The documents that have changed since ``start``, as far as the change stream was read.
+    /// The documents that have changed since ``start``, as far as the change stream has been read.
     var changed: ChangedIDs { state.withLock { $0.changed } }
 
     /// Ends the change stream.
@@ -65,7 +65,7 @@ final class ChangeTracker: Sendable {
     }
 }
 
-/// The error that the changes of a collection cannot be determined.
+/// The error that it is unknown which documents changed during a scan.
 struct ChangesUnknown: Error {
     /// The reason, as a clause.
     let reason: String
@@ -74,7 +74,7 @@ struct ChangesUnknown: Error {
 // MARK: the thread
 
 extension ChangeTracker {
-    /// The time for which a lost change stream is opened again, or may make no progress while a thread waits.
+    /// The limit on the time for which a lost change stream is opened again, or makes no progress while a thread waits.
     private static var retryLimit: Duration { .seconds(60) }
 
     private func run() {
@@ -100,7 +100,7 @@ extension ChangeTracker {
     private func follow(_ token: inout ResumeToken?, progressed: () -> Void) throws {
         let client = try pool.client()
         var stream = client.collection(namespace).watch(Self.pipeline, options: options(after: token))
-        // The reply that opens the stream already has a resume token; the first change may come much later.
+        // The first reply already has a resume token, but the first change may come much later.
         if let opened = stream.resumeToken?.time { _ = advance(to: opened) }
         var lastProgressAt = ContinuousClock.now
         while !state.withLock({ $0.isClosed }) {
@@ -119,7 +119,7 @@ extension ChangeTracker {
         }
     }
 
-    /// Reads one event of the change stream, and notes the document that it names.
+    /// Reads one event of the change stream, and records the document that it names.
     /// - Returns: The cluster time up to which all events were read; `nil` if there was no event.
     private func read(_ stream: inout ChangeStream) throws -> ClusterTime? {
         guard let event = try stream.next() else { return nil }
@@ -129,12 +129,12 @@ extension ChangeTracker {
         guard let key = try event.find("documentKey"), key.type == .object else {
             throw ChangesUnknown(reason: "the collection was dropped, renamed or replaced")
         }
-        // Every read of the scan sees the writes made at `start`, so only later changes are noted.
+        // Every read of the scan shows the writes up to `start`, so only later changes are recorded.
         if stamp > start.rawValue {
             let document = try event.document(key)
             try state.withLock { state in try state.changed.insert(document) }
         }
-        // Events of one transaction share their time, so more events of this time may follow.
+        // All events of a transaction have the same time, so more events of this time may follow.
         return ClusterTime(rawValue: stamp - 1)
     }
 
@@ -154,7 +154,7 @@ extension ChangeTracker {
         changesArrived.signal()
     }
 
-    /// The stage that keeps only the needed fields of an event, so that the documents themselves are not sent.
+    /// The stage that drops all other fields of an event, so that the server does not send the documents themselves.
     private static var pipeline: [BSONDocument] {
         [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1]]]
     }
@@ -163,7 +163,8 @@ extension ChangeTracker {
         let place: (String, BSONValue) =
             token.map { ("resumeAfter", .object($0.document)) } ?? ("startAtOperationTime", .timestamp(start.rawValue))
         let others: [(String, BSONValue)] = [
-            // A short wait, because the end of the scan waits for the server's pending answer.
+            // The wait is short, because at the end of the scan, the program has to wait for the server's pending
+            // reply.
             ("maxAwaitTimeMS", 20), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
             ("comment", "shipshape check"),
         ]
@@ -180,15 +181,15 @@ extension ChangeTracker {
     }
 }
 
-/// The `_id`s of the documents that changed during a scan, each once, up to a bound.
+/// The `_id`s of the documents that changed during a scan, each only once, up to a limit.
 struct ChangedIDs: Sendable {
-    /// The largest number of `_id`s that are kept, which limits their memory to some tens of megabytes.
+    /// The limit on the number of `_id`s, which bounds their memory to some tens of megabytes.
     static var maximumCount: Int { 200_000 }
     private static var maximumBytes: Int { 16 << 20 }
 
     private var ids: [DocumentKey: BSONValue] = [:]
     private var bytes = 0
-    /// Whether more documents changed than are kept.
+    /// Whether more documents changed than the limit allows.
     private(set) var isIncomplete = false
 
     var count: Int { ids.count }
@@ -198,7 +199,7 @@ struct ChangedIDs: Sendable {
 
     subscript(key: DocumentKey) -> BSONValue? { ids[key] }
 
-    /// Notes the `_id` of a change event's document key, or of a document itself.
+    /// Records the `_id` of a document; the argument is the document, or the document key of a change event.
     mutating func insert(_ document: borrowing BSONView) throws(BSONError) {
         guard let element = try document.find("_id"), let key = try DocumentKey(of: document), ids[key] == nil else {
             return

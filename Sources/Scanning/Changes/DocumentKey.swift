@@ -1,11 +1,11 @@
 import BSON
 import Checking
 
-/// A hash of a document's `_id`, so that each document takes only a few bytes; every process uses another seed.
+/// A hash of a document's `_id`, which takes only a few bytes.
 ///
 /// `_id`s that the server considers equal have the same key even if their bytes differ: a replacement may turn 1 into
-/// 1.0, and the change stream then reports 1. Among a billion documents, two share a key by chance with a probability
-/// of about 1/40.
+/// 1.0, and the change stream then reports 1. Among a billion documents, two have the same key by chance with a
+/// probability of about 1/40. Every process uses another seed.
 struct DocumentKey: Hashable, Sendable, BitwiseCopyable {
     let hash: UInt64
 
@@ -17,7 +17,7 @@ struct DocumentKey: Hashable, Sendable, BitwiseCopyable {
         hash = UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    /// Creates a key from the hash of a key that was created before.
+    /// Creates a key from the `hash` of an earlier key.
     init(hash: UInt64) { self.hash = hash }
 }
 

@@ -1,7 +1,7 @@
 import BSON
 import Checking
 
-/// The number of the contribution that one document made to a tally, with the document's `_id`.
+/// The contribution of one document to a tally, by the contribution's number and the document's `_id`.
 struct Addition {
     let id: BSONValue
     let contribution: UInt32
@@ -9,10 +9,10 @@ struct Addition {
 
 /// The counts of one thread of a scan, and the documents that the thread read.
 ///
-/// @unchecked: one thread fills it and hands it over when it is done.
+/// @unchecked: one thread fills it, and hands it over when the thread is done.
 final class ScanPart: @unchecked Sendable {
     var tally: Tally
-    /// The contributions of the documents; `nil` if changes are not followed, so that none is ever subtracted.
+    /// The contributions of the documents; `nil` if changes are not followed, because then none is ever subtracted.
     let seen: SeenLog?
     /// The latest cluster time at which the thread read; 0 if it was not recorded.
     var readTime: UInt64 = 0
@@ -30,7 +30,7 @@ final class ScanPart: @unchecked Sendable {
         seen.append(key, tally.lastContribution)
     }
 
-    /// Returns the contributions of those changed documents that this thread read, without subtracting them.
+    /// Returns the contributions of those changed documents that this thread read.
     /// - Throws: ``ChangesUnknown`` if not all of these contributions are known.
     func additions(of changed: ChangedIDs) throws(ChangesUnknown) -> [Addition] {
         guard let seen else { return [] }

@@ -1,10 +1,11 @@
 import Glibc
 import SystemPackage
 
-/// The documents that one thread of a scan read: for each one its key and the number of its contribution to the tally.
+/// A log of the documents that one thread of a scan read.
 ///
-/// Each document takes twelve bytes, which stay in memory up to a limit. Beyond the limit, the documents are written to
-/// an unnamed file in the folder for temporary files, which is read once at the end.
+/// For each document, it has the document's key and the number of its contribution to the tally, together twelve bytes.
+/// They stay in memory up to a limit. Beyond the limit, they are written to an unnamed file in the folder for temporary
+/// files, which is read once at the end.
 final class SeenLog {
     private var keys: [UInt64] = []
     private var contributions: [UInt32] = []
@@ -12,12 +13,12 @@ final class SeenLog {
     private let folder: String?
     private var file: FileDescriptor?
     private var spilled: [Int] = []
-    /// The error because of which not all documents could be kept; `nil` if all were kept.
+    /// The error because of which some documents are missing from the log; `nil` if none is missing.
     private(set) var failure: Errno?
 
     /// Creates an empty log.
     /// - Parameters:
-    ///   - bound: The largest number of documents that are kept in memory.
+    ///   - bound: The limit on the number of documents in memory.
     ///   - folder: The folder of the temporary file; `nil` for the default folder.
     init(bound: Int, folder: String?) {
         self.bound = max(bound, 1)
@@ -48,13 +49,13 @@ final class SeenLog {
         spilled.append(keys.count)
     }
 
-    /// Calls `body` with the key and the contribution of every document that was kept, in no particular order.
+    /// Calls `body` with the key and the contribution's number of every document in the log, in no particular order.
     func forEach(_ body: (DocumentKey, UInt32) -> Void) throws(Errno) {
         for index in keys.indices { body(DocumentKey(hash: keys[index]), contributions[index]) }
         guard let file else { return }
         var offset = 0
         for count in spilled {
-            // Each write stored all keys before all numbers of contributions.
+            // In the file, each write has all of its keys before all of its numbers.
             var (keyOffset, numberOffset) = (offset, offset + count * MemoryLayout<UInt64>.stride)
             var rest = count
             while rest > 0 {

@@ -1,9 +1,9 @@
 import Glibc
 import SystemPackage
 
-/// A temporary file that no folder lists; it is deleted when its descriptor is closed, however the process ends.
+/// A temporary file that is in no folder; the system deletes it when the process closes it or ends.
 enum UnnamedFile {
-    /// Creates and opens a file in `folder`; if that is `nil`, in the folder that `TMPDIR` names, or else in `/tmp`.
+    /// Creates and opens a file in `folder`; without one, in the folder that `TMPDIR` names, or else in `/tmp`.
     static func open(in folder: String?) throws(Errno) -> FileDescriptor {
         let folder = folder ?? (unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp")
         var path = Array((folder + "/shipshape-XXXXXX").utf8CString)
@@ -30,7 +30,7 @@ enum UnnamedFile {
         if let failure { throw failure }
     }
 
-    /// Reads `count` numbers at the byte `offset` of the file, and moves `offset` after them.
+    /// Reads `count` numbers from the byte `offset` of the file on, and moves `offset` to the byte after them.
     static func read<Number: FixedWidthInteger & BitwiseCopyable>(
         _ type: Number.Type, _ count: Int, from file: FileDescriptor, at offset: inout Int
     ) throws(Errno) -> [Number] {

@@ -2,10 +2,10 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Reads each document that the ledgers record for an app, and reports whether the document still fails; never writes.
+/// Reads the documents that the ledgers have for an app, and reports which of them still fail; never writes.
 ///
-/// The memory holds one batch of `_id`s for each collection, and the groups of findings. If there are several ledgers,
-/// it holds all `_id`s, because two ledgers may record the same document.
+/// It keeps one batch of `_id`s for each collection in memory, and the groups of findings. If there are several
+/// ledgers, it keeps all `_id`s, because two ledgers may have the same document.
 package struct LedgerExplainer {
     let ledgers: [Namespace]
     let appID: String?
@@ -17,7 +17,7 @@ package struct LedgerExplainer {
     private static var batchSize: Int { 1_000 }
 
     /// Prepares to explain the entries of one app.
-    /// - Parameter appID: The app whose entries are explained, as ``LedgerSurvey`` spells it; `nil` for no app.
+    /// - Parameter appID: The app's id, in the spelling of ``LedgerSurvey``; `nil` for entries that name no app.
     package init(
         _ ledgers: [Namespace], appID: String?, schemas: [CompiledSchema], options: Tally.Options = .init(),
         isStopped: @escaping @Sendable () -> Bool = { false }
@@ -29,7 +29,7 @@ package struct LedgerExplainer {
         self.isStopped = isStopped
     }
 
-    /// Returns the current state of the recorded documents by collection; collections without an entry are left out.
+    /// Returns the present state of the recorded documents, for each collection that has an entry in the ledger.
     /// - Throws: ``MongoError``, ``BSONError`` for a damaged document, or ``ScanStopped``.
     package func explain(on client: borrowing Client) throws -> [Namespace: UnsyncedExplanation] {
         var works: [Namespace: Work] = [:]
@@ -55,7 +55,7 @@ package struct LedgerExplainer {
         return works.mapValues { UnsyncedExplanation(counts: $0.counts, groups: $0.tally.violationGroups) }
     }
 
-    /// Returns the stages that list each recorded document once, with its `_id` in the spelling of one of its entries.
+    /// Returns the stages that list each recorded document once, with its `_id` as one of its entries spells it.
     private func pipeline(in ledger: Namespace) -> [BSONDocument] {
         let places = schemas.map { schema -> BSONValue in
             ["ns.db": .string(schema.namespace.database), "ns.coll": .string(schema.namespace.collection)]
@@ -113,7 +113,7 @@ private struct Work {
 }
 
 extension BSONValue {
-    /// The `_id`s that the document may have in its collection if a ledger spells its `_id` as this value.
+    /// The `_id`s that a document may have if a ledger spells its `_id` as this value.
     fileprivate var spellings: [BSONValue] {
         switch LedgerKey(self) {
         case .objectID(let id):

@@ -2,18 +2,18 @@ import BSON
 
 /// The parts of aggregation pipelines over a ledger.
 enum LedgerExpression {
-    /// Returns an expression for the id of the app that an entry belongs to, as text; null if the app is not known.
+    /// Returns an expression for the id of an entry's app, as text; null if the app is not known.
     ///
-    /// Entries may hold the id as an ObjectId or as its digits. In the ledger of a single app, entries may have no id;
-    /// then it is taken from the name of the ledger's database.
+    /// Entries have the id as an ObjectId or as its digits. In the ledger of a single app, entries may have no id; the
+    /// name of the ledger's database then contains it.
     static func app(in ledger: Namespace) -> BSONValue {
         let own = LedgerFinder.appID(of: ledger.database).map { BSONValue.object(["$literal": .string($0)]) } ?? .null
         return ["$convert": ["input": "$appId", "to": "string", "onError": own, "onNull": own]]
     }
 
-    /// An expression for the `_id` of the document that an entry records, with an ObjectId as its digits.
+    /// An expression for the `_id` of an entry's document, in which an ObjectId is replaced by its digits.
     ///
-    /// The digits are needed because entries may record the same document in both ways.
+    /// One entry may have an ObjectId, and another entry of the same document its digits.
     static let document: BSONValue = [
         "$switch": [
             "branches": [
@@ -35,9 +35,9 @@ enum LedgerExpression {
         "ns.db": ["$type": "string"], "ns.coll": ["$type": "string"], "documentId": ["$exists": true],
     ]
 
-    /// Returns a filter for the entries of some apps; `nil` in `apps` means the entries that name no app.
+    /// Returns a filter for the entries of these apps; `nil` among the apps means entries that name no app.
     static func ofApps(_ apps: [String?], in ledger: Namespace) -> BSONDocument {
-        // The expression converts an ObjectId to text in lower case, so the filter must match that spelling too.
+        // The expression converts an ObjectId to lower-case digits, so the filter must match that spelling too.
         let spellings = apps.flatMap { app -> [BSONValue] in
             app.map { [.string($0), .string($0.lowercased())] } ?? [.null]
         }

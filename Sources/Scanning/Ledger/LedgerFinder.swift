@@ -3,17 +3,18 @@ package import Mongo
 
 /// Finds the ledgers of unsynced documents; never writes.
 ///
-/// Source: `semantics.md` section 7: the ledger is in `__realm_sync`, or per app in `__realm_sync_<app id>`.
+/// A ledger is in the database `__realm_sync`, or in `__realm_sync_<app id>` for a single app. Source: `semantics.md`
+/// section 7.
 package enum LedgerFinder {
-    /// The name of the database with the ledger that apps share, and the prefix of the names of single apps' databases.
+    /// The name of the database with the shared ledger; the names of single apps' ledger databases begin with it.
     package static var database: String { "__realm_sync" }
-    /// The name of a ledger's collection in its database.
+    /// The name of the collection that is a ledger, in each of these databases.
     package static var collection: String { "unsynced_documents" }
 
-    /// The ledger of all apps that have no ledger database of their own.
+    /// The shared ledger, of all apps without a ledger database of their own.
     package static var standard: Namespace { Namespace(database: database, collection: collection) }
 
-    /// The ledger of an app that has a ledger database of its own.
+    /// Returns the ledger in an app's own ledger database.
     package static func ledger(of app: String) -> Namespace {
         Namespace(database: "\(database)_\(app)", collection: collection)
     }
@@ -21,8 +22,8 @@ package enum LedgerFinder {
     /// Returns the ledgers that exist; empty if there are none.
     /// - Parameters:
     ///   - location: The collection that the operator names as the ledger, or the choice of all known databases.
-    ///   - apps: The apps whose ledger databases are searched even if databases cannot be listed.
-    /// - Throws: ``MongoError`` if it cannot be determined which ledgers exist, for example for lack of a privilege.
+    ///   - apps: The apps whose ledger databases are searched even if the databases cannot be listed.
+    /// - Throws: ``MongoError`` if it is unknown which ledgers exist, for example because a privilege is missing.
     package static func find(
         _ location: LedgerLocation, apps: [String], on client: borrowing Client
     ) throws(MongoError) -> [Namespace] {
@@ -42,12 +43,12 @@ package enum LedgerFinder {
         return found
     }
 
-    /// Returns the app whose ledger is in the database; `nil` if the name of the database contains no app.
+    /// Returns the id of the app whose ledger is in the database; `nil` if the name of the database contains no app id.
     package static func appID(of database: String) -> String? {
         database.hasPrefix(Self.database + "_") ? String(database.dropFirst(Self.database.count + 1)) : nil
     }
 
-    /// Returns the databases of ledgers that the user may see; listing these needs no privilege.
+    /// Returns the ledger databases that the user can see; this list needs no privilege.
     private static func listed(on client: borrowing Client) throws(MongoError) -> [String] {
         try client.databaseNames(matching: "^\(database)(_|$)")
     }

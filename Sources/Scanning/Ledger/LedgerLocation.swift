@@ -1,16 +1,16 @@
 package import BSON
 package import Checking
 
-/// The location of the ledger of unsynced documents.
+/// The place of the ledger of unsynced documents.
 package enum LedgerLocation: Hashable, Sendable {
-    /// The known collections: `__realm_sync.unsynced_documents`, and the one in each database of a single app.
+    /// The known collections: `__realm_sync.unsynced_documents`, and the ones in the ledger databases of single apps.
     case standard
     /// A collection that the operator names.
     case named(Namespace)
-    /// No ledger, because the operator says that there is none.
+    /// There is no ledger, as the operator states.
     case none
 
-    /// The named collection, or the shared ledger for ``standard``; `nil` for ``none``.
+    /// The collection that the operator names, or the shared ledger for ``standard``; `nil` for ``none``.
     package var namespace: Namespace? {
         switch self {
         case .standard: LedgerFinder.standard
@@ -20,19 +20,19 @@ package enum LedgerLocation: Hashable, Sendable {
     }
 }
 
-/// The ledger entries that count: where the ledger is, and whose entries.
+/// The choice of the ledger entries that count, by ledger and by app.
 package struct LedgerScope: Hashable, Sendable {
-    /// Where the ledger is.
+    /// The place of the ledger.
     package var location: LedgerLocation
     /// The apps whose entries count.
     package var apps: LedgerApps
 
-    /// Creates a scope; without arguments, it covers the fullest app in the known collections.
+    /// Creates a scope; the default is the app with the most entries in the known collections.
     package init(_ location: LedgerLocation = .standard, of apps: LedgerApps = .fullest) {
         (self.location, self.apps) = (location, apps)
     }
 
-    /// Returns the scope with the apps that the schemas name, unless the operator names an app.
+    /// Returns the scope with these apps of the schemas, unless the operator has named an app.
     package func orOf(_ schemas: [String?]) -> LedgerScope { LedgerScope(location, of: apps.orOf(schemas)) }
 
     /// Returns notes about the ledger for the operator, each a clause; empty if there are none.
@@ -44,11 +44,11 @@ package struct LedgerScope: Hashable, Sendable {
         return apps.missing(of: found, ledgerIsThere: reader != nil) + [count?.warning].compactMap(\.self)
     }
 
-    /// The error that the user must not read the ledger.
+    /// The error that the user lacks the privilege to read the ledger.
     package var unreadable: LedgerUnreadable { LedgerUnreadable(location.namespace ?? LedgerFinder.standard) }
 }
 
-/// The error that the ledger of unsynced documents exists but the user lacks the privilege to read it.
+/// The error that the ledger of unsynced documents exists, but the user lacks the privilege to read it.
 package struct LedgerUnreadable: Error, Hashable, CustomStringConvertible {
     /// The ledger's namespace.
     package let namespace: Namespace
@@ -65,32 +65,32 @@ package struct LedgerUnreadable: Error, Hashable, CustomStringConvertible {
 
 /// The apps whose ledger entries count.
 package enum LedgerApps: Hashable, Sendable {
-    /// The app with the most entries, because each app has a limit of its own.
+    /// The app with the most entries; only one app counts, because each app has its own limit.
     case fullest
     /// The apps that the operator names, by their internal ids.
     case stated([String])
-    /// The apps that the schemas name.
+    /// The apps that the schemas name, by their internal ids.
     ///
-    /// If the ledger has no entry of these apps, ``fullest`` applies, because the schema may be from another
-    /// environment than the data.
+    /// If the ledger has no entry of these apps, ``fullest`` applies instead, because the schemas may be from another
+    /// environment than the documents.
     case ofSchemas([String])
 
-    /// Chooses the app that the operator names (`stated`), otherwise the apps that the schemas name, if any.
+    /// Chooses the app that the operator names (`stated`), else the apps that the schemas name, else ``fullest``.
     package init(stated: String?, schemas: [String?] = []) {
         self = stated.map { .stated([$0]) } ?? .fullest
         self = orOf(schemas)
     }
 
-    /// Returns the choice of the apps that the schemas name; an app that the operator names takes precedence.
+    /// Returns the choice of these apps of the schemas, unless the operator has named an app.
     package func orOf(_ schemas: [String?]) -> LedgerApps {
         let ids = Set(schemas.compactMap(\.self)).sorted()
         return self == .fullest && !ids.isEmpty ? .ofSchemas(ids) : self
     }
 
-    /// Returns remarks, each a clause, on named apps without an entry in the ledger.
+    /// Returns notes, each a clause, on chosen apps that have no entry in the ledger.
     ///
-    /// The id of such an app may be misspelt, and the headroom then looks too large. If the schemas name the apps, they
-    /// are remarked on only if none of them has an entry but other apps do.
+    /// The id of such an app may be misspelt, and the headroom then looks too large. Apps that the schemas name are
+    /// mentioned only if the ledger has entries of other apps and none of theirs.
     /// - Parameter found: The apps that have entries in the ledger.
     package func missing(of found: [String?], ledgerIsThere: Bool) -> [String] {
         guard ledgerIsThere else { return [] }

@@ -6,7 +6,7 @@ package import Mongo
 ///
 /// Source: `semantics.md` section 7.
 package struct LedgerReader {
-    /// The ids of the apps whose entries are read; `nil` means the entries that name no app.
+    /// The ids of the apps whose entries are read; `nil` among them means entries that name no app.
     package let apps: [String?]
     private let collections: [MongoCollection]
 
@@ -15,7 +15,7 @@ package struct LedgerReader {
     }
 
     /// Opens the ledgers; returns `nil` if there is none.
-    /// - Throws: ``MongoError`` if it cannot be determined whether there is one, for example for lack of a privilege.
+    /// - Throws: ``MongoError`` if it is unknown whether there is one, for example because a privilege is missing.
     package static func open(
         _ scope: LedgerScope, on client: borrowing Client
     ) throws(MongoError) -> LedgerReader? {
@@ -32,7 +32,7 @@ package struct LedgerReader {
         return LedgerReader(apps: fullest.map { [$0.key] } ?? [], collections: collections)
     }
 
-    /// Returns the number of entries of each app; `nil` is the key of entries that name no app.
+    /// Returns the number of entries of each app; the key `nil` is for entries that name no app.
     private static func counts(in collections: [MongoCollection]) throws(MongoError) -> [String?: Int] {
         var counts: [String?: Int] = [:]
         for collection in collections {
@@ -50,7 +50,7 @@ package struct LedgerReader {
         LedgerExpression.ofApps(apps, in: collection.namespace)
     }
 
-    /// Returns the number of entries, which count against the limit; the documents are not counted.
+    /// Returns the number of entries, which the limit applies to, without the number of documents.
     /// - Throws: ``MongoError``.
     package func entries() throws(MongoError) -> LedgerCount {
         var count = LedgerCount(entries: 0)
@@ -60,10 +60,10 @@ package struct LedgerReader {
         return count
     }
 
-    /// Returns the numbers of entries and of distinct documents that the entries name.
+    /// Returns the number of entries, and the number of different documents that they name.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func count() throws -> LedgerCount {
-        // The server can count distinct documents in one ledger, but not over several databases.
+        // The server can count different documents in one ledger, but not over several databases.
         guard collections.count == 1 else { return try index().total }
         var count = try entries()
         var groups = collections[0].aggregate(
@@ -80,9 +80,9 @@ package struct LedgerReader {
         return count
     }
 
-    /// Returns the documents that the ledger records.
+    /// Returns the documents that the ledger has.
     ///
-    /// All are kept in memory; the limit of the ledger bounds their number.
+    /// All of them are in memory, but the limit of unsynced documents bounds their number.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func index() throws -> LedgerIndex {
         var index = LedgerIndex()
@@ -93,10 +93,10 @@ package struct LedgerReader {
         return index
     }
 
-    /// Returns which of the documents with the given `_id`s the ledger records; empty if it records none of them.
+    /// Returns those of the given `_id`s whose documents the ledger has; empty if it has none of them.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func listed(_ ids: [BSONValue], of namespace: Namespace) throws -> [BSONValue] {
-        // The ledger may record an ObjectId as its digits, so search for both. The server compares numbers by value.
+        // The ledger may have the digits of an ObjectId, so search for both. The server compares numbers by value.
         let digits = ids.compactMap { id in
             if case .objectID(let id) = id { BSONValue.string(id.description) } else { nil as BSONValue? }
         }

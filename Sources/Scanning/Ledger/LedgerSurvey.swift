@@ -17,7 +17,7 @@ package struct LedgerSurvey {
         self.apps = apps
     }
 
-    /// Returns the numbers of entries and documents of all ledgers, by app and collection.
+    /// Returns the numbers of entries and of documents in all ledgers, by app and collection.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func apps(on client: borrowing Client) throws -> [UnsyncedReport.App] {
         var places: [Place: UnsyncedReport.Collection] = [:]
@@ -32,7 +32,7 @@ package struct LedgerSurvey {
             for (place, count) in try documents(of: collection) { places[place]?.documentCount += count }
         }
         for (app, homes) in homes where homes.count > 1 {
-            // The server cannot count distinct documents over several databases, so all entries of the app are read.
+            // The server cannot count different documents over several databases, so all entries of the app are read.
             var collections: [MongoCollection] = []
             for home in homes { collections.append(client.collection(home)) }
             let index = try LedgerReader(apps: [app], collections: collections).index()
@@ -89,7 +89,7 @@ package struct LedgerSurvey {
         return places
     }
 
-    /// Returns the numbers of distinct documents that one ledger records, by app and collection.
+    /// Returns the numbers of different documents in one ledger, by app and collection.
     private func documents(of collection: MongoCollection) throws(MongoError) -> [(Place, Int)] {
         let groups = try collection.aggregate(
             [
@@ -124,7 +124,8 @@ package struct LedgerSurvey {
 }
 
 extension UnsyncedReport.Collection {
-    /// Adds the numbers of entries in another ledger; the documents are counted separately.
+    /// Adds the numbers of entries of another ledger; documents are counted separately, because two ledgers may have
+    /// the same document.
     fileprivate mutating func add(_ other: Self, reasonsAtMost maximum: Int) {
         entryCount += other.entryCount
         for reason in other.reasons { reasons.add(reason.text, reason.entryCount, atMost: maximum) }
@@ -132,7 +133,7 @@ extension UnsyncedReport.Collection {
 }
 
 extension [UnsyncedReport.Reason] {
-    /// Adds entries to a reason, or to the reason without a text if there are too many reasons.
+    /// Adds entries to a reason; if there are too many reasons already, adds them to the reason without a text.
     fileprivate mutating func add(_ text: String?, _ count: Int, atMost maximum: Int) {
         let isKept = self.count < maximum || contains { $0.text == text }
         let text = isKept ? text : nil

@@ -1,12 +1,12 @@
 public import BSON
 
 extension CollectionSchema {
-    /// Reads the value of `$jsonSchema`, as a server stores it.
+    /// Reads the value of `$jsonSchema` from a server.
     /// - Parameters:
     ///   - jsonSchema: the schema.
     ///   - namespace: the collection that the schema covers.
-    ///   - place: the location that errors carry.
-    /// - Throws: ``SchemaError`` where mongod refuses the schema.
+    ///   - place: the location that errors state.
+    /// - Throws: ``SchemaError`` if mongod would refuse the schema.
     public init(
         jsonSchema: BSONDocument, namespace: Namespace, place: SourceLocation = SourceLocation(whole: "$jsonSchema")
     ) throws(SchemaError) {
@@ -19,13 +19,13 @@ extension CollectionSchema {
         try self.init(jsonSchema: located, namespace: namespace)
     }
 
-    /// Reads the value of `$jsonSchema`, as a file holds it.
-    /// - Throws: ``SchemaError`` where mongod refuses the schema.
+    /// Reads the value of `$jsonSchema` from a file.
+    /// - Throws: ``SchemaError`` if mongod would refuse the schema.
     package init(jsonSchema: LocatedBSON, namespace: Namespace) throws(SchemaError) {
         try self.init(jsonSchema: jsonSchema, namespace: namespace, failures: nil)
     }
 
-    /// Reads the value of `$jsonSchema`, with a choice of what happens at an error.
+    /// Reads the value of `$jsonSchema`, and either throws the first error or collects all errors.
     /// - Parameter failures: collects the errors of parts that mongod refuses; `nil` to throw the first one.
     init(jsonSchema: LocatedBSON, namespace: Namespace, failures: SchemaFailures?) throws(SchemaError) {
         self.init(namespace: namespace, root: try JSONSchemaReader(failures: failures).root(jsonSchema))

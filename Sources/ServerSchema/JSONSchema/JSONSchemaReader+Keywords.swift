@@ -9,7 +9,8 @@ extension JSONSchemaReader {
             guard let members = json.members else { throw wrong(.properties, json, "an object of schemas") }
             node.hasProperties = true
             for member in members {
-                // mongod reads an empty path as the object itself, so the schema of a property "" judges that object.
+                // mongod takes a property with an empty name as the object itself, so the schema of the property judges
+                // the object.
                 var schema = SchemaNode(location: member.value.location)
                 try attempt { () throws(SchemaError) in
                     schema = try subschema(
@@ -46,7 +47,8 @@ extension JSONSchemaReader {
             switch member.value.value {
             case .object: demand = .schema(try self.node(member.value, isWhole: isWhole))
             case .array: demand = .fields(try names(member.value, of: "the dependency of \"\(member.name)\""))
-            // mongod treats strings named `title` or `description` as annotations, which demand nothing.
+            // mongod takes a dependency named `title` or `description` with a string as an annotation, which restricts
+            // nothing.
             case .scalar(.string) where member.name == "title" || member.name == "description": continue
             case .scalar:
                 throw SchemaError(
@@ -142,7 +144,7 @@ extension JSONSchemaReader {
     }
 
     /// Checks that a pattern compiles.
-    /// - Throws: ``SchemaError`` when it is not a regular expression.
+    /// - Throws: ``SchemaError`` if it is not a valid regular expression.
     func check(_ pattern: String, mode: Pattern.Mode, at location: SourceLocation) throws(SchemaError) {
         do throws(PatternError) {
             _ = try Pattern(pattern, mode: mode)

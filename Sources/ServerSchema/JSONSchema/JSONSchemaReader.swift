@@ -1,18 +1,17 @@
 internal import BSON
 
-/// Reads schemas of MongoDB's own `$jsonSchema` dialect, and refuses what mongod refuses.
+/// Reads schemas of MongoDB's own `$jsonSchema` dialect, and refuses every schema that mongod refuses.
 ///
-/// Source: answers of mongod 6.0's schema parser; `semantics.md` section 3 of the project's reference. Every subschema
-/// is read, even if no document can reach it. A schema that judges a document as a whole (the root, the schemas that
-/// `allOf` and similar keywords combine there, and oddly the schema of a property named "") ignores the keywords of
-/// scalars and arrays: mongod does not even compile their patterns.
+/// The reader checks every subschema, even if no document can reach it. A schema that judges a whole document ignores
+/// the keywords of scalars and arrays, and mongod does not even compile its patterns. Such schemas are the root, the
+/// schemas that `allOf` and similar keywords combine there, and the schema of a property named "". Source: answers of
+/// mongod 6.0's schema parser; `semantics.md` section 3 of the project's reference.
 struct JSONSchemaReader {
-    /// Collects the errors of the parts of a schema that mongod refuses, which are left out; `nil` to throw the first
-    /// error.
+    /// The errors of parts that mongod refuses, which the reader leaves out; `nil` to throw the first error instead.
     var failures: SchemaFailures?
 
     /// Reads the value of `$jsonSchema`, and returns the schema of whole documents.
-    /// - Throws: ``SchemaError`` where mongod refuses the schema.
+    /// - Throws: ``SchemaError`` if mongod would refuse the schema.
     func root(_ value: LocatedBSON) throws(SchemaError) -> SchemaNode {
         guard value.members != nil else {
             throw SchemaError(.wrongValue, at: value.location, "a schema must be an object, not \(value.kind)")
@@ -40,7 +39,7 @@ struct JSONSchemaReader {
         return node
     }
 
-    /// Calls `read` for a part of a schema, and adds its error to `failures`, or throws it when `failures` is `nil`.
+    /// Calls `read` for a part of a schema; adds its error to `failures`, or throws the error if `failures` is `nil`.
     func attempt(_ read: () throws(SchemaError) -> Void) throws(SchemaError) {
         do throws(SchemaError) { try read() } catch {
             guard let failures else { throw error }
@@ -48,8 +47,8 @@ struct JSONSchemaReader {
         }
     }
 
-    /// Reads a schema that is the value of a keyword or of an entry below it.
-    /// - Throws: ``SchemaError`` if the value is not an object, or where mongod refuses the schema.
+    /// Reads the schema that is the value of a keyword, or of an entry below the keyword.
+    /// - Throws: ``SchemaError`` if the value is not an object, or if mongod would refuse the schema.
     func subschema(_ value: LocatedBSON, of what: String, isWhole: Bool) throws(SchemaError) -> SchemaNode {
         guard value.members != nil else {
             throw SchemaError(.wrongValue, at: value.location, "\(what) must be a schema, not \(value.kind)")
@@ -58,18 +57,18 @@ struct JSONSchemaReader {
     }
 }
 
-/// Collects the errors of all parts of a schema, so that the first error does not end the reading.
+/// A collector of the errors in all parts of a schema, with which the reader continues after an error.
 final class SchemaFailures {
     var all: [SchemaError] = []
 }
 
-/// The keywords of one schema with their values, each at most once.
+/// The keywords of one schema with their values; each keyword occurs at most once.
 struct KeywordTable {
     private var values: [Keyword: LocatedBSON] = [:]
 
     /// Collects the keywords of `schema`.
-    /// - Throws: ``SchemaError`` for a keyword that mongod does not know, or that is given twice, unless `failures`
-    ///   collects it.
+    /// - Throws: ``SchemaError`` for a keyword that mongod does not know or that occurs twice, unless `failures`
+    ///   collects the error.
     init(_ schema: LocatedBSON, _ failures: SchemaFailures?) throws(SchemaError) {
         for member in schema.members ?? [] {
             guard let error = take(member) else { continue }
@@ -214,7 +213,7 @@ extension JSONSchemaReader {
         }
     }
 
-    /// Checks the value of `keyId`: a JSON pointer into the document, or a list of key ids, which are UUIDs.
+    /// Checks the value of `keyId`: a JSON pointer to a field of the document, or a list of key ids, which are UUIDs.
     private func checkKey(_ json: LocatedBSON) throws(SchemaError) {
         if let elements = json.elements {
             for element in elements {
@@ -269,9 +268,7 @@ extension JSONSchemaReader {
         return count
     }
 
-    /// Reads a list of names without repetition.
-    ///
-    /// mongod refuses an empty list.
+    /// Reads a list of names, which must not be empty or contain a name twice.
     func names(_ json: LocatedBSON, of what: String) throws(SchemaError) -> [String] {
         guard let elements = json.elements, !elements.isEmpty else {
             throw SchemaError(
@@ -311,7 +308,7 @@ extension JSONSchemaReader {
 }
 
 extension BSONNumber {
-    /// The number as a 64-bit integer; `nil` when it is not one.
+    /// The number as a 64-bit integer; `nil` if no 64-bit integer equals it.
     fileprivate var exactInteger: Int64? {
         switch self {
         case .integer(let value): value

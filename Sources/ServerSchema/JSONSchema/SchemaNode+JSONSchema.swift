@@ -1,11 +1,9 @@
 public import BSON
 
 extension SchemaNode {
-    /// The schema as MongoDB's `$jsonSchema` spells it.
+    /// The schema as the value of MongoDB's `$jsonSchema`, without titles and descriptions.
     ///
     /// The node must have been read in that dialect.
-    ///
-    /// Titles and descriptions are left out, because they demand nothing of a document.
     public var jsonSchema: BSONDocument {
         var keywords: [(String, BSONValue)] = []
         if constraints.encryption == nil, !types.isEmpty {
@@ -40,7 +38,7 @@ extension SchemaNode.AdditionalProperties {
 }
 
 extension Constraints {
-    /// The keywords of these constraints with their values, as `$jsonSchema` spells them.
+    /// The keywords of `$jsonSchema` that express these constraints, with their values.
     fileprivate var asKeywords: [(String, BSONValue)] { ofScalars + ofCollections + combined }
 
     private var ofScalars: [(String, BSONValue)] {
@@ -85,7 +83,7 @@ extension Constraints {
 }
 
 extension Constraints.CountRange {
-    /// Returns the counts as keywords with these names.
+    /// Returns the least and the largest count as keywords with these names.
     fileprivate func keywords(_ least: String, _ most: String) -> [(String, BSONValue)] {
         [(least, minimum), (most, maximum)].compactMap { name, count in count.map { (name, .long($0)) } }
     }

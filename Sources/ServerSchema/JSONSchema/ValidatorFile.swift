@@ -1,14 +1,15 @@
 internal import BSON
 
-/// A file with a MongoDB validator: the validator itself, a `collMod` or `create` command, or an entry of
-/// `db.getCollectionInfos()`.
+/// A file with a MongoDB validator.
+///
+/// The file is the validator itself, a `collMod` or `create` command, or an entry of `db.getCollectionInfos()`.
 struct ValidatorFile {
     /// The value of `$jsonSchema`.
     let schema: LocatedJSON
     /// The conditions of the validator other than `$jsonSchema`.
     let others: [LocatedJSON.Member]
 
-    /// Reads a file's validator; `nil` when the file holds none.
+    /// Reads the validator of a file; `nil` if the file has none.
     /// - Throws: ``SchemaError`` for a validator without a `$jsonSchema`.
     init?(_ json: LocatedJSON) throws(SchemaError) {
         guard json["$jsonSchema"] == nil else {
@@ -33,7 +34,7 @@ struct ValidatorFile {
         others = (validator.members ?? []).filter { $0.name != "$jsonSchema" }
     }
 
-    /// Returns a note for each condition other than `$jsonSchema`.
+    /// Returns a note for each condition of the validator other than `$jsonSchema`.
     func notes(of namespace: Namespace) -> [SchemaNote] {
         others.map { member in
             SchemaNote(

@@ -30,7 +30,7 @@ enum DataSourceLint {
 
     /// Whether a data source of this type is a database.
     ///
-    /// Legacy exports keep other services in the same folder.
+    /// Legacy exports have other services in the same folder.
     private static func isDatabase(_ type: String) -> Bool {
         ["mongodb-atlas", "mongodb", "datalake"].contains(type)
     }

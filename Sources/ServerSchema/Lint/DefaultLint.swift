@@ -24,7 +24,9 @@ enum DefaultLint {
 }
 
 extension SchemaType {
-    /// Whether a value is of this type; `long` also admits an int, `number` every number, and `mixed` every value.
+    /// Whether a value is of this type.
+    ///
+    /// `long` also allows an int, `number` allows every number, and `mixed` allows every value.
     func admits(_ value: BSONValue) -> Bool {
         switch (self, value) {
         case (.mixed, _), (.long, .int), (.number, .int), (.number, .long), (.number, .double), (.number, .decimal):

@@ -1,12 +1,12 @@
 public import BSON
 
-/// The facts that lint needs about the MongoDB deployment that is to sync.
+/// The facts that lint needs about the MongoDB deployment whose documents are to sync.
 public struct DeploymentFacts: Sendable {
     /// A kind of deployment.
     public enum Kind: String, Hashable, Sendable {
         /// A replica set, which can sync.
         case replicaSet = "replica set"
-        /// One server, which has no change streams.
+        /// A single server, which cannot sync because it has no change streams.
         case standalone
         /// A sharded cluster.
         case sharded = "sharded cluster"
@@ -16,11 +16,11 @@ public struct DeploymentFacts: Sendable {
 
     /// The facts about a collection.
     public struct Collection: Sendable {
-        /// Whether the collection is a time series.
+        /// Whether the collection is a time series collection.
         public var isTimeSeries = false
         /// MongoDB's own validator; `nil` when there is none.
         public var validator: BSONDocument?
-        /// Whether the server refuses a document that does not meet the validator.
+        /// Whether the server refuses a document that does not fit the validator.
         public var refuses = true
         /// The names of the unique indexes, except the one on `_id`.
         public var uniqueIndexes: [String] = []
@@ -29,7 +29,7 @@ public struct DeploymentFacts: Sendable {
         public init() {}
     }
 
-    /// The text by which reports name the deployment.
+    /// The name of the deployment in reports.
     public var source: String
     /// The kind of deployment.
     public var kind: Kind

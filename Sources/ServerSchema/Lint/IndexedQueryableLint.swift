@@ -35,7 +35,7 @@ enum IndexedQueryableLint {
                 continue
             }
             guard let own = node.types.first, node.types.count == 1 else { continue }
-            // Clients do not distinguish int and long.
+            // Clients do not distinguish int from long.
             let type = own == .int ? .long : own
             guard types.contains(type) else {
                 findings.append(

@@ -2,14 +2,14 @@ public import BSON
 internal import Patterns
 
 extension SchemaLint {
-    /// Returns findings about a schema of MongoDB's own dialect: mistakes that the server would accept.
+    /// Returns findings about a schema of MongoDB's own dialect: mistakes that the server accepts.
     /// - Parameters:
     ///   - root: the schema of whole documents.
     ///   - namespace: the collection that the schema covers.
     public static func jsonSchema(_ root: SchemaNode, namespace: Namespace) -> [LintFinding] {
         let collection = CollectionSchema(namespace: namespace, root: root)
         var findings: [LintFinding] = []
-        // A regular expression in `patternProperties` may match any name, including `_id`.
+        // A regular expression in `patternProperties` might match `_id`.
         if case .forbidden = root.additionalProperties, root.property("_id") == nil,
             root.constraints.patternProperties.isEmpty
         {
@@ -21,7 +21,7 @@ extension SchemaLint {
         }
         let places = LintPlace.all(of: collection)
         for place in places where place.node.constraints.patternProperties.isEmpty {
-            // Every document has an `_id`, whether or not the schema describes it.
+            // Every document has an `_id`, even if the schema does not describe it.
             let names = place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }
             findings += names.map { name in
                 place.finding(
@@ -49,8 +49,9 @@ extension SchemaLint {
         var location: SourceLocation
     }
 
-    /// Returns the regular expressions for a value itself and for its fields' names, and all those of the schemas in
-    /// its `patternProperties`, `dependencies`, `additionalItems` and combinations.
+    /// Returns the regular expressions of a schema, except those of the schemas that have a ``LintPlace`` of their own.
+    ///
+    /// The schemas in its `patternProperties`, `dependencies`, `additionalItems` and combinations have none.
     private static func patterns(of node: SchemaNode) -> [Expression] {
         let constraints = node.constraints
         var found =
@@ -66,7 +67,7 @@ extension SchemaLint {
         return found + constraints.combinations.flatMap(\.nodes).flatMap(everyPattern)
     }
 
-    /// Returns all regular expressions of a schema that has no ``LintPlace``, and of the schemas inside it.
+    /// Returns all regular expressions of a schema without a ``LintPlace``, and of the schemas inside it.
     private static func everyPattern(in node: SchemaNode) -> [Expression] {
         LintPlace.all(of: CollectionSchema(namespace: Namespace(database: "", collection: ""), root: node))
             .flatMap { patterns(of: $0.node) }

@@ -1,4 +1,4 @@
-/// Lint rules for keywords that mean nothing to clients: `keyword-not-mapped`, `keyword-undocumented`.
+/// Lint rules for keywords that clients ignore: `keyword-not-mapped`, `keyword-undocumented`.
 enum KeywordLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
         serverKeywords(of: place.node).map { name, location in
@@ -13,7 +13,7 @@ enum KeywordLint {
         }
     }
 
-    /// Returns the keywords that restrict values only on the server, with their positions in the file.
+    /// Returns the keywords that only the server checks, with their positions in the file.
     private static func serverKeywords(of node: SchemaNode) -> [(String, SourceLocation)] {
         node.unevaluated.map { ($0.keyword, $0.location) } + node.constraints.keywords.map { ($0, node.location) }
     }

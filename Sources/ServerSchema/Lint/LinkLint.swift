@@ -22,7 +22,7 @@ struct LinkLint {
                     remedy: "write foreign_key \"_id\""))
         }
         guard let target = context.schema[link.target] else {
-            // A schema file that was read alone shows nothing about other collections.
+            // If a schema file was read alone, nothing is known about other collections.
             return findings + (context.schema.isOneFile ? [] : [unresolved])
         }
         if let wanted = link.service, let service = target.service, wanted != service {
@@ -56,7 +56,8 @@ struct LinkLint {
             remedy: Spelling.hint(for: link.target.description, among: names) ?? "give it one, or remove the link")
     }
 
-    /// Checks that both ends of the link have the same type, and that both or neither have the partition key.
+    /// Checks that both ends of the link have the same type, and that either both collections or neither have the
+    /// partition key.
     private func ends(_ target: CollectionSchema) -> [LintFinding] {
         var findings: [LintFinding] = []
         if let node = source.root.node(at: link.source) { findings += types(of: node, target) }
@@ -86,7 +87,7 @@ struct LinkLint {
         }
         let key = isCollection ? Self.held(by: node) : node
         guard let foreign = target.root.property(link.foreignKey) else {
-            // Another rule reports an undefined primary key.
+            // If the target does not define its primary key, another rule reports that.
             guard link.foreignKey != "_id" else { return [] }
             return [finding(.linkRefUnresolved, "\(link.target) has no property \(link.foreignKey)")]
         }
@@ -106,9 +107,9 @@ struct LinkLint {
         return node.dictionaryValue
     }
 
-    /// Returns the only type of a key that fits a schema, apart from null; `nil` if there are several types or none.
+    /// Returns the type of key that a schema allows, apart from null; `nil` if it allows several types or none.
     ///
-    /// It is long for int, because clients do not distinguish the two.
+    /// The result is long instead of int, because clients do not distinguish the two.
     private static func keyType(_ node: SchemaNode) -> SchemaType? {
         let types = node.types.filter { $0 != .null }
         guard types.count == 1 else { return nil }

@@ -1,6 +1,6 @@
 internal import BSON
 
-/// The data that lint rules share if they examine more than one schema.
+/// The data that several lint rules share.
 struct LintContext {
     let schema: ServerSchema
     /// The collections of the data source that syncs.

@@ -35,76 +35,76 @@ extension LintFinding.Code {
     public static let titleConflictEmbedded: Self = "title-conflict-embedded"
     /// An embedded object has no title.
     public static let embeddedTitleMissing: Self = "embedded-title-missing"
-    /// A title has more than 57 characters, or bytes.
+    /// A title has more than 57 characters, or more than 57 bytes.
     public static let titleTooLong: Self = "title-too-long"
-    /// A title is not an identifier, as the name of a client's class must be.
+    /// A title cannot be the name of a client's class, because it is not an identifier.
     public static let titleCharset: Self = "title-charset"
     /// The primary key is not defined.
     public static let idMissing: Self = "id-missing"
-    /// The primary key is of a type that clients cannot have as a key.
+    /// The primary key has a type that is not allowed for keys of clients.
     public static let idType: Self = "id-type"
     /// The primary key is optional.
     public static let idNotRequired: Self = "id-not-required"
-    /// A property's name has more than 63 characters, or bytes.
+    /// A property's name has more than 63 characters, or more than 63 bytes.
     public static let propertyNameTooLong: Self = "property-name-too-long"
     /// A property's name begins with `$`.
     public static let propertyNameDollar: Self = "property-name-dollar"
-    /// A property's name has a dot.
+    /// A property's name contains a dot.
     public static let propertyNameDot: Self = "property-name-dot"
-    /// A queryable field's name is a word of the query language.
+    /// The name of a queryable field is a reserved word of the query language.
     public static let propertyNameReserved: Self = "property-name-reserved"
     /// A property may have more than one type.
     public static let typeMultiple: Self = "type-multiple"
-    /// A type that clients do not have.
+    /// A property has a type that clients do not support.
     public static let typeUnsupported: Self = "type-unsupported"
     /// A schema has `type` instead of `bsonType`.
     public static let jsonTypeUsed: Self = "json-type-used"
-    /// A property without any type.
+    /// A property has no type.
     public static let typeMissing: Self = "type-missing"
     /// `required` names a field that `properties` does not name.
     public static let requiredUndefined: Self = "required-undefined"
-    /// A default of another type than its property.
+    /// The default of a property has another type than the property.
     public static let defaultType: Self = "default-type"
-    /// A default of an optional property.
+    /// An optional property has a default.
     public static let defaultOnOptional: Self = "default-on-optional"
-    /// A keyword that only the server checks, so that clients can write documents that break it.
+    /// Only the server checks a keyword, so clients can write documents that break its rule.
     public static let keywordNotMapped: Self = "keyword-not-mapped"
 }
 
 /// Lint rules for lists, sets, dictionaries, embedded objects and links.
 extension LintFinding.Code {
-    /// An array without a schema for its elements.
+    /// An array has no schema for its elements.
     public static let arrayItemsMissing: Self = "array-items-missing"
-    /// An array with a schema for each position instead of one schema for all elements.
+    /// An array has a schema for each position instead of one schema for all elements.
     public static let arrayItemsTuple: Self = "array-items-tuple"
-    /// A list, set or dictionary that is directly inside another one.
+    /// A list, set or dictionary is directly inside another one.
     public static let collectionNested: Self = "collection-nested"
-    /// A list, set or dictionary whose elements or values may be null.
+    /// The elements of a list or set, or the values of a dictionary, may be null.
     public static let collectionNullableItems: Self = "collection-nullable-items"
-    /// A list, set or dictionary that is required.
+    /// A list, set or dictionary is required.
     public static let arrayRequired: Self = "array-required"
-    /// A set of embedded objects.
+    /// A set contains embedded objects.
     public static let setOfEmbedded: Self = "set-of-embedded"
-    /// An embedded object with an `_id`.
+    /// An embedded object has an `_id`.
     public static let embeddedWithID: Self = "embedded-with-id"
-    /// An embedded object that contains an embedded object with the same title.
+    /// An embedded object contains an embedded object with the same title.
     public static let embeddedCycle: Self = "embedded-cycle"
-    /// An embedded object that is required.
+    /// An embedded object is required.
     public static let embeddedRequired: Self = "embedded-required"
-    /// A property of type `mixed` that is required.
+    /// A property of type `mixed` is required.
     public static let mixedRequired: Self = "mixed-required"
-    /// An object with named properties and a schema for the others.
+    /// An object has named properties, and also a schema for other properties.
     public static let dictionaryWithProperties: Self = "dictionary-with-properties"
-    /// A link from a field that is required.
+    /// A link starts from a required field.
     public static let linkRequired: Self = "link-required"
-    /// A link that starts from `_id`.
+    /// A link starts from `_id`.
     public static let linkSourceID: Self = "link-source-id"
-    /// A link to another field than `_id`.
+    /// A link leads to a field other than `_id`.
     public static let linkForeignKey: Self = "link-foreign-key"
-    /// A link whose entry is malformed, whose field or target has no schema, or that leads to another data source.
+    /// A link's entry is malformed, its field or target has no schema, or it leads to another data source.
     public static let linkRefUnresolved: Self = "link-ref-unresolved"
-    /// A link whose key and foreign key have different types, or whose `is_list` does not fit the field.
+    /// The key and the foreign key of a link have different types, or its `is_list` does not fit the field.
     public static let linkType: Self = "link-type"
-    /// A link between two collections of which only one has the partition key.
+    /// Only one of the two collections of a link has the partition key.
     public static let linkCrossPartition: Self = "link-cross-partition"
 }

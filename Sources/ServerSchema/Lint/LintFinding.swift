@@ -11,7 +11,7 @@ public struct LintFinding: Hashable, Sendable {
         /// The finding is only worth knowing.
         case info
 
-        /// Orders the worst level first.
+        /// Orders levels from the most severe to the least severe.
         public static func < (left: Level, right: Level) -> Bool {
             (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
         }
@@ -19,7 +19,7 @@ public struct LintFinding: Hashable, Sendable {
 
     /// The rule that the schema breaks.
     public var code: Code
-    /// The severity.
+    /// The severity of the problem.
     public var level: Level
     /// The collection whose schema has the problem; `nil` if the problem is in the app.
     public var namespace: Namespace?
@@ -48,7 +48,7 @@ public struct LintFinding: Hashable, Sendable {
 }
 
 extension LintFinding: CustomStringConvertible {
-    /// `file:line:column: level code: path: message (remedy)`.
+    /// The finding as text: `file:line:column: level code: path: message (remedy)`.
     public var description: String {
         let place = path.isRoot ? "" : "\(path): "
         return "\(location): \(level.rawValue) \(code): \(place)\(message)" + (remedy.map { " (\($0))" } ?? "")
@@ -56,7 +56,7 @@ extension LintFinding: CustomStringConvertible {
 }
 
 extension LintFinding: Comparable {
-    /// Orders findings by file, then by level with the worst first, then by position in the file.
+    /// Orders findings by file, then from the most severe level to the least severe, then by position in the file.
     public static func < (left: LintFinding, right: LintFinding) -> Bool { left.order < right.order }
 
     private var order: (String, Level, Int, Int, String, String) {

@@ -1,6 +1,7 @@
 internal import BSON
 
-/// One schema inside a collection's schema, or its root, with the facts about the surrounding schemas that lint needs.
+/// One schema of a collection: the root or a schema inside it, with the facts about surrounding schemas that lint
+/// needs.
 struct LintPlace {
     let namespace: Namespace
     let path: SchemaPath
@@ -17,7 +18,7 @@ struct LintPlace {
     /// Whether this schema describes a property that documents must have.
     var isRequired: Bool { propertyName.map { holder?.requires($0) ?? false } ?? false }
 
-    /// Whether this schema describes the elements of a list or set, or the values of a dictionary.
+    /// Whether this schema describes the elements of an array, or the values of a dictionary.
     var isHeld: Bool { holder != nil && propertyName == nil }
 
     /// Whether this schema describes an array or a dictionary.
@@ -27,7 +28,7 @@ struct LintPlace {
     var isEmbedded: Bool { holder != nil && node.isEmbedded }
 
     /// Returns a finding about this schema.
-    /// - Parameter location: the position that the finding carries; `nil` for the beginning of the schema.
+    /// - Parameter location: the position that the finding states; `nil` for the beginning of the schema.
     func finding(
         _ code: LintFinding.Code, _ level: LintFinding.Level, _ message: String, remedy: String? = nil,
         at location: SourceLocation? = nil

@@ -6,11 +6,11 @@ public struct LintReport: Sendable {
     public var source: String
     /// The collections whose schemas were read.
     public var collections: [Namespace]
-    /// The findings, ordered by file, and within a file with the worst first.
+    /// The findings, ordered by file; within a file, the most severe come first.
     public var findings: [LintFinding]
 
     /// Creates a report about the schemas of a source.
-    /// - Parameter only: the collection whose findings count; `nil` for all collections and the app itself.
+    /// - Parameter only: the only collection whose findings are included; `nil` to include all findings.
     public init(source: String, schema: ServerSchema, findings: [LintFinding], only: Namespace? = nil) {
         self.source = source
         collections = schema.collections.map(\.namespace).filter { only == nil || $0 == only }

@@ -27,9 +27,10 @@ enum NameLint {
     }
 }
 
-/// Length limits that App Services documents in "UTF-8 characters", which may mean characters or bytes.
+/// The limits on lengths that App Services documents in "UTF-8 characters", which may mean characters or bytes.
 enum LintLength {
-    /// Returns an error when both counts are over the limit, a warning when only the bytes are, and otherwise `nil`.
+    /// Returns an error if the text has too many characters, a warning if it only has too many bytes, and otherwise
+    /// `nil`.
     static func level(of text: String, maximum: Int) -> LintFinding.Level? {
         if text.unicodeScalars.count > maximum { return .error }
         return text.utf8.count > maximum ? .warning : nil

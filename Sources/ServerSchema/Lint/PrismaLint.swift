@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Finds parts of a Prisma schema that Prisma refuses, or that make the client lose values or find no documents.
+/// Finds mistakes in a Prisma schema that Prisma refuses, or because of which the client loses values or documents.
 ///
 /// Source: `psl-core/src/builtin_connectors/mongodb/validations.rs` and `mongodb_types.rs` in prisma/prisma-engines.
 struct PrismaLint {
@@ -79,7 +79,7 @@ struct PrismaLint {
 }
 
 extension PrismaSchema.NativeType {
-    /// The scalar types that can have the native type.
+    /// The scalar types of fields that can have the native type.
     fileprivate var scalars: [PrismaScalar] {
         switch self {
         case .objectId: [.string, .bytes]

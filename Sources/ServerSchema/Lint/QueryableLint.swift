@@ -71,7 +71,7 @@ struct QueryableLint {
             remedy: "leave it out of the queryable fields")
     }
 
-    /// Whether queries can compare values of a schema.
+    /// Whether clients can query by a field with this schema.
     private static func isQueryable(_ node: SchemaNode) -> Bool {
         guard node.types == [.array] else { return !node.types.contains(.object) && !node.types.contains(.array) }
         guard case .each(let element) = node.items else { return false }
@@ -121,7 +121,7 @@ extension SyncConfiguration {
     }
 }
 
-/// The words of the Realm Query Language, which no queryable field can be named.
+/// The reserved words of the Realm Query Language, which cannot be names of queryable fields.
 ///
 /// Source: App Services documentation, "Sync Settings".
 enum QueryWord {

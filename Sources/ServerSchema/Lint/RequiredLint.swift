@@ -1,7 +1,7 @@
 /// The lint rule for names in `required`: `required-undefined`.
 enum RequiredLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
-        // Another rule reports an undefined primary key.
+        // If the primary key is undefined, another rule reports that.
         place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }.map { name in
             place.finding(
                 .requiredUndefined, .error,

@@ -47,8 +47,9 @@ struct RoleLint {
         for key in ["read", "write"] { if let json = filters?[key] { expression(json) } }
     }
 
-    /// Checks that the permissions on documents and fields are constant, because Sync decides them before it reads
-    /// documents.
+    /// Checks that the permissions on documents and fields are constants.
+    ///
+    /// Sync decides them before it reads documents.
     private mutating func permissions(of json: LocatedJSON) {
         for key in ["read", "write"] { literal(json[key], key) }
         if let more = json["additional_fields"] { for key in ["read", "write"] { literal(more[key], key) } }
@@ -70,7 +71,7 @@ struct RoleLint {
 }
 
 extension RoleLint {
-    /// Checks the fields, expansions and functions that a filter or a condition names.
+    /// Checks the fields, expansions and functions in a filter or a condition.
     private mutating func expression(_ json: LocatedJSON) {
         if let text = json.text { expansion(text, at: json) }
         for element in json.elements ?? [] { expression(element) }

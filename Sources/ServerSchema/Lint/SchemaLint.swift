@@ -1,12 +1,13 @@
 internal import BSON
 
-/// Checks whether a schema can sync, and in the other dialects whether it has mistakes that the server or Prisma's
-/// client would accept or refuse.
+/// The checks of lint.
 ///
-/// Source of the rules and their levels: `semantics.md` section 4 of the project's reference.
+/// Lint finds what keeps an App Services schema from syncing. In the other dialects, it finds mistakes that the server
+/// accepts, or that Prisma refuses. Source of the rules and their levels: `semantics.md` section 4 of the project's
+/// reference.
 public enum SchemaLint {
-    /// Returns the findings, ordered by file, and within a file with the worst first.
-    /// - Parameter deployment: the facts about the deployment that is to sync; `nil` leaves out the rules about it.
+    /// Returns the findings, ordered by file; within a file, the most severe come first.
+    /// - Parameter deployment: the facts about the deployment that is to sync; `nil` to skip the rules that need them.
     public static func findings(in schema: ServerSchema, deployment: DeploymentFacts? = nil) -> [LintFinding] {
         let found =
             switch schema.dialect {
@@ -28,19 +29,19 @@ public enum SchemaLint {
 
     /// The rules that report something missing.
     ///
-    /// These findings are dropped where a part of the schema could not be read, because the missing thing may be in
-    /// that part.
+    /// Such a finding is dropped if a part of the schema could not be read, because the missing thing may be in that
+    /// part.
     private static let ofAbsence: Set<LintFinding.Code> = [
         .titleMissing, .embeddedTitleMissing, .titleConflictEmbedded, .idMissing, .idForbidden, .typeMissing,
         .requiredUndefined, .arrayItemsMissing, .linkRefUnresolved, .linkType, .linkCrossPartition,
         .partitionKeyUndefined, .partitionKeyType, .queryableType, .queryableNone,
     ]
-    /// The rules that report a name missing from `required` in the schema that directly contains the property.
+    /// The rules that report that the surrounding schema does not name a property in `required`.
     private static let ofHolder: Set<LintFinding.Code> = [.idNotRequired, .defaultOnOptional]
 
-    /// Whether a finding may be only the consequence of a part of the schema that could not be read.
+    /// Whether the only reason for a finding may be that a part of the schema could not be read.
     private static func isConsequence(_ finding: LintFinding, of invalid: Set<Place>, _ dialect: Dialect) -> Bool {
-        // For an unreadable part of a validator only the line is known, not the path.
+        // The position of an unreadable part of a validator is known only as a line, not as a path.
         let path = dialect == .jsonSchema ? SchemaPath() : finding.path
         if ofAbsence.contains(finding.code) { return invalid.contains(Place(finding.namespace, path)) }
         return ofHolder.contains(finding.code)

@@ -43,7 +43,7 @@ enum TitleLint {
     /// Returns the title of a schema, unless it is empty.
     private static func typeName(of node: SchemaNode) -> String? { node.title.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Returns a text that is equal for two schemas when they describe the same client type.
+    /// Returns a text that is equal for two schemas if they describe the same type for clients.
     private static func shape(of node: SchemaNode) -> String {
         var text = node.types.map(\.rawValue).sorted().joined(separator: "|") + (node.uniqueItems ? "!" : "")
         let fields = node.properties.sorted { $0.name < $1.name }
@@ -79,7 +79,7 @@ enum TitleLint {
         }
     }
 
-    /// Finds titles that two different embedded objects share, or an embedded object and a collection.
+    /// Finds titles that two different embedded objects have, or an embedded object and a collection.
     private static func conflicts(in context: LintContext) -> [LintFinding] {
         let roots = Dictionary(
             context.synced.compactMap { collection in typeName(of: collection.root).map { ($0, collection.namespace) }
@@ -87,7 +87,7 @@ enum TitleLint {
             uniquingKeysWith: { first, _ in first })
         var shapes: [String: (shape: String, first: LintPlace)] = [:]
         return context.places.compactMap { place in
-            // Another rule reports an embedded type that contains itself.
+            // If an embedded type contains itself, another rule reports that.
             guard place.isEmbedded, let title = typeName(of: place.node), !place.titlesAround.contains(title) else {
                 return nil
             }
@@ -110,7 +110,7 @@ enum TitleLint {
     }
 }
 
-/// A title and its data source, within which titles are unique.
+/// A title and its data source; titles must be unique within a data source.
 private struct TitleOwner: Hashable {
     let title: String
     let service: String?

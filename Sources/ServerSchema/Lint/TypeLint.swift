@@ -1,6 +1,6 @@
 /// Lint rules for the types of values: `type-missing`, `type-multiple`, `type-unsupported`.
 enum TypeLint {
-    /// The types that clients have.
+    /// The types that clients support.
     static let syncable: Set<SchemaType> = [
         .bool, .int, .long, .double, .string, .date, .decimal, .objectId, .uuid, .binData, .mixed, .array, .object,
     ]
@@ -16,7 +16,7 @@ enum TypeLint {
             ]
         }
         if types.count > 1 {
-            // Another rule covers null in the elements or values of a collection.
+            // Another rule reports null among the types of elements or of a dictionary's values.
             if place.isHeld, types.contains(.null) { return [] }
             let names = types.map(\.rawValue).joined(separator: ", ")
             let isNullable = types.count == 2 && types.contains(.null)

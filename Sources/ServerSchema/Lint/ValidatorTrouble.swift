@@ -2,8 +2,8 @@ internal import BSON
 
 /// Finds the conditions of MongoDB's own validator that interfere with sync.
 ///
-/// Source: App Services documentation, "Sync Best Practices": no `required` inside embedded objects, because Sync
-/// splits writes, and no rule that distinguishes a missing value, null and an empty collection.
+/// These are `required` inside embedded objects, because Sync splits writes, and conditions that distinguish a missing
+/// value, null and an empty collection. Source: App Services documentation, "Sync Best Practices".
 enum ValidatorTrouble {
     static func of(_ validator: BSONDocument) -> [String] {
         var troubles: [String] = []
@@ -13,10 +13,8 @@ enum ValidatorTrouble {
 
     private static let tellingApart: Set<String> = ["$exists", "$size", "minItems", "minProperties"]
 
-    /// Checks a schema or a query.
-    ///
-    /// The names of its members are keywords and operators.
-    /// - Parameter isInside: whether it describes a value inside the document rather than the document itself.
+    /// Checks a schema or a query, whose members are keywords and operators.
+    /// - Parameter isInside: whether the schema describes a value inside the document; `false` for the document itself.
     private static func keywords(of document: BSONDocument, isInside: Bool, into troubles: inout [String]) {
         for (name, value) in (try? document.elements()) ?? [] {
             if name == "required", isInside {

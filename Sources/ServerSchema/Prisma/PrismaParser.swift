@@ -1,4 +1,4 @@
-/// Reads the blocks of one Prisma file, and collects all errors instead of ending at the first.
+/// Reads the blocks of one Prisma file, and continues after an error, to collect all errors.
 ///
 /// Source: the grammar of Prisma's own parser, `psl/schema-ast/src/parser/datamodel.pest` in prisma/prisma-engines.
 struct PrismaParser {
@@ -16,7 +16,7 @@ struct PrismaParser {
         errors = lexer.errors
     }
 
-    /// Returns the blocks of the file; those with errors are without the lines that have one.
+    /// Returns the blocks of the file, without the lines that have an error.
     mutating func blocks() -> [PrismaSyntax.Block] {
         var blocks: [PrismaSyntax.Block] = []
         while true {

@@ -6,8 +6,8 @@ struct PrismaReading {
     private let files: SchemaFiles
     private let prisma: PrismaSchema
 
-    /// Reads the files; `nil` if the path is neither a `.prisma` file nor a folder with one directly in it.
-    /// - Throws: ``SchemaError`` for what is wrong in the files.
+    /// Reads the files; `nil` if the path is neither a `.prisma` file nor a folder that directly contains one.
+    /// - Throws: ``SchemaError`` if the files have errors.
     init?(_ files: SchemaFiles) throws(SchemaError) {
         var files = files
         guard let paths = try files.prismaPaths() else { return nil }
@@ -19,7 +19,7 @@ struct PrismaReading {
 
     /// Returns the schemas of the collections in `database`.
     /// - Parameters:
-    ///   - namespace: the only collection that the caller asks for, so that the others are neighbours; `nil` for all.
+    ///   - namespace: the only collection that the caller asks for; the others become neighbours. `nil` for all.
     ///   - required: a collection that must exist.
     /// - Throws: ``SchemaError`` if no database is known, or the collection does not exist.
     func schema(
@@ -54,9 +54,10 @@ struct PrismaReading {
 }
 
 extension SchemaFiles {
-    /// Returns the `.prisma` files, sorted by path; `nil` if this is no Prisma schema.
+    /// Returns the `.prisma` files, sorted by path; `nil` if the path is not a Prisma schema.
     ///
-    /// A folder with a `.prisma` file in it is one schema with all such files below it, as Prisma reads it.
+    /// If a folder directly contains a `.prisma` file, all such files in it and in its subfolders are one schema, as in
+    /// Prisma.
     fileprivate func prismaPaths() throws(SchemaError) -> [String]? {
         guard isFolder else { return location().file.hasSuffix(".prisma") ? [""] : nil }
         guard try entries().contains(where: isPrisma) else { return nil }

@@ -5,7 +5,7 @@ struct PrismaResolver {
     var errors: [SchemaError] = []
     private var blocks: [PrismaSyntax.Block] = []
     private var kinds: [String: String] = [:]
-    /// The enums by their names, which come before the fields with a default of them.
+    /// The enums by their names; they are resolved first, because fields may have their values as defaults.
     private(set) var enums: [String: PrismaSchema.Enumeration] = [:]
 
     /// Adds the blocks of a file.
@@ -15,7 +15,7 @@ struct PrismaResolver {
         _ code: SchemaError.Code, at location: SourceLocation, _ message: String, remedy: String? = nil
     ) { errors.append(SchemaError(code, at: location, message, remedy: remedy)) }
 
-    /// Adds what the blocks describe to `schema`.
+    /// Adds the models, types and enums of the blocks to `schema`.
     mutating func resolve(into schema: inout PrismaSchema) {
         checkProvider(of: &schema)
         declare()
@@ -42,7 +42,7 @@ struct PrismaResolver {
     private mutating func checkProvider(of schema: inout PrismaSchema) {
         let sources = blocks.filter { $0.keyword.text == "datasource" }
         guard let source = sources.first else {
-            // The block may be in a line that could not be read.
+            // If a line could not be read, the missing block may be in that line.
             guard errors.isEmpty else { return }
             return fail(
                 .schemaMissing, at: SourceLocation(whole: schema.files.first?.path ?? ""),
@@ -77,7 +77,7 @@ struct PrismaResolver {
         }
     }
 
-    /// Notes the names of all models, types and enums, and reports those that repeat.
+    /// Records the names of all models, types and enums, and reports names that occur twice.
     private mutating func declare() {
         var first: [String: SourceLocation] = [:]
         for block in blocks where ["model", "type", "enum", "view"].contains(block.keyword.text) {
@@ -132,7 +132,7 @@ struct PrismaResolver {
                 first[name.text] = name.location
                 continue
             }
-            // A name that repeats is reported once, and not again for its place in the database.
+            // A name that occurs twice was reported already, so its name in the database is not reported again.
             if errors.contains(where: { $0.location == name.location }) { continue }
             fail(
                 .duplicate, at: name.location,
@@ -192,7 +192,7 @@ extension PrismaResolver {
         for id in ids where id.arity != .required {
             fail(.conflict, at: id.location, "the @id must be required", remedy: "remove '?' or '[]' from its type")
         }
-        // The field may be in a line that has an error of its own.
+        // If a line has an error of its own, the `@id` field may be in that line.
         let hasOtherID = block.attributes.contains { $0.name.text == "id" }
         if ids.isEmpty, !hasOtherID, !block.fields.contains(where: { $0.attributes.contains { $0.name.text == "id" } })
         {

@@ -39,9 +39,9 @@ private struct PrismaConversion {
     private var path: [String] = []
     private var nodeCount = 0
 
-    /// The number of times that a type may contain itself: deeper values are not judged.
+    /// The depth to which a type that contains itself is converted; deeper values are not judged.
     private static let mostRecursion = 4
-    /// The number of nodes after which no type contains itself any more.
+    /// The number of nodes after which a type that contains itself is converted only once.
     private static let mostNodes = 10_000
 
     init(schema: PrismaSchema) { self.schema = schema }
@@ -81,7 +81,7 @@ private struct PrismaConversion {
     private mutating func value(_ field: PrismaSchema.Field) -> SchemaNode {
         nodeCount += 1
         var node = single(field)
-        // The client reads no default of a list: a missing list reads as an empty one.
+        // The client does not use the default of a list when it reads: a missing list reads as an empty list.
         if case .constant(let value)? = field.defaultValue { node.defaultValue = field.fitted(value) }
         guard field.arity == .list else { return node }
         var list = SchemaNode(location: field.location)
@@ -112,7 +112,7 @@ private struct PrismaConversion {
 }
 
 extension PrismaSchema.Field {
-    /// Returns the BSON type that the client writes for a value of a scalar type; `nil` for JSON, which may be any.
+    /// Returns the BSON type that the client writes for a value of a scalar type; `nil` for JSON, which has any type.
     func writtenType(of scalar: PrismaScalar) -> SchemaType? {
         switch nativeType?.type {
         case .objectId?: .objectId
@@ -141,9 +141,9 @@ extension PrismaSchema.Field {
 }
 
 extension PrismaScalar {
-    /// The BSON type that the client writes if the field names none (`@db.…`); `nil` for JSON, which may be any.
+    /// The BSON type that the client writes for a field without a native type (`@db.…`); `nil` for JSON.
     ///
-    /// An `Int` is written with 64 bits; only version 5.14 wrote 32 bits (`prisma/orm#24262`).
+    /// The client writes an `Int` with 64 bits; only version 5.14 wrote 32 bits (`prisma/orm#24262`).
     var writtenType: SchemaType? {
         switch self {
         case .string: .string
@@ -177,10 +177,12 @@ extension PrismaScalar {
 }
 
 extension SchemaNode {
-    /// Whether the value is of an enum in a Prisma schema.
+    /// Whether the schema describes a value of an enum in a Prisma schema.
     package var isPrismaEnum: Bool { scalar != nil && title != nil }
 
-    /// Whether a Prisma client reads a value of the type, which is not null; an enum reads only some strings.
+    /// Whether a Prisma client can read values of this type; of an enum, it can read only some strings.
+    ///
+    /// The type must not be null.
     package func reads(_ type: SchemaType) -> Bool {
         guard let scalar else { return types.contains(type) }
         return isPrismaEnum ? type == .string : scalar == .json || scalar.readTypes.contains(type)

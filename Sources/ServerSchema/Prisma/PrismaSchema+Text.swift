@@ -2,7 +2,9 @@ internal import BSON
 
 /// Writes a schema as the text of a file.
 extension PrismaSchema {
-    /// The text, which ends with a line break; relations and defaults other than functions are left out.
+    /// The text, which ends with a line break.
+    ///
+    /// Relations are left out, and so are all defaults except functions.
     package var text: String {
         let head = """
             datasource db {
@@ -68,7 +70,7 @@ extension PrismaSchema.Enumeration {
 }
 
 extension String {
-    /// The text without blanks at its end.
+    /// The text without spaces at its end.
     fileprivate var trimmedEnd: Substring {
         guard let last = lastIndex(where: { $0 != " " }) else { return "" }
         return self[...last]

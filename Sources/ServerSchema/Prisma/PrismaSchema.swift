@@ -11,7 +11,7 @@ package struct PrismaSchema: Sendable {
     package internal(set) var types: [Model] = []
     /// The enums.
     package internal(set) var enums: [Enumeration] = []
-    /// Remarks on parts that are ignored, such as views.
+    /// Notes on parts that are ignored, such as views.
     package internal(set) var notes: [SchemaNote] = []
     /// The connection string of the datasource, or the variable that holds it; `nil` if there is none.
     var url: URL?
@@ -19,8 +19,8 @@ package struct PrismaSchema: Sendable {
     package let files: [SchemaSource]
 
     /// Reads the files of one schema.
-    /// - Parameter files: the texts; `path` is the path that errors and locations carry.
-    /// - Throws: ``SchemaError``, the first error in the order of the files; ``SchemaError/others`` holds all others.
+    /// - Parameter files: the texts with their paths, which errors and locations state.
+    /// - Throws: ``SchemaError``: the first error in the order of the files; its ``SchemaError/others`` are all others.
     package init(files: [SchemaSource]) throws(SchemaError) {
         self.files = files
         var resolver = PrismaResolver()
@@ -33,26 +33,26 @@ package struct PrismaSchema: Sendable {
         if let error = SchemaError(resolver.errors, inOrderOf: files.map(\.path)) { throw error }
     }
 
-    /// Creates a schema that belongs to no file.
+    /// Creates a schema that was not read from files.
     package init(models: [Model], types: [Model] = [], enums: [Enumeration] = []) {
         (self.models, self.types, self.enums, files) = (models, types, enums, [])
     }
 
-    /// Where the connection string of the datasource is.
+    /// The place of the datasource's connection string.
     enum URL: Sendable {
-        /// In the schema itself.
+        /// The connection string is in the schema itself.
         case text(String)
-        /// In an environment variable of this name.
+        /// The connection string is in the environment variable with this name.
         case variable(String)
     }
 
-    /// A model, whose records are the documents of a collection, or an embedded type.
+    /// A model, whose records are the documents of a collection; or an embedded type.
     package struct Model: Sendable {
-        /// The name in the schema.
+        /// The name of the model or type in the schema.
         package var name: String
-        /// The position of the name.
+        /// The position of the name in the file.
         package var location: SourceLocation
-        /// The name of the collection; of a type, its own name.
+        /// The name of the model's collection; for an embedded type, the name of the type.
         package var collection: String
         /// The fields, in the file's order.
         package var fields: [Field] = []
@@ -70,19 +70,19 @@ package struct PrismaSchema: Sendable {
 
     /// A field of a model or a type.
     package struct Field: Sendable {
-        /// The name in the schema.
+        /// The name of the field in the schema.
         package var name: String
-        /// The position of the name.
+        /// The position of the name in the file.
         package var location: SourceLocation
-        /// The name in the documents.
+        /// The name of the field in the documents.
         package var storedName: String
-        /// Whether `@map` states ``storedName``.
+        /// Whether ``storedName`` comes from `@map`.
         package var isMapped = false
         /// The type of the value, or of each element of a list.
         package var type: FieldType
-        /// Whether there is one value, at most one, or a list.
+        /// Whether the field has exactly one value, at most one, or a list of values.
         package var arity: Arity
-        /// The type in `@db.…`, and its position.
+        /// The native type, from `@db.…`, and its position.
         package var nativeType: (type: NativeType, location: SourceLocation)?
         /// The value of `@default`.
         package var defaultValue: Default?
@@ -90,7 +90,7 @@ package struct PrismaSchema: Sendable {
         package var isID = false
         /// Whether the client leaves the field out (`@ignore`).
         package var isIgnored = false
-        /// The arguments of `@relation`, of a field whose type is a model.
+        /// The arguments of `@relation`, for a field whose type is a model.
         package var relation: Relation?
 
         /// Creates a field whose name in the documents is `storedName`.
@@ -100,7 +100,7 @@ package struct PrismaSchema: Sendable {
             )
         }
 
-        /// Whether the documents hold the field, and the client reads it.
+        /// Whether documents contain the field, and the client reads it.
         package var isRead: Bool {
             switch type {
             case .relation, .unsupported: false
@@ -109,7 +109,7 @@ package struct PrismaSchema: Sendable {
         }
     }
 
-    /// The number of values of a field.
+    /// The number of values that a field has.
     package enum Arity: Sendable {
         case required, optional, list
     }
@@ -121,13 +121,13 @@ package struct PrismaSchema: Sendable {
         case enumeration(String)
         /// An embedded type, by its name.
         case embedded(String)
-        /// A model, by its name; the documents do not hold such a field.
+        /// A model, by its name; documents do not contain such a field.
         case relation(String)
         /// `Unsupported("…")`, which the client does not read.
         case unsupported
     }
 
-    /// A type in `@db.…`; the raw value is its name.
+    /// A native type, as in `@db.…`; the raw value is its name.
     package enum NativeType: String, CaseIterable, Sendable {
         case objectId = "ObjectId"
         case string = "String"
@@ -143,11 +143,11 @@ package struct PrismaSchema: Sendable {
 
     /// The value of `@default`.
     package enum Default: Hashable, Sendable {
-        /// A constant, which the client also reads where a required field is missing or null.
+        /// A constant, which the client also returns for a required field that is missing or null.
         case constant(BSONValue)
-        /// The constant of a list, which is only for writing.
+        /// The constant default of a list, which the client only writes.
         case list
-        /// A function such as `now()` or `auto()`, which is only for writing.
+        /// A function such as `now()` or `auto()`, whose result the client only writes.
         case function(String)
     }
 
@@ -161,11 +161,11 @@ package struct PrismaSchema: Sendable {
 
     /// An enum.
     package struct Enumeration: Sendable {
-        /// The name in the schema.
+        /// The name of the enum in the schema.
         package var name: String
-        /// The position of the name.
+        /// The position of the name in the file.
         package var location: SourceLocation
-        /// The values.
+        /// The values of the enum.
         package var values: [Value] = []
 
         /// Creates an enum.
@@ -175,11 +175,11 @@ package struct PrismaSchema: Sendable {
 
         /// A value of an enum.
         package struct Value: Sendable {
-            /// The name in the schema, which programs see.
+            /// The name of the value in the schema, which programs use.
             package var name: String
-            /// The position of the name.
+            /// The position of the name in the file.
             package var location: SourceLocation
-            /// The string in the documents.
+            /// The string that documents contain for the value.
             package var storedName: String
 
             /// Creates a value.
@@ -214,7 +214,9 @@ public enum PrismaScalar: String, Hashable, CaseIterable, Sendable {
 }
 
 extension PrismaSchema {
-    /// The database in the path of the datasource's connection string; `nil` if it names none, or is not known here.
+    /// The database in the path of the datasource's connection string.
+    ///
+    /// `nil` if the connection string names no database or is not in the schema.
     var database: String? {
         switch url {
         case .text(let text)?: Self.database(of: text)

@@ -1,4 +1,4 @@
-/// The syntax of Prisma files: blocks of lines with attributes, before any name in them is looked up.
+/// The syntax of Prisma files: blocks of lines with attributes, whose names are not looked up yet.
 enum PrismaSyntax {
     /// A name, possibly with dots, such as `User` or `db.ObjectId`.
     struct Name: Hashable {
@@ -8,7 +8,7 @@ enum PrismaSyntax {
 
     /// A block such as `model User { … }`.
     struct Block {
-        /// The first word, such as `model`.
+        /// The word with which the block begins, such as `model`.
         var keyword: Name
         var name: Name
         var fields: [Field] = []
@@ -25,7 +25,7 @@ enum PrismaSyntax {
         var attributes: [Attribute] = []
     }
 
-    /// The type of a field as it is written, such as `String[]`.
+    /// The type of a field as the file writes it, such as `String[]`.
     struct TypeName {
         var name: Name
         /// Whether the type is `Unsupported("…")`.

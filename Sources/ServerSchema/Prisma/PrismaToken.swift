@@ -3,7 +3,7 @@ internal import BSON
 /// A token of a Prisma file with its position.
 struct PrismaToken {
     var kind: Kind
-    /// The token's text; of a string, its value.
+    /// The text of the token; for a string, the value of the string.
     var text: String
     var location: SourceLocation
 
@@ -29,7 +29,7 @@ struct PrismaToken {
     }
 }
 
-/// Divides a Prisma file into tokens; comments are left out.
+/// Divides a Prisma file into tokens, without its comments.
 struct PrismaLexer {
     private let file: String
     private let bytes: [UInt8]
@@ -50,7 +50,7 @@ struct PrismaLexer {
         offset + ahead < bytes.count ? bytes[offset + ahead] : nil
     }
 
-    /// Returns all tokens; the last one is the end of the file.
+    /// Returns all tokens of the file; the last one marks the end of the file.
     mutating func tokens() -> [PrismaToken] {
         var tokens: [PrismaToken] = []
         while let token = next() { tokens.append(token) }
@@ -102,7 +102,7 @@ struct PrismaLexer {
             offset += isDouble ? 2 : 1
             return PrismaToken(kind: .mark, text: isDouble ? "@@" : String(scalar), location: location)
         }
-        // A character outside ASCII has several bytes, and is reported once.
+        // A character outside of ASCII has several bytes, which are reported together.
         let start = offset
         repeat { offset += 1 } while byte().map { $0 & 0xC0 == 0x80 } ?? false
         let character = String(decoding: bytes[start..<offset], as: UTF8.self)
@@ -110,7 +110,7 @@ struct PrismaLexer {
         return nil
     }
 
-    /// Reads a name or a number; which of the two it is follows from its characters.
+    /// Reads a name or a number, and decides by its characters which of the two it is.
     private mutating func word() -> PrismaToken {
         let (location, start) = (here, offset)
         offset += 1
@@ -141,7 +141,7 @@ struct PrismaLexer {
 }
 
 extension PrismaLexer {
-    /// Reads a string, whose escapes are those of JSON; `nil` if it does not end on its line.
+    /// Reads a string, which has the same escapes as in JSON; `nil` if the string does not end on its line.
     private mutating func string() -> PrismaToken? {
         let (location, start) = (here, offset)
         offset += 1

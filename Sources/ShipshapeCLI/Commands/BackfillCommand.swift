@@ -69,7 +69,7 @@ struct BackfillCommand: AsyncParsableCommand {
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         try selection.check(isDryRun: dryRun, hasFailures: failures != nil)
@@ -149,7 +149,7 @@ struct BackfillCommand: AsyncParsableCommand {
             work.options.statesDeploy = true
             plan = try await work.plan(on: pool, isAsked: true)
         }
-        if !dryRun { try confirm(plan, work) }
+        let showsPlan = try !dryRun && confirm(plan, work)
         interruption.beginWork()
         monitor.begin()
 
@@ -166,7 +166,7 @@ struct BackfillCommand: AsyncParsableCommand {
         try skipped?.finish(lines.result(report))
         let result = BackfillResult(
             report, showsValues: showValues, timeline: timeline.finished(),
-            nextCommands: nextCommands(after: compiled.job))
+            nextCommands: nextCommands(after: compiled.job), shownNotes: showsPlan ? plan.notes : [])
         monitor.take(result.report.headline) { $0.take(report) }
         try output.show(result)
         if let failed = ExitStatus(of: report) { throw failed }
@@ -185,22 +185,25 @@ struct BackfillCommand: AsyncParsableCommand {
             let flags =
                 (active.map { [(name: "--active", value: $0)] } ?? []) + renames
                 + [("--collection", "\(job.namespace)")]
-            commands.append("next: \(NextCommand("check", [path(next)], flags))")
+            commands.append("Next: \(NextCommand("check", [path(next)], flags))")
         }
-        if !noJournal, job.keepsJournal { commands.append("to undo the job: \(NextCommand("undo", [job.name]))") }
+        if !noJournal, job.keepsJournal { commands.append("To undo the job: \(NextCommand("undo", [job.name]))") }
         return commands
     }
 
-    /// Shows the plan, unless there is nothing to do, and asks for confirmation without `--yes`; throws if the run must
-    /// not begin.
-    private func confirm(_ plan: BackfillPlan, _ work: JobRun) throws {
+    /// Shows the plan, unless there is nothing to do, and asks for confirmation without `--yes`.
+    /// - Returns: whether the plan was shown.
+    /// - Throws: if the run must not begin.
+    private func confirm(_ plan: BackfillPlan, _ work: JobRun) throws -> Bool {
         try work.check(plan)
-        guard plan.needing != 0 || plan.resumesAfter != nil || plan.refreshable > 0 else { return }
-        if !(yes && output.quiet) { Console.error(BackfillPlanText.render(plan)) }
-        guard !yes else { return }
-        try Console.confirm(
-            "Write to \(plan.namespace)?", orElse: "nothing was written",
-            offTerminal: "backfill needs --yes")
+        guard plan.needing != 0 || plan.resumesAfter != nil || plan.refreshable > 0 else { return false }
+        let isShown = !(yes && output.quiet)
+        if isShown { Console.error(BackfillPlanResult(plan).text) }
+        if !yes {
+            try Console.confirm(
+                "Write to \(plan.namespace)?", orElse: "nothing was written", offTerminal: "backfill needs --yes")
+        }
+        return isShown
     }
 }
 

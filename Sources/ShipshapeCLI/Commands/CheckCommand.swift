@@ -66,7 +66,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Reading") var scan: ScanFlags
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         if let other = others.first {

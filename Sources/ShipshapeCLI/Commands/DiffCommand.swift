@@ -74,7 +74,7 @@ struct DiffCommand: AsyncParsableCommand {
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         if let collection, Namespace(collection) == nil {

@@ -38,7 +38,7 @@ struct LintCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         if let collection, Namespace(collection) == nil {

@@ -25,7 +25,7 @@ struct MergeCommand: AsyncParsableCommand {
     var filters = false
 
     @OptionGroup var failing: FailingFlags
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func run() async throws {
         try output.prepare(reading: reports)

@@ -47,7 +47,7 @@ struct UndoCommand: AsyncParsableCommand {
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         guard connection.readPreference == nil else {
@@ -117,7 +117,9 @@ struct UndoCommand: AsyncParsableCommand {
     }
 
     private func confirm(_ plan: UndoReport) throws {
-        if !(yes && output.quiet) { Console.error(UndoText.render(plan, color: false)) }
+        var report = UndoResult(plan).report
+        report.next = []
+        if !(yes && output.quiet) { Console.error(TextReport(report).text) }
         guard !yes else { return }
         try Console.confirm(
             "Write to \(plan.namespace)?", orElse: "nothing was written",

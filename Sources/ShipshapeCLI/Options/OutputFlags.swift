@@ -3,13 +3,13 @@ internal import Reporting
 internal import SystemPackage
 
 /// The flags for the output format of a command's result, and for the files that it is also written to.
-struct ReportFlags<Form: ReportForm>: ParsableArguments {
+struct OutputFlags: ParsableArguments {
     @Option(name: .shortAndLong, help: "The form of the result on standard output.")
-    var output = Form.text
+    var output = OutputForm.text
 
     @Option(
         help: ArgumentHelp(
-            "Also write the result to a file, whose ending names the form: \(Form.endings) (repeatable).",
+            "Also write the result to a file, whose ending names the form: \(OutputForm.endings) (repeatable).",
             valueName: "file"), completion: .file())
     var report: [String] = []
 
@@ -35,8 +35,8 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
     var showsProgress: Bool { !noProgress && !quiet }
 
     func validate() throws {
-        for path in report where Self.form(of: path) == nil {
-            throw ValidationError("--report \(path): the ending must be \(Form.endings)")
+        for path in report where OutputForm(path: path) == nil {
+            throw ValidationError("--report \(path): the ending must be \(OutputForm.endings)")
         }
         if Set(report).count < report.count { throw ValidationError("--report names the same file twice") }
     }
@@ -54,44 +54,30 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
     }
 
     /// Shows a result on standard output and writes the files that the operator asked for.
+    func show(_ result: some Reportable) throws {
+        let isColored = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
+        var layout = TextLayout(width: Console.outputWidth, isColored: isColored)
+        layout.isPlain = !Console.speaksUnicode
+        layout.hidesNotes = quiet
+        let text = output.text(of: result, layout)
+        try show(output == .text ? TerminalText.safe(text, isColored: isColored) : text, reporting: result)
+    }
+
+    /// Shows a text on standard output and writes the result to the files that the operator asked for.
     ///
-    /// If a file cannot be written, the result and the other files are still written.
-    /// - Parameter render: returns the result in an output format. It gets the width of the terminal in columns (`nil`
-    ///   for a file), and whether to use colour.
-    func show(_ render: (Form, _ width: Int?, _ color: Bool) throws -> String) throws {
-        let hasColor = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
-        try show(onTerminal(try render(output, Console.outputWidth, hasColor), isColored: hasColor)) {
-            try render($0, nil, false)
-        }
-    }
-
-    /// Returns a text as it is shown on standard output: made safe, and fitted to the width of a terminal.
-    func onTerminal(_ text: String, isColored: Bool) -> String {
-        let text = Self.safe(text, as: output, isColored: isColored)
-        return output == .text ? text.fitted(to: Console.outputWidth) : text
-    }
-
-    /// Returns a text that is safe to show: in the output format `text`, control characters are escaped.
-    ///
-    /// The other formats have escaping rules of their own, so their texts stay unchanged.
-    static func safe(_ text: String, as form: Form, isColored: Bool = false) -> String {
-        form == .text ? TerminalText.safe(text, isColored: isColored) : text
-    }
-
-    /// Shows a text on standard output and writes the report files.
-    /// - Parameter render: returns the text for a file in an output format.
-    func show(_ text: String, reporting render: (Form) throws -> String) throws {
+    /// If a file cannot be written, the text and the other files are still written.
+    func show(_ text: String, reporting result: some Reportable) throws {
         var failures: [any Error] = []
         for path in report {
-            guard let form = Self.form(of: path) else { continue }
-            let text = Self.safe(try render(form), as: form)
-            do { try Self.write(text, to: path) } catch { failures.append(error) }
+            guard let form = OutputForm(path: path) else { continue }
+            let text = form.text(of: result, .file)
+            do {
+                try Self.write(form == .text ? TerminalText.safe(text, isColored: false) : text, to: path)
+            } catch { failures.append(error) }
         }
         try Console.result(text)
         if let failure = failures.first { throw failure }
     }
-
-    private static func form(of path: String) -> Form? { FilePath(path).extension.flatMap { Form(ending: $0) } }
 
     private static func write(_ text: String, to path: String) throws {
         do {

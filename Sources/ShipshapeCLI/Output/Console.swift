@@ -62,8 +62,9 @@ enum Console {
         }
     }
 
-    /// Writes lines for the operator to standard error.
+    /// Writes lines for the operator to standard error, with a newline at their end.
     static func error(_ lines: String, isColored: Bool = false) {
+        let lines = lines.hasSuffix("\n") ? String(lines.dropLast()) : lines
         guard Log.format == .text else { return write(Log.record(Log.level(of: lines), job: nil, lines) + "\n") }
         write(lines.fitted(to: isInteractive ? width : nil) + "\n", isColored: isColored)
     }

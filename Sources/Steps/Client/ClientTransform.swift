@@ -3,14 +3,14 @@ import Jobs
 package import Mongo
 package import ServerSchema
 
-/// The client's computation of a step that the server cannot express.
+/// The client's computation of a step that the server cannot compute.
 ///
-/// The step's ``StepKind/body()`` defines which documents the server hands over. The transform decides which of these
-/// are changed, and how. It computes the same outcome for the same document in a dry run, in the run and in a later
-/// run.
+/// The step's ``StepKind/body()`` defines which documents the client gets. The transform decides which of these
+/// documents are changed, and how. For the same document, the outcome is the same in a dry run, in the run and in a
+/// later run.
 protocol ClientTransform: Sendable {
-    /// Collects the data that the transform needs from whole collections before it gets the first document.
-    /// - Throws: ``RunError`` when a collection that it reads does not exist; ``MongoError``.
+    /// Collects the data from whole collections that the transform needs before it gets the first document.
+    /// - Throws: ``RunError`` when a collection that the transform reads does not exist; ``MongoError``.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws
 
     /// Returns the outcome for each of the documents, in their order.
@@ -18,7 +18,7 @@ protocol ClientTransform: Sendable {
 }
 
 extension ClientTransform {
-    /// The most `_id`s that a transform keeps in memory from a whole collection, such as those of documents with
+    /// The most `_id`s from a whole collection that a transform keeps in memory, such as those of documents with
     /// several links to them.
     static var maximumRemembered: Int { 100_000 }
 
@@ -28,7 +28,7 @@ extension ClientTransform {
 
 /// The outcome of a transform for one document.
 enum ClientOutcome: Hashable, Sendable {
-    /// The step's target gets this value, after the `creating` documents were created in another collection.
+    /// The step's target gets this value; before that, the documents of `creating` are inserted in another collection.
     case change(BSONValue, creating: [ClientCreation] = [])
     /// The step applies to the document but cannot change it, for this reason.
     case leave(CompiledStep.Reason)
@@ -36,18 +36,19 @@ enum ClientOutcome: Hashable, Sendable {
     case nothing
 }
 
-/// The data that a transform needs in addition to the documents.
+/// The data that a transform needs besides the documents.
 package struct ClientContext {
-    /// The job's name, from which generated ids derive.
+    /// The job's name, from which generated ids are derived.
     package let job: String
     /// The collection that the job writes; a transform reads other collections over the same connection.
     package let collection: MongoCollection
-    /// For each collection whose documents the job embeds, every field that links to it in the job's schema.
+    /// The fields in the job's schema that link to documents which the job embeds, by the collection of these
+    /// documents.
     package let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
 }
 
 extension CompiledStep {
-    /// The client's computation of the step; `nil` for a step that the server runs.
+    /// The client's computation of the step; `nil` if the server runs the step.
     var transform: (any ClientTransform)? {
         switch client {
         case nil: nil

@@ -9,8 +9,8 @@ import ServerSchema
 /// The client's computation of ``EmbedStep``.
 struct Embedding: ClientTransform {
     let step: EmbedStep
-    /// The `_id`s of the linked documents to which several links exist; empty unless the step skips documents with such
-    /// links.
+    /// The `_id`s of linked documents to which several links exist, if the step skips documents with such links;
+    /// otherwise empty.
     let shared: Set<IDKey>
 
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
@@ -47,12 +47,13 @@ struct Embedding: ClientTransform {
         }
     }
 
-    /// Returns a census of the links to the embedded documents: from every field that the job's schema declares as a
-    /// link, and from the field of the step.
+    /// Returns a census of the links to the embedded documents.
+    ///
+    /// It covers every field that the job's schema declares as a link, and the field of the step.
     private func census(in context: ClientContext) throws -> BacklinkCensus {
         let own = SchemaPath(step.field.components.map { .field($0) })
         var places = context.links[step.from] ?? []
-        // The step's field might hold a link or a list of links, because the schema might not declare the field.
+        // If the schema does not declare the step's field, it may hold a link or a list of links.
         for path in [own, SchemaPath(own.steps + [.elements])]
         where !places.contains(where: { $0 == (context.collection.namespace, path) }) {
             places.append((context.collection.namespace, path))
@@ -94,7 +95,7 @@ struct Embedding: ClientTransform {
 
     /// Returns the fields of a linked document that are embedded.
     ///
-    /// An embedded object has no primary key, so `_id` is dropped unless the step keeps it.
+    /// An embedded object has no primary key, so `_id` is removed unless the step keeps it.
     private func fields(of document: BSONDocument) -> BSONDocument {
         var builder = BSONBuilder()
         for (name, value) in (try? document.elements()) ?? [] {

@@ -4,16 +4,16 @@ import Mongo
 
 /// Evaluates server-side and client-side steps on documents, without writing.
 ///
-/// The documents are evaluated in batches, in the order of the steps: the server runs the server-side steps, and the
+/// The documents are evaluated in batches, in the order of the steps. The server runs the server-side steps, and the
 /// client computes the others.
 ///
-/// All steps run twice. If a document needs a step in the second pass, it would need the job again after the job.
+/// All steps run in two passes. A document that needs a step in the second pass would need the job again after the job.
 package struct Evaluation: ~Copyable {
-    /// The finding of a step in a document, which the steps before it have changed.
+    /// The finding of a step for a document, as the earlier steps have changed it.
     package enum Finding: Hashable {
-        /// The step changes the document.
+        /// The step would change the document.
         case needed
-        /// The step skips the document, for this reason.
+        /// The step would skip the document, for this reason.
         case skipped(CompiledStep.Reason)
         /// The step does not apply to the document, or has nothing left to do.
         case nothing
@@ -23,13 +23,13 @@ package struct Evaluation: ~Copyable {
     package struct Outcome {
         /// The document before the steps.
         package var before: BSONDocument
-        /// The document as the steps would leave it.
+        /// The document after the steps.
         package var after: BSONDocument
-        /// The findings of each step in the first pass, followed by those in the second pass.
+        /// The findings of all steps in the first pass, followed by their findings in the second pass.
         ///
-        /// Empty for a document that needs no step, because no step changes it.
+        /// Empty if the document needs no step.
         package var findings: [Finding]
-        /// The documents that have to be created in other collections before this document is written.
+        /// The documents that have to exist in other collections before this document is written.
         package var created: [ClientCreation] = []
 
         /// Whether a step changes the document in the first pass.
@@ -47,10 +47,10 @@ package struct Evaluation: ~Copyable {
     private var batch: [Outcome] = []
     private var isOver = false
 
-    /// Starts to read the documents of a scope and to evaluate the steps on them.
+    /// Starts to read the documents of a scope, and to evaluate the steps on them.
     /// - Parameters:
     ///   - onlyNeeding: whether to leave out documents that need no step.
-    ///   - condition: a further condition that the documents have to meet; `nil` for none.
+    ///   - condition: a further condition that the documents must meet; `nil` for none.
     package init(
         _ scope: ReadScope, through steps: [CompiledStep], in context: ClientContext, onlyNeeding: Bool,
         where condition: Expression? = nil
@@ -90,7 +90,7 @@ package struct Evaluation: ~Copyable {
             size += view.end - view.start
             var document = try program.read(view)
             if document.isLarge {
-                // The outcome is computed from the document as it is read here, because the write compares the stored
+                // The outcome is computed from this copy of the document, because the write will compare the stored
                 // document with it.
                 guard let id = document.after["_id"], let found = try Self.read(id, of: context) else { continue }
                 (document.before, document.after) = (found, found)

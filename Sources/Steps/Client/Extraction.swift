@@ -8,10 +8,10 @@ import ServerSchema
 /// The client's computation of ``ExtractStep``.
 struct Extraction: ClientTransform {
     let step: ExtractStep
-    /// The `_id`s that several objects with different contents would get; the step skips the documents that contain
-    /// these objects.
+    /// The `_id`s that several objects with different contents would get; the step skips the documents with these
+    /// objects.
     let contested: Set<IDKey>
-    /// The job's schemas for the collection in which the step creates documents from the objects.
+    /// The job's schemas of the collection in which the step creates documents.
     let schemas: [CompiledSchema]
 
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
@@ -25,8 +25,8 @@ struct Extraction: ClientTransform {
         let lookup = Lookup(namespace: step.to)
         let present = try lookup.documents(ids, in: context)
         let wanted = Set(ids.map { IDKey($0) })
-        // The server considers more values equal than the client does: numbers of different types, and texts that a
-        // collation considers equal.
+        // The server treats more values as equal than the client does: numbers of different types, and texts that a
+        // collation treats as equal.
         let hasEquals = present.keys.contains { !wanted.contains($0) }
         return try made.map { made in
             if let reason = made.reason { return .leave(reason) }
@@ -38,8 +38,8 @@ struct Extraction: ClientTransform {
                     guard there == child else { return .leave(.otherDocument) }
                 } else {
                     if hasEquals, try !lookup.documents([id], in: context).isEmpty { return .leave(.otherDocument) }
-                    // A document that does not fit the schema is never created, because it would be unsyncable and take
-                    // room below the limit.
+                    // A document that does not fit the schema is not created: it would be unsyncable and take room in
+                    // the unsync budget.
                     for schema in schemas {
                         guard try schema.check(child.view) != .certain else { return .leave(.unfitChild) }
                     }
@@ -72,7 +72,7 @@ struct Extraction: ClientTransform {
             }
             times[object, default: 0] += 1
             guard object["_id"] == nil || step.id == .field("_id") else { return Children(reason: .ownID) }
-            // The server replaces an empty timestamp with its time, so that a later run would not recognize the created
+            // The server replaces an empty timestamp by its own time, so a later run would not recognize the created
             // document.
             guard !object.values.contains(.timestamp(0)) else { return Children(reason: .emptyTimestamp) }
             guard let id = id(of: object, number: times[object] ?? 1, in: document, context) else {
@@ -90,14 +90,14 @@ struct Extraction: ClientTransform {
     /// Returns the `_id` of the document that is created from an object; `nil` if the object's field holds no valid
     /// `_id`.
     ///
-    /// A generated `_id` derives from the object's content too, so that an object that a user changes in the meantime
-    /// gets another `_id`.
+    /// A generated `_id` depends on the object's content, too, so that it changes if a user changes the object in the
+    /// meantime.
     private func id(
         of object: BSONDocument, number: Int, in document: BSONDocument, _ context: ClientContext
     ) -> BSONValue? {
         switch step.id {
         case .field(let name):
-            // In a conditional expression, `nil` would be read as the BSON null, so `.none` is returned here.
+            // `.none` is explicit, because `nil` can also be the literal of the BSON null.
             guard let id = object[name], id.isLink else { return .none }
             return id
         case .generated(let type):
@@ -109,8 +109,9 @@ struct Extraction: ClientTransform {
         }
     }
 
-    /// Returns the `_id`s that objects with different contents have in the field `name`; the server finds them in one
-    /// aggregation.
+    /// Returns the `_id`s in the field `name` that objects with different contents share.
+    ///
+    /// The server finds them in one aggregation.
     private func contested(by name: String, in context: ClientContext) throws -> Set<IDKey> {
         let object = Expression(.string("$o"))
         let pipeline: [BSONDocument] = [

@@ -7,11 +7,10 @@ import Mongo
 struct LinkLookup: ClientTransform {
     let step: LookupLinkStep
 
-    /// The most documents that a lookup collection may have without an index on the field of the old or of the new
-    /// value.
+    /// The most documents in a lookup collection that has no index on the field of the old or of the new value.
     private static let maximum = 10_000
 
-    /// Checks that the lookup collection exists and can be read quickly.
+    /// Throws if the lookup collection does not exist or cannot be read quickly.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
         let lookup = Lookup(namespace: step.lookup)
         guard try lookup.exists(in: context) else { throw RunError.lookupMissing(step.lookup) }
@@ -32,8 +31,7 @@ struct LinkLookup: ClientTransform {
         let links = values.flatMap { $0.map(Self.links) ?? [] }
         let byOld = try Lookup(namespace: step.lookup, field: step.old).documents(
             links, fields: [step.new], in: context)
-        // A link that is not an old value of the lookup collection may be a new value. Then nothing is left to do for
-        // it.
+        // If a link is not an old value in the lookup collection, it may be a new value, so that nothing is left to do.
         let others = links.filter { byOld[IDKey($0)] == nil }
         let byNew = try Lookup(namespace: step.lookup, field: step.new).documents(others, fields: [], in: context)
         return values.map { value in

@@ -5,14 +5,14 @@ package import Mongo
 /// Reads documents of another collection by the values of one field, many at a time.
 package struct Lookup {
     private let namespace: Namespace
-    /// The field whose values are looked up: `_id` unless the job names another one.
+    /// The field whose values are looked up; `_id` unless the job names another field.
     private let field: String
 
     /// Creates a lookup in a collection by a field.
     package init(namespace: Namespace, field: String = "_id") { (self.namespace, self.field) = (namespace, field) }
 
-    /// Returns the documents whose field holds one of these values, grouped by the value.
-    /// - Parameter fields: the fields to read in addition to the looked-up one; `nil` reads whole documents.
+    /// Returns the documents in which the field has one of these values, grouped by the value.
+    /// - Parameter fields: the fields to read besides the looked-up one; `nil` reads whole documents.
     package func documents(
         _ values: some Sequence<BSONValue>, fields: [String]? = nil, in context: ClientContext
     ) throws(MongoError) -> [IDKey: [BSONDocument]] {

@@ -2,26 +2,26 @@ import BSON
 import Jobs
 import Mongo
 
-/// The steps of one pass over a job, or of several passes, divided into runs.
+/// The steps of one or more passes over a job, divided into runs.
 ///
-/// Each run is one aggregation. It ends at a client-side step, and finds the documents that this step applies to.
+/// Each run is one aggregation. It ends before a client-side step, and finds the documents to which that step applies.
 struct StepProgram {
     /// The stages of one aggregation, and the client-side step that follows them.
     struct Run {
         var stages: [BSONDocument] = []
-        /// The client-side step, with its index among the steps of all passes; `nil` in the last run.
+        /// The client-side step after the stages, with its index among the steps of all passes; `nil` in the last run.
         var client: (step: CompiledStep, transform: any ClientTransform, slot: Int)?
     }
 
-    /// A document during the evaluation: as it was before the first step, and as the steps so far leave it.
+    /// A document during the evaluation, as it was before the first step and as it is after the steps so far.
     struct Document {
         var before: BSONDocument
         var after: BSONDocument
         var isNeeding: Bool
         var findings: [Evaluation.Finding]
         var created: [ClientCreation] = []
-        /// Whether the server left out the document as it was before the first run, because both versions are too large
-        /// to be sent together.
+        /// Whether the reply lacks the document from before the first run, because both versions are too large for one
+        /// reply.
         ///
         /// The first run is then repeated for this document alone.
         var isLarge = false
@@ -34,12 +34,13 @@ struct StepProgram {
 
     private static let mark = "__shipshape"
 
-    /// The size in bytes above which a document is not sent together with its outcome, because the reply with both must
-    /// fit into 16 MiB.
+    /// The size in bytes above which a document is not sent together with its outcome.
+    ///
+    /// A reply must fit into 16 MiB.
     private static let large = 8_000_000
 
     let runs: [Run]
-    /// The steps of all passes, one pass after the other.
+    /// The steps of all passes, one pass after another.
     private let slots: [CompiledStep]
     /// The number of steps in one pass.
     private let stepCount: Int
@@ -67,8 +68,9 @@ struct StepProgram {
         self.runs = runs
     }
 
-    /// Returns the stage before the first run; it stores whether the document needs a step, and a copy of the document
-    /// if the first run changes it.
+    /// Returns the stage before the first run, which stores whether the document needs a step.
+    ///
+    /// If the first run changes the document, the stage also stores a copy of it.
     func start(needs: Expression) -> BSONDocument {
         let changes = runs[0].stages.count > (runs[0].client == nil ? 0 : 2)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
@@ -77,7 +79,7 @@ struct StepProgram {
         return ["$set": [Self.mark: ["$let": ["vars": ["needs": needs.bson], "in": ["n": "$$needs", "b": before]]]]]
     }
 
-    /// Reads a document that the first run returned.
+    /// Reads a document from the results of the first run.
     func read(_ view: borrowing BSONView) throws -> Document {
         let (after, marks) = try Self.split(view)
         var document = Document(
@@ -88,14 +90,15 @@ struct StepProgram {
         return document
     }
 
-    /// Returns a document that no run has processed yet; it need not come from the collection.
+    /// Returns a document for which no run was evaluated yet; it need not come from the collection.
     func unread(_ document: BSONDocument) -> Document {
         Document(
             before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
     }
 
-    /// Evaluates the remaining runs on the documents that the first run returned, and returns the results; for a large
-    /// document, the first run is repeated too.
+    /// Evaluates the remaining runs on documents that the first run returned, and returns the results.
+    ///
+    /// For a large document, the first run is repeated, too.
     func finish(_ documents: [Document], in context: ClientContext) throws -> [Document] {
         var documents = documents
         for (index, run) in runs.enumerated() where !documents.isEmpty {
@@ -164,7 +167,7 @@ extension StepProgram.Document {
 extension BSONDocument {
     /// Returns the document with this value at a path through objects.
     ///
-    /// A new field gets the position at which the server's `$mergeObjects` puts it. If an object on the path is
+    /// A new field gets the position at which the server's `$mergeObjects` would put it. If an object on the path is
     /// missing, the document stays unchanged.
     func setting(_ value: BSONValue, at path: some Collection<String>) throws(BSONError) -> BSONDocument {
         guard let name = path.first, path.count > 1 else { return try replacing(path.first ?? "", with: value) }

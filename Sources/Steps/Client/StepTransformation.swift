@@ -2,15 +2,15 @@ package import BSON
 package import Jobs
 package import Mongo
 
-/// Runs a job's steps once, in their order, on documents that the caller has, without writing.
+/// Runs a job's steps once, in their order, on documents that the caller supplies; nothing is written.
 ///
-/// The server runs the server-side steps here too, so that each value becomes the same as in a backfill.
+/// The server runs the server-side steps, so that the values are the same as in a backfill.
 package struct StepTransformation: Sendable {
     /// The outcome for one document.
     package struct Outcome: Sendable {
         /// The document after the last step.
         package var document: BSONDocument
-        /// Why a step that applies to the document skipped it, if that requires the operator's action; `nil` otherwise.
+        /// The reason why a step skipped the document, if the operator has to act on it; `nil` otherwise.
         package var trouble: CompiledStep.Reason?
     }
 
@@ -29,21 +29,22 @@ package struct StepTransformation: Sendable {
     /// - Throws: ``RunError``; ``MongoError``.
     package func check(by collection: MongoCollection) throws { _ = try job.prepared(on: collection) }
 
-    /// The aggregation stages that run the steps on the documents of a collection; `nil` if the client computes a step.
+    /// The aggregation stages that run the steps on the documents of a collection; `nil` if a step is client-side.
     package let stages: [BSONDocument]?
 
-    /// The stages of ``stages`` and further ones, which store in the field ``mark`` whether a step skips a document for
-    /// a reason that requires the operator's action.
+    /// The stages of ``stages``, with further stages that set the field ``mark``; `nil` if a step is client-side.
+    ///
+    /// The field stores whether a step skips the document for a reason on which the operator has to act.
     package let markedStages: [BSONDocument]?
 
-    /// The name of the field that ``markedStages`` set; its value is true, false or missing.
+    /// The name of the field that ``markedStages`` set; its value is `true` or `false`, or the field is missing.
     package static let mark = "__shipshape"
 
-    /// Whether the job has no steps, so that the server is not asked.
+    /// Whether the job has no steps, so that documents stay unchanged.
     package var isEmpty: Bool { program == nil }
 
     /// Returns the outcome for each of the documents, in their order.
-    /// - Parameter collection: the connection to the server.
+    /// - Parameter collection: a collection on the connection that is used.
     /// - Throws: ``MongoError``; an error for a damaged document.
     package func outcomes(of documents: [BSONDocument], by collection: MongoCollection) throws -> [Outcome] {
         guard let program else { return documents.map { Outcome(document: $0) } }
@@ -58,8 +59,8 @@ package struct StepTransformation: Sendable {
 }
 
 extension CompiledStep {
-    /// The stage that stores whether this step, or one before it, skips a document for a reason that requires the
-    /// operator's action.
+    /// The stage that stores whether this step, or an earlier one, skips the document for a reason on which the
+    /// operator has to act.
     fileprivate var troubleMark: BSONDocument {
         let codes = reasons.indices.filter { reasons[$0].reason.isTrouble }.map { BSONValue.integer($0 + 2) }
         let isTrouble: BSONValue = ["$in": [finding.bson, ["$literal": .array(of: codes)]]]

@@ -24,7 +24,7 @@ struct UUIDConversion: ClientTransform {
             return .binary(subtype: 4, bytes: bytes)
         case (.string, _): return value
         case (.binary(4, let bytes), _) where bytes.count == 16: return written(bytes)
-        // Some drivers stored UUIDs as binary data of the generic subtype 0, which does not show that the value is a
+        // Some drivers stored UUIDs as binary data of the generic subtype 0, which does not identify the value as a
         // UUID.
         case (.binary(0, let bytes), .uuid) where bytes.count == 16: return written(bytes)
         case (.binary(3, let bytes), _) where bytes.count == 16: return step.legacy.map { written($0.standard(bytes)) }
@@ -37,7 +37,7 @@ struct UUIDConversion: ClientTransform {
     }
 }
 
-/// The client's computation of ``GenerateStep``, which fills in generated ids.
+/// The client's computation of ``GenerateStep``, which sets generated ids.
 struct GeneratedDefault: ClientTransform {
     let step: GenerateStep
 

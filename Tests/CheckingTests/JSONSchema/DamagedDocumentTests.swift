@@ -15,8 +15,8 @@ struct DamagedDocumentTests {
             for document in group.documents {
                 var bytes = document.bytes
                 for _ in 0..<3 {
-                    // The length and the terminator of the whole document stay as they are; otherwise the document
-                    // would not be read.
+                    // The length and the end of the whole document are not changed, because the document could not be
+                    // read otherwise.
                     let position = Int.random(in: 4..<max(5, bytes.count - 1), using: &random)
                     bytes[position] = UInt8.random(in: 0...255, using: &random)
                 }
@@ -28,8 +28,8 @@ struct DamagedDocumentTests {
             }
         }
         #expect(damaged > 1_000)
-        // The quick check ends at its first finding, so it may miss damage that the full check finds. That is no
-        // difference.
+        // The quick check ends at its first finding, so it may not reach damage that the full check finds. Such a case
+        // does not count as a difference.
         #expect(differing == 0)
     }
 }

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 import Testing
 
-/// Every code of `semantics.md` section 5.2, with a document that breaks the rule and one that does not.
+/// Tests every code of `semantics.md` section 5.2 with a document that breaks the rule and a document that does not.
 @Suite("Rules of the jsonschema dialect")
 struct JSONSchemaRuleTests {
     struct Example: Sendable, CustomTestStringConvertible {
@@ -122,7 +122,7 @@ struct JSONSchemaRuleTests {
         _ code: RuleCode, _ schema: String, fits: String, fails: String, at path: String = "a"
     ) -> Example { Example(code: code, schema: schema, fitting: fits, failing: fails, path: path) }
 
-    /// Makes an example with a schema for the field `a`.
+    /// Makes an example with this schema for the field `a`.
     private static func example(_ code: RuleCode, of schema: String, fits: String, fails: String) -> Example {
         example(code, "{properties: {a: \(schema)}}", fits: fits, fails: fails)
     }

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension BSONDocument {
-    /// Reads extended JSON in which names need no quotation marks, and strings have single ones.
+    /// Reads extended JSON with names that need no quotation marks, and with strings in single quotation marks.
     init(spelled text: String) throws {
         var json = text.replacing(/([{,]\s*)([$A-Za-z_][A-Za-z0-9_.]*):/) { "\($0.1)\"\($0.2)\":" }
         json = json.replacing("'", with: "\"")

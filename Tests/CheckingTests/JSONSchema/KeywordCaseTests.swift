@@ -2,7 +2,7 @@ import BSON
 import Conformance
 import Testing
 
-/// The cases of `Fixtures/keywords.jsonl`; their verdicts come from mongod 6.0.5.
+/// Tests the cases of `Fixtures/keywords.jsonl`, whose verdicts are those of mongod 6.0.5.
 @Suite("Keywords judge as mongod does")
 struct KeywordCaseTests {
     @Test("every keyword, and every surprise that was found")
@@ -20,9 +20,9 @@ struct KeywordCaseTests {
         #expect(count > 400)
     }
 
-    /// `docs/guide/check.md` lists the differences.
+    /// The cases are the differences that `docs/guide/check.md` lists.
     ///
-    /// A case in which both agree belongs in `keywords.jsonl`.
+    /// If both agree on a case, the case belongs in `keywords.jsonl`.
     @Test(
         "PCRE2 differs from the PCRE 8 of mongod 6.0 where the documentation says so, and nowhere is a doubt a verdict")
     func expressions() throws {

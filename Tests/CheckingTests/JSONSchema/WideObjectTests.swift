@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 import Testing
 
-/// Objects with more fields than the checker's bit set can track without an allocation.
+/// Tests objects with more fields than the checker's bit set can hold without an allocation.
 @Suite struct WideObjectTests {
     private let names = (0..<700).map { "field\($0)" }
 

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 import Testing
 
-/// The rules for fields that are null or missing, as a Prisma client reads them.
+/// Tests how fields that are null or missing are judged, as a Prisma client reads them.
 @Suite struct PrismaNullTests {
     private static let others = """
         enum Role {
@@ -42,7 +42,7 @@ import Testing
         #expect(try schema.findings(["_id": 1, "x": 1]).map { $0.prefix(23) } == ["array-not-array certain"])
     }
 
-    /// The client gives up at a null among scalars, and returns one among embedded objects.
+    /// The client cannot read a list of scalars with a null, but it reads a null among embedded objects.
     @Test(arguments: types) func aNullInAList(_ type: String) throws {
         let schema = try CompiledSchema(prisma: "x \(type)[]", Self.others)
         let level = type == "Address" ? "info" : "certain"
@@ -99,7 +99,7 @@ import Testing
                 == [])
     }
 
-    /// Fields that the client leaves out are not read, whatever they hold.
+    /// The client does not read fields that it leaves out, so these may have any value.
     @Test func ignoredFields() throws {
         let schema = try CompiledSchema(prisma: "a Int @ignore\n b Unsupported(\"x\")\n c User? @relation(\"r\")")
         #expect(try schema.findings(["_id": 1, "a": "x", "b": "x", "c": "x"]) == [])
@@ -135,7 +135,7 @@ import Testing
             ])
     }
 
-    /// A type that contains itself is judged to a depth, and a note says so.
+    /// A type that contains itself is judged only to a certain depth, and a note says so.
     @Test func aTypeThatContainsItself() throws {
         let schema = try CompiledSchema(prisma: "root Node?", "type Node {\n n Int\n next Node?\n}")
         func chain(_ depth: Int, _ last: BSONDocument) -> BSONDocument {

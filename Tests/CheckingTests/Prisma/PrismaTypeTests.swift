@@ -3,9 +3,10 @@ import Checking
 import ServerSchema
 import Testing
 
-/// The table of what a Prisma client reads: each scalar type with each BSON type.
+/// Tests what a Prisma client reads, by a table of each scalar type with each BSON type.
 @Suite struct PrismaTypeTests {
-    /// Values of every BSON type that a document can hold, by name; null has its own rules.
+    /// Values of every BSON type that a document can have, by name; null is not among them, because it has its own
+    /// rules.
     static let values: [(type: String, value: BSONValue)] = [
         ("double", 2.5), ("whole double", 2.0), ("NaN", .double(.nan)), ("infinity", .double(.infinity)),
         ("string", "x"), ("object", ["a": 1]), ("array", [1]), ("binData", .binary(subtype: 0, bytes: [1])),
@@ -17,9 +18,9 @@ import Testing
         ("minKey", .minKey), ("maxKey", .maxKey),
     ]
 
-    /// The BSON types that each scalar type reads unchanged, and those that it reads with another value.
+    /// The BSON types that the client reads unchanged as each scalar type, and those that it reads as another value.
     ///
-    /// All other types make a query fail.
+    /// Values of all other types make a query fail.
     static let table: [(scalar: String, unchanged: Set<String>, changed: Set<String>)] = [
         ("String", ["string", "objectId"], []),
         ("Boolean", ["bool"], []),
@@ -82,7 +83,7 @@ import Testing
         }
     }
 
-    /// A native type decides what the client writes, and plays no part in what it reads.
+    /// A native type decides what the client writes, but not what it can read.
     @Test(arguments: [
         ("String @db.ObjectId", "String"), ("Int @db.Int", "Int"), ("Int @db.Long", "Int"),
         ("DateTime @db.Timestamp", "DateTime"), ("Bytes @db.ObjectId", "Bytes"),

@@ -36,7 +36,8 @@ import Testing
             try await database.update("person", ["_id": 1], ["$set": ["age": "old"]])
             let second = try await check(["--history", "history", "--report", "c.md", "--report", "c.json"])
             #expect(second.exitCode == 1, "\(second.errors)")
-            let block = second.output.split(separator: "\n\n").dropFirst().first ?? ""
+            // The verdict and the trend come before the differences.
+            let block = second.output.split(separator: "\n\n").dropFirst(2).first ?? ""
             #expect(block.contains(": 1 new, 0 grown, 1 shrunk, 0 gone."), "\(second.output)")
             #expect(block.contains("type-mismatch") && block.contains("required-missing"), "\(block)")
             #expect(folder.text(of: "c.md")?.contains("1 new, 0 grown, 1 shrunk") == true)

@@ -101,10 +101,9 @@ private typealias Status = ShipshapeCLI.ExitStatus
         #expect(ProgressState(done: 0, total: 10, elapsed: 0).line("documents") == "0 of about 10 documents, 0/s")
     }
 
-    /// A resumed run adds the documents of earlier runs to its progress.
+    /// The shown progress of a resumed run includes the documents of earlier runs.
     ///
-    /// If the total counts only the remaining documents, the run adds the documents of earlier runs to the total as
-    /// well.
+    /// If the total covers only the remaining documents, the documents of earlier runs are added to the total, too.
     @Test func aResumedRunIsMeasuredByItsOwnPace() {
         let state = ProgressState(done: 100, earlier: 5_000, total: 10_000, elapsed: 10)
         #expect(state.line("documents") == "5,100 of about 10,000 documents, 10/s, about 8 min left")

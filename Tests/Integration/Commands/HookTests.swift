@@ -91,9 +91,9 @@ import Testing
         }
     }
 
-    /// The hook `--on-start` closes its input and fails.
+    /// The hook `--on-start` closes its input and fails; the hook `--on-success` would run for 1,000 seconds.
     ///
-    /// The hook `--on-success` would run for 1,000 seconds.
+    /// The run only warns of both.
     @Test func aHookThatFailsIsAWarning() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
             let pid = test.folder.appending("pid").string

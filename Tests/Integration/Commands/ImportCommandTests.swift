@@ -50,11 +50,14 @@ import Testing
                 #expect(
                     result.errors == """
                         Validator of user.schema.json (User): 2 decisions, 1 left out.
+
+                        user.schema.json
                           note      line  path  what
                           decision  2     born  format date is stored as date
                           decision  1     _id   _id is allowed: every document has one, and the schema does not name it
                           left out  2     name  format email is not checked
-                        --keep-strings is for code that stores dates and UUIDs as strings, such as Zod's and TypeBox's.
+
+                        Note: --keep-strings is for code that stores dates and UUIDs as strings, such as Zod's and TypeBox's.
 
                         """)
             }

@@ -34,12 +34,12 @@ import Yams
         }
     }
 
-    /// A comment that begins without a blank is a setting to switch on, so all of them must be right.
+    /// A comment that does not begin with a single blank is a setting to switch on, so all of them must be right.
     @Test func everyCommentedSettingCanBeSwitchedOn() async throws {
         try await withProject { folder in
             #expect(try await Program.run(["init"], in: folder.path).exitCode == 0)
             let text = try #require(folder.text(of: "shipshape.yml"))
-            let switchedOn = text.replacing(/(?m)^#(?! )/, with: "")
+            let switchedOn = text.replacing(/(?m)^#(?! \S)/, with: "")
             try folder.write(switchedOn, to: "shipshape.yml")
             #expect(switchedOn.contains("\nmax-failing: 0.1%\n") && switchedOn.contains("\nenvironments:\n"))
             let run = try await Program.run(["config", "--env", "production"], in: folder.path)

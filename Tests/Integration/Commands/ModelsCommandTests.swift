@@ -16,7 +16,7 @@ import Testing
         #expect(first.exitCode == 0, "\(first.errors)")
         #expect(
             first.output.hasPrefix(
-                "1 class for swift in models.\n  file       class  kind    collection\n  Pet.swift  Pet    object  "
+                "1 class for swift in models.\n\nFiles:\n  file       class  kind    collection\n  Pet.swift  Pet    object  "
                     + "shop.Pet\n"
             ))
         #expect(first.output.contains("size has several types: int, string: the class has no such property"))

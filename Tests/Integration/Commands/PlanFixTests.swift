@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that the jobs of `plan --fix` repair what they were planned for, and that its remarks name the rest.
+/// Tests that the jobs of `plan --fix` repair the documents that fail, and that its remarks name all other failures.
 @Suite struct PlanFixTests {
     /// A collection `T`, its schema, and the folder of the jobs.
     private struct Subject {
@@ -60,13 +60,14 @@ import Testing
             }, uniquingKeysWith: +)
     }
 
-    /// Returns the findings that a plan, as JSON, leaves: those of its remarks, and those of the values that its steps
-    /// skip.
+    /// Returns the number of documents of each finding that the jobs of a plan do not fix, from the plan's JSON.
+    ///
+    /// These are the findings in the plan's remarks, and the values that its steps skip.
     private static func left(by plan: BSONDocument) -> [String: Int] {
         let entries = members("jobs", of: plan).flatMap { members("entries", of: $0) } + members("remarks", of: plan)
         var left = counts(entries.filter { $0["role"] == "manual" }.flatMap { members("findings", of: $0) })
         for entry in entries where entry["role"] == "step" {
-            // A field in an object that is not there fits the schema.
+            // A missing field fits the schema if its parent object is missing, too, so it is not a finding.
             let reasons = members("left_alone", of: entry).filter { $0["reason"] != "parent is missing" }
             let skipped = reasons.reduce(0) { $0 + ($1["count"]?.integer ?? 0) }
             let findings = counts(members("findings", of: entry))
@@ -107,7 +108,8 @@ import Testing
         #"{"title":"Home","bsonType":"object","required":["city"],"properties":{"city":\#(text)}}"#
     private static let scores = #"{"bsonType":"object","additionalProperties":\#(text)}"#
 
-    /// Each field has one kind of failure, so that no step skips a document because of another one.
+    /// Each field fails in only one way: otherwise a step could skip a document because of another failure of its
+    /// field.
     private static let properties = """
         "_id": \(int), "name": \(text), "state": {"bsonType":"string","enum":["Open","Done"]},
         "age": \(int), "level": \(int), "size": \(int), "rank": \(int), "count": \(int), "price": {"bsonType":"double"},
@@ -186,7 +188,7 @@ import Testing
             let run = try await Program.run(
                 ["plan", "--fix", subject.schema] + subject.here + ["--out", subject.jobs.string])
             #expect(run.exitCode == 1, "a step cannot change a document")
-            #expect(run.output.contains("convert: {field: age, to: int}  (1 document)"), "\(run.output)")
+            #expect(run.output.contains("convert: {field: age, to: int} (1 document)"), "\(run.output)")
             #expect(run.output.contains("skipped: 1 document, unparsable"))
             let file = "\(subject.namespace)+fix.yml"
             let path = subject.jobs.appending(file).string

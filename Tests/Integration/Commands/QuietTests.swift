@@ -49,10 +49,10 @@ import Testing
             try await test.database.fill("people", count: 3)
             try test.job(steps: ["default: {field: email, value: none}"], more: "journal: false")
             let spoken = try await test.backfill("job", "--dry-run", yes: false)
-            #expect(spoken.output.contains("  note: "), "\(spoken.output)\(spoken.errors)")
+            #expect(spoken.output.contains("\nNote: "), "\(spoken.output)\(spoken.errors)")
             let quiet = try await test.backfill("job", "--dry-run", "--quiet", yes: false)
             #expect(quiet.exitCode == spoken.exitCode)
-            #expect(!(quiet.output + quiet.errors).contains("note: "), "\(quiet.output)\(quiet.errors)")
+            #expect(!(quiet.output + quiet.errors).contains("Note: "), "\(quiet.output)\(quiet.errors)")
         }
     }
 }

@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    /// Undo restores nothing without a journal, so a rebind cannot make it change the wrong documents.
+    /// A job without a journal can be rebound on the operator's word alone, because undo could restore nothing anyway.
     @Test func aJobWithoutAJournalGoesByYourWord() async throws {
         try await withPeople { test in
             #expect(try await test.stoppedHalfway(flags: ["--no-journal"]).exitCode == 75)

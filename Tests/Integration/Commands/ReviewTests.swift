@@ -103,7 +103,8 @@ import Testing
                 ),
                 "\(text)")
             #expect(!text.contains("- default: {field: kind"), "\(text)")
-            #expect(text.contains("give one of \"guest\", \"member\" with --default"), "\(text)")
+            #expect(
+                planned.output.contains("give one of \"guest\", \"member\" with --default"), "\(planned.output)")
             // The rename is kept, so that the job's notes and the commands know it.
             #expect(text.contains("\nrenames: [\"\(test.database.name).people.age=years\"]\n"), "\(text)")
             #expect(text.contains("--rename \(test.database.name).people.age=years"), "\(text)")

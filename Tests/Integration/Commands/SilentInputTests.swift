@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// A keyword that another tool writes into schemas is ignored and reported, and the program suggests no other one.
+    /// A schema keyword of another tool is ignored with a warning, which suggests no similar keyword.
     @Test func aKeywordOfAnotherToolIsNoSlip() async throws {
         try await withFiles { folder in
             let schema = CommandLineFolder.person.replacing(

@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func aRunnerTakesNewLimitsOverWithinAChunk() async throws {
-        // With these limits, the job would run longer than the test may.
+        // With these limits, the job would take longer than the time limit of the test.
         try await withPeople(limits: "{chunk: {documents: 1}, nice: 100}") { test in
             try await test.database.fill("others", count: 1)
             let run = try await test.backfill { _ in
@@ -94,7 +94,7 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
             let checkpoint = try #require(try await test.checkpoint())
             #expect(checkpoint.state == "done")
-            // Chunks of one document would have been 400.
+            // The job has 400 documents. With its own limit of one document for each chunk, it would need 400 chunks.
             #expect(checkpoint.chunks < 100)
             #expect(try await test.status()["overrides"] == ["nice": "0", "chunk.documents": "200"])
             #expect(try await test.log() == ["set nice=0 chunk.documents=200"])

@@ -37,7 +37,7 @@ import Testing
         #expect(run.errors.contains("stopped by a signal"), "\(run.errors)")
     }
 
-    /// Runs a test with a job whose lease is held by a runner on another host, until the test ends that lease.
+    /// Runs a test with a job whose lease belongs to a runner on another host; the test has to end that lease.
     private func withHeld(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 30)

@@ -44,7 +44,7 @@ import Testing
             #expect(rows.map { $0["exit_code"] } == [.number(65), .number(0), .number(0)])
             #expect(rows[0]["error"]?.text?.contains("is a view") == true)
             let text = try await databases.backfill()
-            #expect(text.output.contains("In \(first.name): \(first.name).people is a view"), "\(text.output)")
+            #expect(text.output.contains(".in-\(first.name): \(first.name).people is a view"), "\(text.output)")
         }
     }
 

@@ -188,9 +188,10 @@ import Testing
         }
     }
 
-    /// Undo removes the documents that a job inserted, unless another job uses the same collection.
+    /// Undo removes the documents that a job inserted into `homes`, unless another job uses the same collection.
     ///
-    /// The job file names `homes` in its own database, but a job uses `homes` in the database where it ran.
+    /// All jobs come from one file, which names one database. Each job uses the collection `homes` of the database in
+    /// which it ran, so none of these collections is shared.
     @Test(.fencedDeletes) func createdDocumentsAreRemovedAlthoughTheSameFileRanElsewhere() async throws {
         try await DatabasesCase.with(2) { databases in
             let test = databases.test

@@ -37,7 +37,7 @@ struct DatabasesCase: Sendable {
     }
 
     static let people = (0..<60).map { BSONDocument([("_id", .integer($0)), ("age", .integer($0))]) }
-    /// The same people after the job has run.
+    /// The people of each database after the job has run.
     static let converted = (0..<60).map { BSONDocument([("_id", .integer($0)), ("age", .string("\($0)"))]) }
 
     /// Returns the name of the job in one of the matching databases.

@@ -52,7 +52,8 @@ struct SwiftTexts {
                 code(untilParenthesis: true)
                 rest = rest.dropFirst()
             } else if rest.hasPrefix(escape) {
-                // What is escaped is a blank or a mark; an escaped line break joins two lines.
+                // An escape sequence stands for white space or a punctuation mark, or is a line break that joins two
+                // lines.
                 rest = rest.dropFirst(escape.count + 1)
                 all[number] += " "
             } else {

@@ -53,8 +53,7 @@ import Testing
             #expect(try await test.backfill("whole").exitCode == 0)
             let faults = faults(original.reduce(0) { $0 + $1.view.byteCount })
 
-            // If the reply to a write is lost, the program waits as long as that write may take: a quarter of the
-            // lease.
+            // If the reply to a write is lost, the program waits for a quarter of the lease before it tries again.
             let run = try await untilDone(faults, of: test) {
                 try await test.backfill("job", "--lease-ttl", "20s", uri: $0)
             }

@@ -4,7 +4,7 @@ import JobState
 import TestSupport
 import Testing
 
-/// Tests that a run retries failures that pass, and ends with the same documents as an undisturbed run.
+/// Tests that a run retries temporary failures, and ends with the same documents as an undisturbed run.
 @Suite(.serialized) struct RunFailureTests {
     private static let documents = 400
     private static let steps = [
@@ -27,10 +27,9 @@ import Testing
         }
     }
 
-    /// The server of this suite.
+    /// A server for this suite alone.
     ///
-    /// The suite does not share it, because a server has one fail point at a time, and these tests must set theirs
-    /// without waiting for another test.
+    /// A server has only one fail point at a time, and these tests must not wait for the fail points of other suites.
     private static let server = Task { try await Mongod.start() }
 
     private func withPeople(_ body: (BackfillCase) async throws -> ProgramRun) async throws {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ShareOfFailuresTests {
     private static let documents = 100
 
-    /// The commands that fail: all that a run sends after it has connected.
+    /// The commands that can fail: every command that a run sends after it has connected.
     private static let commands = [
         "find", "aggregate", "getMore", "update", "insert", "delete", "findAndModify", "count", "listCollections",
         "createIndexes", "serverStatus", "replSetGetStatus", "getParameter", "collStats", "connectionStatus", "hello",

@@ -5,16 +5,16 @@ import Testing
 
 /// Users write to the documents while a job runs steps whose values the client computes.
 ///
-/// Afterwards each of these values must be the step's result for the document as a user last wrote it. The property
-/// tests check the same for the steps that the server computes.
+/// Afterwards, each computed value must be the step's result for the document as a user last wrote it. The property
+/// tests check the same for steps that the server computes.
 @Suite struct ClientWritersTests {
     private static let documents = 120
     private static let writes = TestScale.pick(80, full: 400, torture: 5_000)
     private static let rounds = TestScale.pick(2, full: 6, torture: 60)
 
-    /// Returns a document in which every field is made from the stamp.
+    /// Returns a document in which the value of every field is derived from the stamp, a number.
     ///
-    /// Each write uses a stamp of its own.
+    /// Each write of a user has another stamp.
     private static func document(_ id: Int, _ stamp: Int) -> BSONDocument {
         let fields: BSONDocument = [
             "_id": .integer(id), "s": .integer(stamp), "key": .string(key(stamp)), "owner": .integer(stamp % 10),
@@ -33,9 +33,11 @@ import Testing
         return .binary(subtype: 4, bytes: [0, 0, 0, 0, 0, 0, 0x40, 0, 0x80] + tail.dropFirst())
     }
 
-    /// Returns the names of the fields that are neither as the user wrote them nor the step's result for the document's
-    /// stamp.
-    /// - Parameter isDone: whether the job is done, so that every field must be the step's result.
+    /// Returns the names of the fields that have neither the user's value nor the step's result for the user's value.
+    ///
+    /// The document's stamp shows which values the user wrote.
+    ///
+    /// - Parameter isDone: whether the job is done, so that every field must have the step's result.
     private static func defects(
         of document: BSONDocument, homes: [BSONValue: BSONDocument], isDone: Bool
     ) -> [String] {
@@ -45,7 +47,7 @@ import Testing
             "key": uuid(stamp), "owner": .string("o\(stamp % 10)"), "dog": ["name": .string("n\(stamp % 10)")],
             "home": .integer(stamp), "own": before["own"],
         ]
-        // If the user wrote no `own`, the job generates a random UUID, so every UUID is right.
+        // If the user did not write the field `own`, the job stores a random UUID there, so any UUID is right.
         if before["own"] == nil, case .binary(subtype: 4, let bytes)? = document["own"], bytes.count == 16 {
             made["own"] = document["own"]
         }

@@ -4,9 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A command for the fault tests.
+/// A command for the fault tests, with its own data.
 ///
-/// It works on data of its own, and a fault must not change its outcome.
+/// A fault must not change the outcome of the command.
 struct FaultSubject: Sendable, CustomTestStringConvertible {
     /// The name of the command in the rows that `FaultTable` prints.
     let name: String
@@ -20,7 +20,7 @@ struct FaultSubject: Sendable, CustomTestStringConvertible {
 struct FaultTrial: Sendable {
     /// The command's arguments, without `--uri`.
     let arguments: [String]
-    /// The connection string.
+    /// The connection string of the server.
     let uri: String
     /// The database of the documents that the command works on.
     let database: TestDatabase
@@ -90,7 +90,7 @@ extension FaultSubject {
             more: "schema: {active: active.json, next: next.json}")
     }
 
-    /// A backfill whose values the client computes, and which inserts documents into another collection.
+    /// A backfill whose values the client computes, and which also inserts documents into another collection.
     static let clientBackfill = job("backfill by the client") { test in
         try await test.database.fill("tasks", count: 10) { number in
             [
@@ -165,8 +165,8 @@ extension FaultSubject {
             ]
             try await body(
                 FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
-                    // The last column, the digest of the job file, is left out. If it differed from the file, the state
-                    // would differ too.
+                    // The last column, the digest of the job file, is ignored: if the digest were wrong, the state
+                    // would also differ.
                     let rows = try await test.migrationRows().map { row in
                         BSONDocument(row.dropLast().enumerated().map { ("\($0)", .string($1)) })
                     }
@@ -202,7 +202,7 @@ extension FaultSubject {
         }
     }
 
-    /// A `partner mirror --once`, which carries over the changes of both sides.
+    /// A `partner mirror --once`, which carries the changes of each side over to the other.
     static let mirror = FaultSubject(name: "partner mirror --once") { mongod, body in
         try await mongod.withPartner { test in
             try test.job()

@@ -3,18 +3,19 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Trials of a command, with a fault at each point at which one can happen.
+/// A series of trials of a command: in each trial, one fault happens, at another moment of the command.
 ///
-/// A visit is the n-th time that the command reaches a fault point or sends a request; it is counted from 1 on.
+/// A visit is one moment at which the command reaches a fault point or sends a request. Visits are counted from 1 on.
 enum FaultSweep {
-    /// The number of trials at once.
+    /// The number of trials that run at the same time.
     ///
-    /// Each mostly waits for a process, and other tests run at the same time.
+    /// A trial spends most of its time waiting for a process.
     static let atOnce = 4
 
-    /// Runs a trial for one visit after another, until the command ends before it reaches the visit.
+    /// Runs a trial for one visit after another, until a trial shows that the command has no further visit.
+    ///
     /// - Parameters:
-    ///   - step: 1 for every visit, 5 for every fifth.
+    ///   - step: the distance between the visits to try: 1 for every visit, 5 for every fifth.
     ///   - attempt: runs the trial for a visit; returns `nil` if the command ended before the visit.
     /// - Returns: the results that are not `nil`, in the order in which the trials ended.
     static func visits<Result: Sendable>(
@@ -51,8 +52,9 @@ extension FaultSubject {
         var end: [BSONDocument]
     }
 
-    /// Kills the command at the `visit`-th time that it reaches a fault point, and runs it again.
-    /// - Parameter place: the name of the fault point, or `any` to count all fault points together.
+    /// Kills the command at its `visit`-th fault point, and runs it again.
+    ///
+    /// - Parameter place: the name of the fault point to count; `any` counts all fault points.
     /// - Returns: `nil` if the command ended before that visit.
     func dies(at place: String, visit: Int, on mongod: Mongod) async throws -> Death? {
         try await withResult(mongod) { trial in
@@ -98,9 +100,10 @@ enum FaultTable {
     static let lostPrimary = "election, or kill -9 of the primary"
 
     /// Prints a row.
+    ///
     /// - Parameters:
-    ///   - tries: how often the fault happened.
-    ///   - continued: how often the command ended as without the fault. In the other tries it reported why it did not.
+    ///   - tries: how often the test caused the fault.
+    ///   - continued: how often the command succeeded in spite of the fault. Otherwise, it reported the fault.
     static func note(_ subject: FaultSubject, _ fault: String, tries: Int, continued: Int) {
         note(subject.name, fault, tries: tries, continued: continued)
     }

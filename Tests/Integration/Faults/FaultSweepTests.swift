@@ -8,7 +8,9 @@ import Testing
 /// Examples of fault points: between a write and its checkpoint, when the lease is renewed, and at each change of
 /// state.
 @Suite struct FaultSweepTests {
-    /// The commands that have fault points, except `enforce`, which another suite kills at them.
+    /// The commands that have fault points.
+    ///
+    /// `enforce` has fault points too, but another suite kills it there.
     private static let subjects: [FaultSubject] = [
         .backfill, .clientBackfill, .undo, .migrate, .partnerInit, .mirror, .watch,
     ]
@@ -17,7 +19,7 @@ import Testing
     func aCommandKilledAnywhereEndsLikeOneThatWasNot(_ subject: FaultSubject) async throws {
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)
-        // A watch reaches six fault points, so every fifth still makes two deaths.
+        // A watch reaches six fault points, so the test kills it twice if it tries every fifth fault point.
         let step = TestScale.pick(5, full: 1, torture: 1)
         let deaths = try await FaultSweep.visits(step: step) { visit in
             try await subject.dies(at: "any", visit: visit, on: mongod)

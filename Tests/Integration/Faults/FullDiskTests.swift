@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The server's disk becomes full during a command, so that journal and checkpoint cannot be written and mongod ends.
+/// The server's disk becomes full during a command: the server cannot write the journal or the checkpoint, and ends.
 ///
-/// Once the disk has room again, another run of the command has the same outcome as an undisturbed one.
+/// After the disk has room again, another run of the command has the same outcome as an undisturbed run.
 @Suite(.serialized, .enabled(if: MongodOnSmallDisk.isPossible, "only root may mount a disk of little room"))
 struct FullDiskTests {
     private static let subjects: [FaultSubject] = TestScale.pick(

@@ -26,7 +26,9 @@ import Testing
     /// The name of the fault in the rows that `FaultTable` prints.
     private static let row = "no room for a report, failures or metrics"
 
-    /// Runs the program with a limit in KiB on the size of a file, as if the disk were full once a file has that size.
+    /// Runs the program with a limit in KiB on the size of each file.
+    ///
+    /// A file that reaches the limit behaves as if the disk were full.
     private func run(_ arguments: [String], room kilobytes: Int) async throws -> ProgramRun {
         try await Program.shell(#"ulimit -f "$1" && shift && exec "$0" "$@""#, ["\(kilobytes)"] + arguments)
     }
@@ -38,7 +40,9 @@ import Testing
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }
 
-    /// The check has room for the first KiB of its output file, or for none of it.
+    /// The output file can have a size of one KiB or none.
+    ///
+    /// If the output does not fit, the earlier file stays.
     @Test(arguments: Output.all) func aCheckKeepsWhatWasThereBefore(_ output: Output) async throws {
         let isLong = ["r.json", "r.html", "f.jsonl"].contains(output.name)
         for room in TestScale.pick([isLong ? 1 : 0], full: [0, 1], torture: [0, 1]) {
@@ -50,14 +54,14 @@ import Testing
     private func check(_ output: Output, room: Int) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
-            // Enough documents fail that the long outputs do not fit into one KiB.
+            // Many documents fail, so that the longer outputs exceed one KiB.
             try await database.fill("person", count: 50) { ["_id": .integer($0), "name": .integer($0)] }
             let folder = try CommandLineFolder()
             defer { folder.remove() }
             let place = try folder.write("of yesterday", to: output.name)
             let run = try await run(try folder.check(database, on: mongod) + [output.flag, place], room: room)
             if room > 0, run.exitCode != 73 {
-                // One KiB is enough for this output, so the file is complete.
+                // The output fits into one KiB, so the file is complete.
                 #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
                 #expect(folder.text(of: output.name) != "of yesterday")
                 return

@@ -54,7 +54,7 @@ import Testing
             }
         }
 
-        /// A part of the error message that the program shows after the change.
+        /// A part of the error message that the program shows because of the change.
         var said: String {
             switch self {
             case .drop, .dropDatabase:
@@ -117,7 +117,8 @@ import Testing
         }
     }
 
-    /// The validator requires the other type: the job writes an `int`, and its undo a `string`.
+    /// The validator requires a string for the field in which the job writes an `int`, or an `int` where undo writes a
+    /// string.
     @Test(arguments: [(FaultSubject.backfill, "string"), (FaultSubject.undo, "int")])
     func aValidatorThatRefusesWhatIsWrittenListsIt(_ subject: FaultSubject, _ type: String) async throws {
         let mongod = try await Mongod.shared
@@ -137,7 +138,9 @@ import Testing
         FaultTable.note(subject, "a validator is switched on", tries: 1, continued: 0)
     }
 
-    /// The indexes of `harm` are dropped, from which a runner sums up the reservations for its limit.
+    /// Another client drops the indexes of the collection `harm`, which holds the reservations.
+    ///
+    /// The runner sums up the reservations without an index.
     @Test(arguments: [FaultSubject.backfill, .undo]) func anIndexOfTheStateThatGoesCostsNothing(_ subject: FaultSubject)
         async throws
     {
@@ -156,8 +159,9 @@ import Testing
 
     // MARK: The state database
 
-    /// The undo restores the chunks that were journaled after the drop, and reports that it has no journal of the
-    /// others.
+    /// The journal is dropped during a run.
+    ///
+    /// The undo restores the chunks that were journaled after that, and reports that the other chunks have no journal.
     @Test func aJournalThatGoesDuringARunIsReportedByUndo() async throws {
         try await FaultSubject.backfill.trial(try await Mongod.shared) { trial in
             let run = try await disturbed(trial, at: "before-write:2:stop") {
@@ -172,7 +176,7 @@ import Testing
         FaultTable.note(.backfill, "its state is dropped", tries: 1, continued: 1)
     }
 
-    /// If its journal is dropped, or the whole state database, a running undo reports that and does not count as done.
+    /// If the journal or the whole state database is dropped during an undo, the undo reports that and is not done.
     @Test(arguments: ["journal", nil]) func anUndoWhoseJournalGoesIsNotDone(_ collection: String?) async throws {
         try await FaultSubject.undo.trial(try await Mongod.shared) { trial in
             let run = try await disturbed(trial, at: "before-write:2:stop") {

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Commands wait for a server that sheds load, so that no command fails and no document is skipped.
+/// Commands wait while the server refuses requests because of overload, so no command fails and no document is skipped.
 @Suite(.serialized) struct OverloadTests {
     /// A server for this suite alone, because a server has only one fail point at a time.
     ///
@@ -30,7 +30,7 @@ import Testing
         func point(_ commands: [String], _ mode: FailPoint.Mode, of appName: String) -> FailPoint {
             var point = FailPoint(appName: appName, mode: mode)
             point.commands = commands
-            // Code 8 does not mean overload by itself; the labels do.
+            // Error code 8 does not mean overload by itself; the labels of the error do.
             point.errorCode = self == .coded ? 462 : 8
             point.errorLabels = self == .coded ? [] : ["SystemOverloadedError", "RetryableError"]
             return point
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// A run that waits for an overloaded server ends at a signal or when its time is over, and can be continued later.
+    /// A run that waits for an overloaded server ends at a signal or at the end of its time budget, and can be resumed.
     @Test func aWaitObeysASignalAndTheTimeBudget() async throws {
         let mongod = try await Self.server.value
         try await ThrottleCase.withPeople(on: mongod, limits: "nice: 0") { test in

@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized, .fencedDeletes) struct PrimaryChurnTests {
     private static let set = Task { try await FailoverSet.start() }
 
-    /// How many elections and kills of the primary a test has caused so far.
+    /// The number of elections and of kills of the primary that a test has caused so far.
     private struct Churn {
         var elections = 0
         var kills = 0
@@ -62,11 +62,11 @@ import Testing
         #expect(churn.elections > 0 && churn.kills > 0)
     }
 
-    /// Runs the command, again after each run that was not finished, and compares the outcome with an undisturbed
-    /// run's.
-    /// - Parameter comes: waits until the primary is to be changed; returns `false` if it is to stay until the run
-    ///   ends.
-    /// - Returns: how many elections and kills of the primary there were.
+    /// Runs the command until it has finished its work, and compares the outcome with that of an undisturbed run.
+    ///
+    /// - Parameter comes: waits for the next moment to change the primary; returns `false` to change it no more until
+    ///   the run ends.
+    /// - Returns: the number of elections and of kills of the primary.
     private static func attempt(
         _ subject: FaultSubject, _ trial: FaultTrial, _ expected: [BSONDocument], _ set: FailoverSet,
         fault: String? = nil, _ comes: (LiveProgram, Churn) async throws -> Bool

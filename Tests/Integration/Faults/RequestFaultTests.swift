@@ -22,9 +22,11 @@ import Testing
         var continued: Bool
     }
 
-    /// Each trial has one of the faults at one request; the faults take turns.
+    /// In each trial, one request of the command has a fault.
     ///
-    /// A torture run tries every fault at every request.
+    /// The kind of fault changes from trial to trial.
+    ///
+    /// A torture run tries every kind of fault at every request.
     @Test(.fencedDeletes, .timeLimit(.minutes(60)), arguments: FaultSubject.all)
     func oneRequestThatFailsChangesNothing(_ subject: FaultSubject) async throws {
         let mongod = try await Mongod.shared

@@ -2,15 +2,16 @@ import BSON
 import TestSupport
 import Testing
 
-/// Several runners begin a job at the same time.
+/// Several runners begin the same job at the same time.
 ///
-/// The documents end as after one runner, and a refused runner says so.
+/// The documents are the same as after one runner. A runner that is refused reports that.
 @Suite struct RunnersAtOnceTests {
     private static let counts = TestScale.pick([4], full: [2, 4, 8], torture: [2, 4, 8])
     private static let times = TestScale.pick(1, full: 2, torture: 100)
 
     /// Starts this many runs at once, and returns them in the order in which they ended.
-    /// - Parameter flags: returns the flags of a run by its number, from 1 on.
+    ///
+    /// - Parameter flags: returns the flags of a run by the run's number, which begins at 1.
     private func run(_ count: Int, _ trial: FaultTrial, _ flags: @Sendable @escaping (Int) -> [String]) async throws
         -> [ProgramRun]
     {
@@ -33,8 +34,8 @@ import Testing
                     #expect([0, 76].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
                 }
                 let done = try #require(runs.first { $0.exitCode == 0 }, "nobody was let in")
-                // A runner whose survey counted documents that another runner then wrote makes a pass although nothing
-                // is left.
+                // A runner may survey documents that another runner then changes. It then makes a pass that finds
+                // nothing to do, so the numbers of passes are not compared.
                 let (end, wanted) = (try await trial.outcome(done).withoutPasses, expected.withoutPasses)
                 #expect(end == wanted, "\(subject.name): \(difference(end, wanted))")
                 return runs.count { $0.exitCode == 76 }
@@ -45,7 +46,7 @@ import Testing
 
     /// Two runners begin each part of the job.
     ///
-    /// One of them is refused, or begins after the other has ended.
+    /// The second one is refused, or begins after the first one has ended.
     @Test(.timeLimit(.minutes(60)), arguments: counts) func onPartsTheyLeaveWhatOneDoes(_ count: Int) async throws {
         let mongod = try await Mongod.shared
         let subject = FaultSubject.backfill(of: 40)

@@ -11,11 +11,12 @@ import Testing
     enum Write: String, CaseIterable, Sendable {
         /// Updates for a whole chunk, whose filters name the chunk's `_id`s.
         case range
-        /// The same updates, of a job with schemas; the unsync budget checks each chunk before its write.
+        /// The same updates, but of a job with schemas: the unsync budget checks each chunk before the chunk is
+        /// written.
         case listed
-        /// One update for each document, because the client computes its value.
+        /// One update for each document, with a value that the client computed.
         ///
-        /// It requires that the document is unchanged.
+        /// The update's filter requires that the document has not changed.
         case compared
 
         var steps: [String] {
@@ -24,11 +25,11 @@ import Testing
                 : ["convert: {field: priority, to: int}"]
         }
 
-        /// The fields with which a user makes every document need the job again.
+        /// The fields that a user sets so that every document needs the job again.
         var reset: BSONDocument { self == .compared ? ["priority": nil] : ["priority": "7"] }
     }
 
-    /// The command that runs to its end while the first runner sleeps.
+    /// The command that runs from start to end while the first runner sleeps.
     enum Successor: CaseIterable, Sendable { case runner, undo }
 
     private static let tries = TestScale.pick(2, full: 5, torture: 20)

@@ -10,7 +10,7 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// A runner whose lease has ended changes nothing, whenever its write arrives.
+/// A runner whose lease has ended changes nothing, no matter when its write reaches the server.
 @Suite struct FenceTests {
     private static let documents = 200
 

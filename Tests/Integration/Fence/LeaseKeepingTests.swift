@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How long a runner keeps its lease: during long operations, after a lost reply, and when the run is refused.
+/// Tests how long a runner keeps its lease: during long operations, after a lost reply, and when its run is refused.
 @Suite(.serialized) struct LeaseKeepingTests {
     /// A server for this suite alone, because a server has only one fail point at a time.
     ///
@@ -34,7 +34,7 @@ import Testing
         try await withPeople { test in
             let run = try await test.backfill("job", "--lease-ttl", "4s", fault: "after-checkpoint:1:stop") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
-                // Each read takes longer than everything that the test does in the meantime, even on a slow machine.
+                // Each read takes longer than the following steps of the test, even on a slow machine.
                 try await slowly(.seconds(30), test) {
                     program.send(SIGCONT)
                     try await test.mongod.waitForCommand("find", of: test.appName)

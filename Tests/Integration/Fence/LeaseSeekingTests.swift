@@ -7,10 +7,12 @@ import Testing
 
 @testable import JobState
 
-/// A runner waits for the leases of runners that are known to be dead.
+/// If a runner is known to be dead, the next runner waits until the dead runner's lease has ended.
 @Suite struct LeaseSeekingTests {
-    /// Returns an expression for the lease of a dead runner, which lasts this many seconds longer.
-    /// - Parameter living: the identity of a runner on this machine, whose process start is replaced by a wrong one.
+    /// Returns an expression for the lease of a dead runner, which ends in this many seconds.
+    ///
+    /// - Parameter living: the identity of a runner on this machine. The dead runner has the same identity except for
+    ///   the start time of its process, which no process has.
     private static func lease(of runner: UInt64, seconds: Int, _ living: RunnerIdentity) -> BSONDocument {
         let dead = living.document.appending("token", .integer(Int(runner)))
         let holder = BSONDocument(
@@ -44,8 +46,8 @@ import Testing
                 let (lease, _) = try seeker.take(store, for: .backfill) {
                     attempts += 1
                     guard attempts <= 2 else { return }
-                    // Before the second attempt, another dead runner gets a lease that ends after the first lease would
-                    // have.
+                    // Before the second attempt, the lease of another dead runner replaces the first one, and ends
+                    // later.
                     let lease = Self.lease(of: UInt64(attempts), seconds: attempts == 1 ? 1 : 6, identity)
                     let change: BSONDocument = [
                         "lease": .object(lease), "version": .integer(JobStore.version), "state": "running",

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// One runner at a time holds a job, and the next one waits no longer than it has to.
+/// Only one runner at a time holds a job, and the next runner waits no longer than necessary.
 @Suite struct LeaseTests {
     private static let documents = 400
     private static let slow = "{chunk: {documents: 10}, nice: 4}"

@@ -6,9 +6,9 @@ import Testing
 
 @testable import JobState
 
-/// A cluster behind routers has no common clock.
+/// The shards and routers of a cluster have no common clock.
 ///
-/// A lease allows for the difference between its clocks, and the program reports that.
+/// A lease allows for the difference between these clocks, and the program reports this allowance.
 @Suite struct RouterClockTests {
     private func withRouter(_ body: (BackfillCase, String) async throws -> Void) async throws {
         let mongod = try await Mongod.shared
@@ -41,9 +41,9 @@ import Testing
         }
     }
 
-    /// The lease of another runner ended three seconds ago.
+    /// The lease of another runner ended three seconds ago by the clock of one router.
     ///
-    /// A runner behind a router still waits, because another router's clock might be that slow.
+    /// A runner behind another router still waits, because that router's clock may be three seconds slow.
     @Test func aSuccessorWaitsForAsMuchAsTheClocksMayBeApart() async throws {
         try await withRouter { test, uri in
             try await test.state.run([

@@ -12,8 +12,9 @@ enum BudgetCase {
 
     /// Runs a test with 200 tasks and a job that makes them unsyncable.
     ///
-    /// The tasks' `priority` is text, which the active schema requires; the job converts it to a number.
-    /// - Parameter ledger: how many other documents the ledger records; without a number there is no ledger.
+    /// The `priority` of each task is text, as the active schema requires; the job converts it to a number.
+    ///
+    /// - Parameter ledger: the number of other documents in the ledger; `nil` for no ledger.
     static func withTasks(
         on mongod: Mongod? = nil, ledger: Int? = nil, _ body: (BackfillCase) async throws -> Void
     ) async throws {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An unsyncable document counts once for all jobs of an app, and does not count any more once it fits.
+/// An unsyncable document counts once, however many jobs of an app made it unsyncable, and only until it fits again.
 @Suite struct BudgetDistinctTests {
     private static let unsyncable = 60
 
@@ -48,8 +48,8 @@ import Testing
     @Test func afterAnUndoTheSameStepsHaveRoomUnderANewName() async throws {
         try await withTwoJobs { test in
             #expect(try await run("job", test).exitCode == 0)
-            // The undo would wait until the ledger no longer has the documents. It need not, because the next run
-            // releases their reservations.
+            // The undo would wait until the ledger no longer has the documents. The test stops it, because the next run
+            // releases the reservations, too.
             let undo = try await test.undo(flags: ["--ledger", "\(test.database.name).ledger"]) { program in
                 try await waitUntil("all documents are restored, or the undo has ended") {
                     try await BudgetCase.unsyncable(test).isEmpty || program.hasEnded

@@ -40,7 +40,7 @@ import Testing
             let flags = ["--allow-unsync", "200", "--ledger", "\(test.database.name).ledger"]
             #expect(try await test.backfill(flags: flags, fault: "after-checkpoint:1").wasKilled)
             try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
-            // The next run finds the first chunk's documents in the ledger before it writes the second chunk.
+            // Before the next run writes the second chunk, it finds the documents of the first chunk in the ledger.
             #expect(try await test.backfill(flags: flags, fault: "after-checkpoint:1").wasKilled)
             #expect(try await test.state.count("harm", ["seen": true]) == 30)
             try await test.database.run(["delete": "ledger", "deletes": [["q": [:], "limit": 0]]])

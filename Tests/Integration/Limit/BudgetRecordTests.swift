@@ -10,8 +10,9 @@ import Testing
     /// On a shared server, these tests would have to wait for other suites' fail points.
     private static let server = Task { try await Mongod.start() }
 
-    /// Returns a job's reservation for document 1,000, which the ledger shows.
-    /// - Parameter isStale: whether the ledger showed the document already when the job reserved room for it.
+    /// Returns a job's reservation for document 1,000, which the ledger has.
+    ///
+    /// - Parameter isStale: whether the ledger already had the document when the job made the reservation.
     private func record(_ job: String, isStale: Bool, in test: BackfillCase) -> BSONDocument {
         [
             "_id": ["job": .string(job), "ns": .string("\(test.database.name).tasks"), "id": 1_000], "seen": false,
@@ -21,16 +22,15 @@ import Testing
 
     @Test func eachReservationIsMarkedOnceTheLedgerShowsIt() async throws {
         try await BudgetCase.withTasks(ledger: 1) { test in
-            // The ledger showed the document before the second job reserved room for it. It may have been repaired
-            // since, so the ledger's entry does not prove that the job's write was seen.
+            // The ledger had the document before the second job made its reservation. The document may have been
+            // repaired since, so its entry in the ledger need not come from the second job's write.
             let records = [record("first", isStale: false, in: test), record("second", isStale: true, in: test)]
             try await test.state.fill("harm", records)
             let run = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(run.exitCode == 75, "\(run.errors)")
             #expect(try await test.state.count("harm", ["_id.job": "first", "seen": true]) == 1)
             #expect(try await test.state.count("harm", ["_id.job": "second", "seen": false]) == 1)
-            // One document is in the ledger, and the second job's reservation is pending, so there is room for 97
-            // documents.
+            // The limit allows 99 documents: one is in the ledger, one is reserved by the second job, and 97 are left.
             #expect(try await BudgetCase.unsyncable(test).count == 97)
         }
     }
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Runs the job, with a fail point on the server from before the first write until over 60 documents are converted.
+    /// Runs the job until more than 60 documents are converted, with the fail point on from before the first write.
     private func run(into point: FailPoint, _ test: BackfillCase) async throws -> ProgramRun {
         let flags = ["--allow-unsync", "200", "--lease-ttl", "10s", "--ledger", "\(test.database.name).ledger"]
         return try await test.backfill(flags: flags, fault: "before-write:1") { program in

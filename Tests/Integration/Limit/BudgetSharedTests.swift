@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// Runs the job, and changes every document as a user after the budget has checked it and before the first write.
+    /// Runs the job; after the budget has checked the documents and before the first write, a user changes all of them.
     private func runOvertaken(_ test: BackfillCase, by change: BSONDocument) async throws -> ProgramRun {
         try await test.backfill(flags: ["--ledger", "none", "--lease-ttl", "60s"], fault: "before-write:1") { program in
             try await waitUntil("the runner sleeps") { try program.isStopped }
@@ -84,7 +84,8 @@ import Testing
     }
 
     @Test func aDocumentThatIsRepairedBeforeTheWriteIsNotMadeUnsyncableUncounted() async throws {
-        // Without `q` the documents do not sync, so to convert `p` makes none unsyncable. Then a user adds `q`.
+        // Without `q` the documents do not sync, so the conversion of `p` makes none of them unsyncable. Then a user
+        // adds `q`.
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
             try await expectReservations(try await runOvertaken(test, by: ["q": ""]), test)
@@ -92,7 +93,8 @@ import Testing
     }
 
     @Test func aStepThatBecomesDueBeforeTheWriteMakesNothingUnsyncableUncounted() async throws {
-        // `high` cannot be converted, so only the `default` step is needed. Then a user writes a text that can be.
+        // The text `high` cannot be converted, so only the `default` step is needed. Then a user writes a text that can
+        // be converted.
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": "high"] }
         let steps = [#"default: {field: q, value: ""}"#, "convert: {field: p, to: int}"]
         try await withPairs(make, steps: steps) { test in
@@ -101,9 +103,9 @@ import Testing
         }
     }
 
-    /// The budget reserves room for a few documents at a time, and releases it after their write.
+    /// The documents are unsyncable already before the job.
     ///
-    /// It can release the room because the documents were unsyncable before the write, too.
+    /// The budget reserves room for a few of them at a time, and releases the room after their write.
     @Test func documentsThatFailAlreadyTakeNoRoomForGood() async throws {
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
@@ -120,7 +122,7 @@ import Testing
     @Test func documentsThatFailAlreadyAndThatTheLedgerShowsTakeNoRoomAtAll() async throws {
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
-            // The ledger alone is over the limit.
+            // The ledger alone has more documents than the limit allows.
             try await BudgetCase.unsync(Array(0..<50), in: test)
             let run = try await BudgetCase.run(test)
             #expect(run.exitCode == 75, "\(run.errors)")

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The unsync budget, end to end: the number of unsynced documents always stays below the limit.
+/// Tests the unsync budget with whole runs: the number of unsynced documents always stays below the limit.
 @Suite struct BudgetTests {
     @Test func aJobThatTheHeadroomHasNoRoomForIsRefusedWithTheNumbers() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
@@ -47,8 +47,8 @@ import Testing
     @Test func documentsThatTheLedgerShowsAreNotCountedTwice() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
-            // The ledger now shows the documents that were pending. The sum of both is the same, so there is no more
-            // room.
+            // The ledger now has the 79 documents that were pending. The sum of ledger and pending is still 99, so
+            // there is no more room.
             try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             let again = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(again.exitCode == 75)

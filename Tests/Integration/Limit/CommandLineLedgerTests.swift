@@ -4,7 +4,8 @@ import Testing
 
 /// How the ledger of unsynced documents and the limit affect the deploy verdict of a check.
 @Suite struct CommandLineLedgerTests {
-    /// Runs a test with three failing documents, two of which the app's ledger records, and one that might fail.
+    /// Runs a test with three failing documents, two of which are in the app's ledger, and one that might fail.
+    ///
     /// - Parameter body: receives a function that runs a check with further flags.
     private func withApp(_ body: (@escaping ([String]) async throws -> ProgramRun) async throws -> Void)
         async throws
@@ -87,9 +88,9 @@ import Testing
         }
     }
 
-    /// If the ledger records all failing documents already, they are still findings.
+    /// Failing documents are findings even if the ledger already has all of them.
     ///
-    /// The headline, the severity, the JSON and the exit code agree on that.
+    /// The headline, the severity, the JSON and the exit code all show that.
     @Test(arguments: [[], ["--strict"]]) func documentsThatTheLedgerRecordsAlreadyAreFindings(
         _ flags: [String]
     ) async throws {

@@ -6,15 +6,15 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The limit is never reached, although the ledger shows unsynced documents seconds late.
+/// The number of unsynced documents stays below the limit, although the ledger shows each of them seconds late.
 @Suite(.serialized) struct LedgerSimulatorTests {
     private static let documents = TestScale.pick(2_000, full: 10_000, torture: 50_000)
     private static let limit = TestScale.pick(200, full: 500, torture: 1_000)
     private static let lag = Duration.seconds(TestScale.pick(2, full: 3, torture: 5))
-    /// The ledger lag that the job file states.
+    /// The ledger lag that the job file states: ten seconds more than the real lag.
     ///
-    /// If the ledger is later than stated, the limit may be exceeded. The tests therefore let the simulated ledger
-    /// catch up between runs, and state ten seconds more than its lag.
+    /// If the real lag were longer than stated, a run could exceed the limit. For the same reason, the tests wait for
+    /// the simulated ledger between runs.
     private static let reported = lag + .seconds(10)
     private static let ceiling = limit - limit / 10
 
@@ -58,7 +58,7 @@ import Testing
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
             try await ledger.catchUp()
             #expect(ledger.highest == Self.ceiling - 1)
-            // The ledger now shows the documents that were pending, so there is still no more room.
+            // The ledger now has the documents that were pending, so there is still no more room.
             #expect(try await test.backfill(flags: flags).exitCode == 75)
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
 

@@ -4,9 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The ledger entries of an app are added up, in whichever collections they are and even if a document has several.
+/// All ledger entries of an app are added up, even if they are in several collections or several are of one document.
 ///
-/// This holds for `check`, `backfill` and `unsynced`.
+/// This is tested for `check`, `backfill` and `unsynced`.
 @Suite struct LedgerSumTests {
     private static let app = ObjectID(high: 0x64f1_c0de_5ea5_1de5, low: 0xca1a_b1e0)
     private static let shared = Namespace(database: "__realm_sync", collection: "unsynced_documents")
@@ -59,11 +59,11 @@ import Testing
         }
     }
 
-    /// 600 entries in the ledger of all apps and 600 in the app's own database are 1,200, so sync has stopped.
+    /// The ledger of all apps and the app's own database have 600 entries each: 1,200 together, so sync has stopped.
     @Test func bothLayoutsAreOneSum() async throws {
         try await withLedgers { test, insert in
             try await insert(Self.shared, Self.entries(100..<700, of: test) { .integer($0) })
-            // An entry in the app's own database need not name the app, and may state its id as text.
+            // An entry in the app's own database may lack the app's id, or state the document's id as text.
             try await insert(Self.own, Self.entries(700..<1_000, of: test, app: .null) { .integer($0) })
             try await insert(
                 Self.own, Self.entries(1_000..<1_300, of: test, app: .string("\(Self.app)")) { .integer($0) })
@@ -86,7 +86,7 @@ import Testing
                 "\(unsynced.output)")
             #expect(
                 unsynced.output.contains(
-                    "app \(Self.app) in \(Self.shared) and \(Self.own): 1,200 documents, 1,200 entries, headroom -201\n"
+                    "app \(Self.app) (\(Self.shared) and \(Self.own)): 1,200 documents, 1,200 entries, headroom -201\n"
                 ))
             let explained = try await run(
                 "unsynced", test.folder.appending("active.json").string, "--collection",
@@ -102,7 +102,7 @@ import Testing
 
     /// 600 documents have two entries each.
     ///
-    /// The number of entries decides, and a note says so.
+    /// The entries count, not the documents, and a note says so.
     @Test func documentsRecordedTwiceAreWarnedOf() async throws {
         let warning = "the ledger has 1200 entries for 600 documents"
         try await withLedgers { test, insert in
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// A check counts the entries of the app that the schema names; if the ledger has none, those of another app.
+    /// A check counts the entries of the app that the schema names, or those of another app if that app has none.
     @Test func theSchemaNamesTheApp() async throws {
         try await withLedgers { test, insert in
             try await insert(Self.shared, Self.entries(0..<20, of: test) { .integer($0) })

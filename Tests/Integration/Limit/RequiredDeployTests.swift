@@ -58,7 +58,7 @@ import Testing
             #expect(try await converted(test) == 20)
             #expect(try await test.state.count("harm", [:]) == 0)
             #expect(try await test.state.count("jobs", ["control.deployed.at": ["$type": "date"]]) == 1)
-            // The deploy was recorded by the run before, so `--deployed` is not needed again.
+            // The previous run has recorded the deploy, so the flag `--deployed` is not needed again.
             #expect(try await run(file, test: test).exitCode == 0)
         }
     }

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Documents that the sync translator has locked are never written while they are locked.
+/// The program never writes a document while the sync translator has locked it.
 @Suite struct SyncLockTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -82,9 +82,11 @@ import Testing
         }
     }
 
-    /// A document that a client-side step skipped still needs the job, but the run does not wait for it.
+    /// A client-side step has skipped a document, which therefore still needs the job.
     ///
-    /// While the run waits for a locked document, it does not survey the collection again and again.
+    /// The run does not wait for it.
+    ///
+    /// The run waits only for a locked document, and does not survey the collection repeatedly in the meantime.
     @Test func lockedDocumentsAreWaitedForAlthoughAnotherWasSkipped() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) {
@@ -110,7 +112,8 @@ import Testing
         try await withPeople { test in
             let run = try await test.backfill("job", "--lock-wait", "3s", "--unset-locks") { _ in
                 try await waitUntil("the others are written") { try await unwritten(test) == [10, 20] }
-                // The pass is over and the wait has begun, so a lock that changes now belongs to a new transaction.
+                // The pass has ended and the run waits for the locks. A lock that changes now belongs to a new
+                // transaction.
                 try await waitUntil("the locks are waited for") { try await test.checkpoint()?.upper == nil }
                 try await Task.sleep(for: .seconds(1))
                 try await test.database.run([

@@ -19,10 +19,11 @@ enum ThrottleCase {
         }
     }
 
-    /// Runs the job, which a throttle reason holds until `release` removes the reason, and then to its end.
+    /// Runs the job to its end, and calls `release` while a throttle reason makes the run wait.
     ///
     /// While the run waits, it changes nothing, keeps its lease, and records the reason in the state database.
-    /// - Parameter isSteady: whether the reason holds all the time, so that the run must not write a chunk.
+    ///
+    /// - Parameter isSteady: whether the reason lasts until `release`, so that the run must not write a chunk before.
     @discardableResult
     static func expectWait(
         _ brake: String, _ metric: String, _ test: BackfillCase, lease: String = "4s", isSteady: Bool = true,
@@ -51,8 +52,9 @@ enum ThrottleCase {
         return run
     }
 
-    /// Waits until a throttle reason holds the job's run.
-    /// - Parameter program: the process of the run; if it ends, the wait fails.
+    /// Waits until the job's run waits for a throttle reason.
+    ///
+    /// - Parameter program: the process of the run; if the process ends, this function throws an error.
     static func waitForThrottle(_ brake: String, _ test: BackfillCase, unless program: LiveProgram? = nil) async throws
     {
         try await waitUntil("the run waits for \(brake)") {

@@ -4,9 +4,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The throttle rules for the server's health.
-///
-/// Each test brings a server into the state that a rule waits for.
+/// Tests the throttle rules for the server's health, each on a server in the state that makes a run wait.
 @Suite(.serialized) struct ThrottleServerTests {
     /// A user loses the right to read the server metrics during a run, which counts as a failed reading.
     @Test func aRunWhoseUserCanNoLongerReadMetricsWaits() async throws {
@@ -48,8 +46,8 @@ import Testing
 
     @Test func anOplogThatReachesBackTooLittle() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
-        // The job must be slow, because the runner reads the oplog again only after the job has written a hundredth of
-        // it.
+        // The job must be slow: its runner reads the oplog window again only after a hundredth of the oplog has been
+        // written.
         try await ThrottleCase.withPeople(on: mongod, limits: "oplog: 1h, nice: 10", chunk: 1) { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
             try await test.database.fill("more", count: 200) { ["_id": .integer($0), "text": text] }
@@ -75,8 +73,8 @@ import Testing
                         try await test.database.fill("more", count: 5_000) { _ in ["text": text] }
                     }
                 }
-                // The job is short, so it begins only after the cache is dirty. The server cleans the cache by itself
-                // now and then, so the throttle does not hold the job all the time.
+                // The job is short, so the test starts it only after the cache is dirty. The server itself cleans the
+                // cache now and then, so the throttle reason is not there all the time.
                 try await waitUntil("the cache is dirty") {
                     let status = try await mongod.admin(["serverStatus": 1, "repl": 0, "metrics": 0])
                     let cache = status["wiredTiger"]?.document?["cache"]?.document
@@ -97,8 +95,8 @@ import Testing
         let mongod = try await Mongod.start(.replicaSet, ["--wiredTigerCacheSizeGB", "0.25"])
         try await ThrottleCase.withPeople(on: mongod, limits: "cache: {used: 2%}") { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
-            // The text is in three collections, because a page of 10 MB, the most that a page can hold, is evicted at
-            // once.
+            // The text is in three collections: in a single one, it would fill a page of 10 MB, and the server evicts a
+            // page of that size at once.
             for name in ["more", "and more", "and again"] {
                 try await test.database.fill(name, count: 600) { ["_id": .integer($0), "text": text] }
             }

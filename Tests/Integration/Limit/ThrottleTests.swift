@@ -3,9 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The throttle rules that need no server of their own.
-///
-/// Each holds a run, reports why, and releases it.
+/// Tests the throttle rules that work on a shared server: each makes a run wait, reports the reason, and ends the wait.
 @Suite struct ThrottleTests {
     @Test func aPauseWindowHoldsUntilItIsTakenOff() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 Europe/Madrid""#) {

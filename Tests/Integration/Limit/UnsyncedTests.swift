@@ -18,8 +18,8 @@ import Testing
             #expect(
                 run.output.hasPrefix(
                     "7 documents are unsynced in 9 entries in the fullest of 2 apps: headroom 90 of 100.\n"))
-            #expect(run.output.contains("app mine in \(name).ledger: 7 documents, 9 entries, headroom 90\n"))
-            #expect(run.output.contains("app other in \(name).ledger: 1 document, 1 entry, headroom 98\n"))
+            #expect(run.output.contains("app mine (\(name).ledger): 7 documents, 9 entries, headroom 90\n"))
+            #expect(run.output.contains("app other (\(name).ledger): 1 document, 1 entry, headroom 98\n"))
             let rows = run.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
             #expect(rows.contains(["\(name).person", "5", "6", #""invalid"#, #"schema""#]))
             #expect(rows.contains(["\(name).thing", "2", "2", #""invalid"#, #"schema""#]))
@@ -62,11 +62,12 @@ import Testing
             #expect(try await test.unsynced(["--ledger", "DB.ledger"]).exitCode == 1)
             let full = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger", "--limit", "2"])
             #expect(full.exitCode == 1)
-            #expect(full.output.hasPrefix("Sync has stopped: 2 documents are unsynced, and the limit is 2.\n"))
+            #expect(full.output.hasPrefix("Sync has stopped: 2 documents are unsynced, and the limit is 2. "))
         }
     }
 
-    /// The ledger may record an ObjectId as text of its hex digits, and a text of 24 hex digits as an ObjectId.
+    /// The ledger may store an `_id` that is an ObjectId as text, and an `_id` that is a text of 24 hex digits as an
+    /// ObjectId.
     @Test func idsAreFoundInBothSpellings() async throws {
         let id = ObjectID(high: 0x64f1_c0de_5ea5_1de5, low: 0xca1a_b1e0)
         let schema = #"""
@@ -112,7 +113,7 @@ import Testing
                 _ = try client.collection(ledger).insertMany(documents)
             }
             let run = try await test.unsynced(["--app", app])
-            #expect(run.output.contains("app \(app) in \(ledger): 2 documents, 2 entries"), "\(run.output)")
+            #expect(run.output.contains("app \(app) (\(ledger)): 2 documents, 2 entries"), "\(run.output)")
             let check = try await Program.run(
                 try test.folder.check(test.database, on: test.mongod).filter { $0 != "--ledger" && $0 != "none" }
                     + ["--app", app])
@@ -128,7 +129,7 @@ import Testing
 
     @Test func aLedgerThatIsNamedAndNotThereIsRefused() async throws {
         try await with { test in
-            // A ledger that `--ledger` names must exist. Without the flag, no ledger need exist.
+            // A ledger that `--ledger` names must exist. Without the flag, the server need not have a ledger.
             let named = try await test.unsynced(["--ledger", "DB.nothing"])
             #expect(named.exitCode == 64)
             #expect(named.output == "")

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Each of these holds the run: no server, a slow server, a redirect, a slow command, and a killed command.
+    /// Each of these failures of a veto makes the run wait, too.
     @Test(arguments: [
         ("{http: \"http://127.0.0.1:1/\"}", "no answer (Failed to connect"),
         ("{http: \"http://127.0.0.1:PORT/slow\", timeout: 300ms}", "no answer ("),
@@ -70,9 +70,9 @@ import Testing
         }
     }
 
-    /// The lease is kept although an answer takes longer than the lease.
+    /// The runner keeps its lease while it waits for an answer that takes longer than the lease.
     ///
-    /// A signal ends the run before the answer comes.
+    /// A signal ends the run before the answer arrives.
     @Test func theLeaseIsKeptWhileAnAnswerIsWaitedFor() async throws {
         try await withPeople("{command: \"touch FOLDER/asked; sleep 60\", timeout: 60s}") { test in
             let run = try await test.backfill(flags: ["--lease-ttl", "1s"]) { program in
@@ -90,7 +90,8 @@ import Testing
         }
     }
 
-    /// Processes that a veto command started are ended with it, even if they ignore SIGTERM.
+    /// When a veto command ends, the program also ends the processes that the command started, even if they ignore
+    /// SIGTERM.
     @Test(arguments: ["exit 0", "sleep 600", "kill -9 $$"])
     func theProcessesThatACommandStartsEndWithIt(_ end: String) async throws {
         let script = """

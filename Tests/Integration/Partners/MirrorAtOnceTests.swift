@@ -6,8 +6,9 @@ import Testing
 
 /// Changes that clients make in one transaction over both sides, or in one large command, are all carried over.
 @Suite(.fencedDeletes) struct MirrorAtOnceTests {
-    /// A client writes both sides in one transaction: some pairs on one side only, and pair 3 on both, which is a
-    /// conflict.
+    /// A client writes both sides in one transaction: most pairs on one side only, but pair 3 on both sides.
+    ///
+    /// The change of pair 3 is a conflict.
     @Test func aTransactionOverBothSidesGoesOver() async throws {
         try await PartnerCase.withCopy { test in
             let (tasks, partners) = (test.database.namespace("Task"), test.database.namespace("TaskV2"))

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Conflicts of documents that clients of both sides insert with the same new `_id`, and the lag that a mirror reports.
+/// Tests the lag that a mirror reports, and conflicts: clients of both sides insert documents with the same `_id`.
 @Suite(.fencedDeletes) struct MirrorConflictTests {
     private func original(_ number: Int) -> BSONDocument {
         ["_id": .objectID(PartnerCase.id(number)), "title": "original"]
@@ -30,8 +30,8 @@ import Testing
         }
     }
 
-    /// A client inserts a document into the partner after the mirror has not found it, and before the mirror inserts
-    /// it.
+    /// A client inserts a document into the partner just after the mirror found it missing, and before the mirror
+    /// inserts it.
     @Test func anInsertWhileTheMirrorInsertsTheSameIsAConflict() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.fill("Task", [original(50), original(51)])
@@ -89,8 +89,8 @@ import Testing
                 guard case .date(let now)? = try await test.mongod.admin(["hello": 1])["localTime"] else { return 0 }
                 return now
             }
-            // The changes are more than the mirror handles at once, so a part of them waits while the mirror
-            // is stopped.
+            // These are more changes than the mirror handles at once, so some of them still wait when the mirror is
+            // stopped.
             try await test.database.fill("Task", count: 1_500) { original(1_000 + $0) }
             let changed = try await now()
             let run = try await test.run(
@@ -104,7 +104,7 @@ import Testing
                 try await waitUntil("it has told its lag") {
                     reported = lag(test)
                     if reported == before { reported = nil }
-                    // A write that took too long is tried again in halves, and stops again before the mirror has
+                    // A write that took too long is retried in halves. The mirror then stops again before it has
                     // reported anything.
                     if reported == nil, try program.isStopped { program.send(SIGCONT) }
                     return reported != nil || program.hasEnded

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Clients write on both sides while the mirror is killed and primaries change.
+/// Clients write on both sides while mirrors are killed and primaries change.
 ///
 /// No change is lost, carried over twice, or carried back.
 @Suite(.fencedDeletes) struct MirrorLoadTests {
@@ -59,8 +59,8 @@ import Testing
                             if !second.hasEnded { second.send(SIGKILL) }
                             kills += 2
                         }
-                        // The lease of a mirror may have ended by the clock of a new primary. The mirror then gives it
-                        // up and says so.
+                        // By the clock of a new primary, the mirror's lease may have ended. The mirror then ends with
+                        // that reason.
                         #expect(other.wasKilled || other.exitCode == 76, "\(other.errors)")
                     }
                     #expect(run.wasKilled || run.exitCode == 76, "\(run.errors)")
@@ -96,7 +96,7 @@ import Testing
         return model
     }
 
-    /// Waits until clients have made this many more writes, or the program has ended.
+    /// Waits until clients have made this many further writes, or until the program has ended.
     private static func wait(
         for writes: Int, of model: MirrorWorkload.Model, or program: LiveProgram
     ) async throws {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// If the oplog or the state database lost the mirror's position, the mirror says so, and no client's write is lost.
+/// The oplog or the state database loses the mirror's position: the mirror reports that, and no client's write is lost.
 @Suite(.fencedDeletes) struct MirrorLostPlaceTests {
     private func change(_ test: PartnerCase) async throws {
         try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "original"]])
@@ -52,8 +52,9 @@ import Testing
         }
     }
 
-    /// The mirror is killed after it carried over half of the changes, and then a collection of the state database is
-    /// lost.
+    /// The mirror is killed after it carried over half of the changes.
+    ///
+    /// Then a collection of the state database is dropped.
     @Test(arguments: ["carried", "unmirrored", "jobs"])
     func aStateDatabaseThatLostACollectionCostsNoChange(_ collection: String) async throws {
         try await PartnerCase.withCopy { test in

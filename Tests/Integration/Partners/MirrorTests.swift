@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The changes that a mirror carries over, and those that it does not.
+/// Tests which changes a mirror carries over, and which it does not.
 @Suite(.fencedDeletes) struct MirrorTests {
     private func report(_ run: ProgramRun) throws -> BSONDocument {
         try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
@@ -42,9 +42,11 @@ import Testing
         }
     }
 
-    /// A mirror is killed before its second write, and the next one recognizes the first write as a mirror's own.
+    /// A mirror is killed before its second write.
     ///
-    /// It does so although that write is newer than the client's change that is still to be carried over.
+    /// The next mirror recognizes the first write as a mirror's own.
+    ///
+    /// That write is newer than a client's change that the next mirror still has to carry over.
     @Test func aMirrorThatDiesBeforeAWriteKnowsTheOneBefore() async throws {
         try await PartnerCase.withCopy(count: 40) { test in
             try await test.database.update("Task", PartnerCase.source(2), ["$set": ["title": "first"]])
@@ -191,7 +193,7 @@ import Testing
         }
     }
 
-    /// The change stream of one side opens late, while the mirror already records how far behind it is.
+    /// The change stream of one side opens late, but the mirror already records its lag, which must not be years.
     @Test func aMirrorThatBeginsDoesNotLagByYears() async throws {
         try await PartnerCase.withCopy { test in
             let appName = "opens-late-\(test.database.name)"

@@ -9,11 +9,11 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Returns the lines of the job file after the names of the partner and its collections.
     let job: @Sendable (PartnerCase) throws -> String
-    /// Returns the `_id` of a document by its number, on a side: 0 is the original, and 1 the partner.
+    /// Returns the `_id` of a document, by the document's number and its side: 0 is the original, and 1 the partner.
     let id: @Sendable (Int, Int) -> BSONValue
-    /// Returns the update that gives a document, by its number and on a side, a new text.
+    /// Returns the update that sets a document's text, by the document's number, its side, and the new text.
     let update: @Sendable (Int, Int, String) -> BSONValue
-    /// Returns the document of the original with a number.
+    /// Returns the original's document with this number.
     let original: @Sendable (Int) -> BSONDocument
 
     static let collections = ["Task", "TaskV2"]
@@ -49,7 +49,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         return try await test.run("init")
     }
 
-    /// The clients' last write to each document, and the numbers of their writes.
+    /// A record of the clients' last write to each document, and of the numbers of writes.
     final class Model: Sendable {
         private struct State {
             var titles: [Int: String?] = [:]
@@ -59,14 +59,13 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         }
 
         private let state = Mutex(State())
-        /// The text that a client last wrote to each document, by the document's number; `nil` if the client deleted
-        /// it.
+        /// The text that a client last wrote to each document, by the document's number; `nil` after a deletion.
         ///
-        /// For a document that clients of both sides write, the other side may have a later text.
+        /// If clients of both sides write a document, the other side may have a later text.
         var titles: [Int: String?] { state.withLock { $0.titles } }
         /// The number of writes of all clients.
         var writes: Int { state.withLock { $0.writes } }
-        /// How many of the changes that `relay` made a mirror has carried over.
+        /// The number of changes by `relay` that a mirror has carried over.
         var relayed: Int { state.withLock { $0.relayed } }
         fileprivate func wasRelayed() { state.withLock { $0.relayed += 1 } }
         var isStopped: Bool { state.withLock { $0.stopped } }
@@ -82,17 +81,18 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
     /// Whether clients of both sides write the document with this number.
     static func isShared(_ number: Int) -> Bool { number % 50 < 2 }
 
-    /// The values that clients write; they are few, so that a write often repeats the mirror's or restores an earlier
-    /// value.
+    /// The few values that clients write.
+    ///
+    /// A client's write therefore often has the same value as the mirror's, or restores an earlier value.
     static let texts = ["on", "off", "new"]
 
     /// Returns the name of the field that holds the text on a side.
     private static func field(_ side: Int) -> String { side == 0 ? "title" : "name" }
 
-    /// Writes a document on one side, waits until a mirror has carried that over, writes it on the other side, and so
-    /// on.
+    /// Writes a document alternately on both sides; before each write, waits until a mirror has carried over the last
+    /// one.
     ///
-    /// There is always a single write to carry over, so none may be lost or be a conflict.
+    /// There is never more than one write to carry over, so none may be lost or become a conflict.
     func relay(_ number: Int, in test: PartnerCase, _ model: Model) async throws {
         var side = 0
         while !model.isStopped {
@@ -124,9 +124,10 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         return text
     }
 
-    /// Writes to even documents on the original's side, or to odd ones on the partner's, until the model is stopped.
+    /// Writes documents with even numbers on the original's side, or those with odd numbers on the partner's, until the
+    /// model is stopped.
     ///
-    /// A few of the documents are also written on the other side.
+    /// It also writes a few of the documents on the other side.
     func write(_ side: Int, of count: Int, to test: PartnerCase, _ model: Model) async throws {
         while !model.isStopped {
             for _ in 0..<8 {
@@ -155,7 +156,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Repeats a client's write until it succeeds, because the server refuses it or does not reply during an election.
+    /// Repeats a client's write until it succeeds, because it may fail during an election.
     static func surely(_ write: () async throws -> Void) async throws {
         let end = ContinuousClock.now + .seconds(120)
         while true {

@@ -15,8 +15,8 @@ struct PartnerCase: Sendable {
     var uri: String { mongod.uri(appName: appName) }
     var appName: String { "\(database.name)_partner" }
 
-    /// The example of the documentation: the type of the `_id` changes, one field is renamed, and others change their
-    /// types.
+    /// The example of the documentation: it changes the type of `_id`, renames a field, and changes the types of
+    /// others.
     static let documented = """
         id: {from: objectId, to: string}
         forward:
@@ -96,7 +96,7 @@ struct PartnerCase: Sendable {
     /// Returns the partner's documents in the order of their `_id`s.
     func partners() async throws -> [BSONDocument] { try await database.documents("TaskV2") }
 
-    /// Ends the lease of a killed runner, so that the next one need not wait for it.
+    /// Ends the lease of a killed runner, so that the next runner need not wait.
     func endLease() async throws {
         try await state.endDeadTransactions()
         try await state.run([

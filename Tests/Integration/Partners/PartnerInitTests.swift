@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `partner init`: its result, its refusals, and that a kill loses nothing.
+/// Tests the result and the refusals of `partner init`, and that it can be killed at any moment without loss.
 @Suite struct PartnerInitTests {
     @Test func everyDocumentIsThereInItsNewShape() async throws {
         try await Mongod.shared.withPartner { test in
@@ -79,7 +79,7 @@ import Testing
 
     @Test func aUniqueIndexThatWouldBreakIsFoundBeforehand() async throws {
         try await Mongod.shared.withPartner { test in
-            // The forward step makes both codes "a".
+            // The forward step converts the codes to lower case, so both become "a".
             try test.job(
                 """
                 forward: [expression: {field: code, value: {$toLower: "$code"}, when: {$ne: ["$code", null]}}]

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The job that `partner plan` makes from two schemas, and the commands that retire the original.
+/// Tests the job that `partner plan` writes from two schemas, and the commands that retire the original.
 @Suite(.fencedDeletes) struct PartnerSteeringTests {
     private static let old = """
         { "title": "Task", "bsonType": "object", "required": ["_id", "title"], "properties": {
@@ -48,7 +48,7 @@ import Testing
                 test.state.name,
             ])
             let target = "\(test.database.name).TaskV2"
-            // A partner without a mirror serves no change.
+            // Without a running mirror, the partner does not serve the change.
             let reported = check.output + check.errors
             #expect(
                 reported.contains("the partner \(target)") && reported.contains("serves no change yet"), "\(reported)")
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// The cutover carries over the last changes, and refuses because one of them cannot be carried over.
+    /// The cutover tries to carry over the last changes, and is refused because one of them cannot be carried over.
     @Test func aCutoverIsRefusedForADocumentThatCannotGoOver() async throws {
         try await PartnerCase.withVerified { test in
             try await test.database.update(

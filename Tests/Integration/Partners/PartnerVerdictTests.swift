@@ -17,8 +17,10 @@ import Testing
         """
     }
 
-    /// The newer schemas: with the partner's schema added to the original's, or with the original's schema changed in
-    /// place.
+    /// The newer schemas.
+    ///
+    /// In `additional`, the partner's schema is added to the original's. In `changed`, the original's schema is changed
+    /// in place.
     private enum Next: String {
         case additional, changed
         /// The original's schema is changed in place, also in its tags, which the partner's steps do not mention.
@@ -50,7 +52,7 @@ import Testing
         }
     }
 
-    /// Runs `body` while a mirror runs, after the mirror has caught up.
+    /// Starts a mirror, and runs `body` after the mirror has caught up.
     private func mirroring(_ test: PartnerCase, _ body: () async throws -> Void) async throws {
         let run = try await test.run("mirror") { program in
             try await waitUntil("the mirror has caught up, or is dead") {
@@ -106,8 +108,9 @@ import Testing
         }
     }
 
-    /// The partner was verified and `mirror --once` has run, but no mirror carries over the changes that clients make
-    /// later.
+    /// The partner was verified and `mirror --once` has run, but no mirror runs now.
+    ///
+    /// Later changes of clients would not be carried over.
     @Test(arguments: verdicts) func aPartnerWithoutAMirrorIsNotSafeToDeploy(_ command: String) async throws {
         try await withPartner { test in
             try await verify(test)

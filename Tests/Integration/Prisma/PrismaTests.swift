@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that the way from one Prisma schema to the next one ends with documents that the newer client reads.
+/// Tests that the jobs from one Prisma schema to the next make documents that the newer client can read.
 @Suite struct PrismaTests {
     @Test(arguments: PrismaCase.names) func theJobsMakeEveryDocumentReadable(_ name: String) async throws {
         try await PrismaCase.with(name) { prisma in
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// The steps before the deploy leave every document readable for clients of the older schema.
+    /// After the steps before the deploy, clients of the older schema can still read every document.
     @Test(arguments: PrismaCase.names) func theJobsBeforeTheDeployBreakNoOlderClient(_ name: String) async throws {
         try await PrismaCase.with(name) { prisma in
             func failing() async throws -> Set<String> {

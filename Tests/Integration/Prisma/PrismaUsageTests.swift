@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Tests what the commands say about a Prisma schema that they cannot use, or not in this way.
+/// Tests the errors for a Prisma schema that a command cannot use, or cannot use with the given flags.
 @Suite struct PrismaUsageTests {
     private static let schema = """
         datasource db {
@@ -33,7 +33,9 @@ import Testing
         #expect(run.errors.contains("no database (give --database NAME, or a connection string"), "\(run.errors)")
     }
 
-    /// With a connection string `diff` counts documents of the server, which does not exist; `lint` needs no server.
+    /// With a connection string, `diff` counts documents on the server and fails, because there is no server.
+    ///
+    /// `lint` needs none.
     @Test(
         arguments: [
             (["lint", "schema.prisma", "--database", "app"], 0),

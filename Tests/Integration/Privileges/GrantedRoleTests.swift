@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The role that `grants` prints is enough for its command, and each of its actions is necessary.
+/// Tests that the role which `grants` prints is enough for its command, and that the command needs each of its actions.
 @Suite struct GrantedRoleTests {
     /// The privileges of a role without one action on one resource, and the action that was left out.
     struct Lacking: Sendable {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// The role with the optional privileges is enough, too, and the command then gives up no guarantee.
+    /// The role with the optional privileges is enough, too, and with it, the command gives all of its guarantees.
     @Test(
         .fencedDeletes,
         arguments: RoleCase.commands.filter { ["check", "backfill", "watch"].contains($0.arguments[0]) })

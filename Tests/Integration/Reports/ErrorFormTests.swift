@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// If a command writes its results as JSON, an error is one line of JSON on standard error that fits the error schema.
+/// Tests errors of commands that write JSON: one line of JSON on standard error, which fits the schema of errors.
 @Suite struct ErrorFormTests {
     @Test(arguments: [
         (["lint", "nowhere", "-o", "json"], 65, "bad_input", "nowhere"),
@@ -37,7 +37,7 @@ import Testing
         let run = try await Program.run(["lint", "nowhere"] + form, in: folder.path)
         #expect(run.exitCode == 65)
         #expect(run.errors.hasPrefix("shipshape: nowhere: "))
-        // The report file that the run had begun is removed.
+        // The program removes the report file that the run had begun.
         #expect(folder.names == [])
     }
 }
@@ -78,6 +78,17 @@ import Testing
                     (["backfill", "job.yml", "--dry-run"] + state, "forms"),
                     (["backfill", "job.yml", "--yes"] + state, "forms"),
                     (["undo", "forms", "--dry-run"] + state, "forms"),
+                    (["status", "--uri", uri, "--state-database", states.name], "forms"),
+                    (["migrate", ".", "--status", "--uri", uri, "--state-database", states.name], "pending"),
+                    (
+                        ["watch", "person.json", "--collection", namespace, "--once", "--uri", uri]
+                            + ["--state-database", states.name], "unsynced"
+                    ),
+                    (
+                        ["models", "person.json", "--collection", namespace, "--language", "swift", "--out", "code"]
+                            + ["--force"], "swift"
+                    ),
+                    (["config"], "state-database"),
                 ]
                 for (arguments, says) in commands {
                     for form in Self.forms {

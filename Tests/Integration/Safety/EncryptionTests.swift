@@ -7,12 +7,14 @@ import Testing
 
 /// Encrypted connections: if a server or client cannot prove its identity, the error names the reason and a remedy.
 @Suite struct EncryptionTests {
-    /// The timeout affects only refused connections.
+    /// The command to connect with.
     ///
-    /// It is long enough for a TLS handshake on a busy machine.
+    /// The timeout only delays refusals, and is long enough for a TLS handshake on a busy machine.
     private static let command = ["unsynced", "--connect-timeout", "8s"]
 
-    /// Runs a test on a server with TLS: a standalone server in the mode `requireTLS`, else one that requires a login.
+    /// Runs a test on a server with TLS.
+    ///
+    /// In the mode `requireTLS`, it is a standalone server. In any other mode, it requires a login.
     private func withServer(
         mode: String = "preferTLS", _ body: (Mongod, Certificates) async throws -> Void
     ) async throws {
@@ -95,9 +97,9 @@ import Testing
         }
     }
 
-    /// The servers are `openssl s_server`, which only presents a certificate.
+    /// The program refuses a server's bad certificate during the handshake.
     ///
-    /// The program refuses it in the handshake.
+    /// The servers are `openssl s_server`, which only presents the certificate.
     @Test(arguments: [
         ("misnamed", "IP address mismatch"), ("expired", "certificate has expired"),
         ("foreign", "unable to get local issuer certificate"),

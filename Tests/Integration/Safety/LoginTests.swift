@@ -8,7 +8,7 @@ import Testing
 
 /// Missing settings of logins and encryption, and settings that can never work, are reported before any connection.
 @Suite struct LoginTests {
-    /// An address on which no server listens: a program that connects to it ends with exit code 69.
+    /// An address on which no server listens; a program that tries to connect to it ends with exit code 69.
     private static let nowhere = "127.0.0.1:1"
 
     @Test(arguments: [
@@ -116,7 +116,7 @@ import Testing
             "--uri", "mongodb://127.0.0.1:1/?nosuch=1&serverSelectionTimeoutMS=100",
         ])
         #expect(run.exitCode == 69)
-        // An option may be the end of a password that was not escaped, so the warning does not show its name.
+        // An unknown option may be the rest of a password that was not escaped, so the warning does not show its name.
         #expect(run.errors.contains(#"warning: Unsupported URI option "…": it is ignored"#), "\(run.errors)")
         #expect(run.errors.contains("warning: Unsupported compressor: 'lzma': it is ignored"), "\(run.errors)")
     }

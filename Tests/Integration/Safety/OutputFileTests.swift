@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// While the program waits for the reader of a pipe, another user replaces the pipe with a link or a file.
+    /// While the program waits for a reader of a pipe, another user replaces the pipe by a link or a file.
     @Test(.timeLimit(.minutes(10)), arguments: [true, false])
     func aFileThatReplacesAPipeIsNotWritten(_ isLink: Bool) async throws {
         try await withFolder { folder in
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    /// A report in the folder of the schemas, such as a nightly one, may replace an earlier report.
+    /// A new report may replace an earlier one in the folder of the schemas.
     @Test func aReportMayReplaceTheReportOfYesterday() async throws {
         try await withFolder { folder in
             for _ in 0..<2 {

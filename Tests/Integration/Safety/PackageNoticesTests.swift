@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// The manifest also states exact versions of the dependencies of dependencies, so that clones build the same
+    /// The manifest states an exact version for indirect dependencies, too, so that every clone builds the same
     /// program.
     @Test func noDependencyFloats() throws {
         let manifest = try String(contentsOfFile: Repository.path("Package.swift").string, encoding: .utf8)

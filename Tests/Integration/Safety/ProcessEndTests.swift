@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// How the process ends, and that it leaves nothing in shared memory and prints no memory.
+/// Tests how the process ends: it leaves nothing in shared memory, and a crash prints nothing from its memory.
 @Suite struct ProcessEndTests {
     private static let waiting = ["status", "--uri", "mongodb://127.0.0.1:1/", "--connect-timeout", "30s"]
 
@@ -40,7 +40,7 @@ import Testing
 
     /// The process ends without the exit functions of libraries.
     ///
-    /// These would free memory that the threads which close connections still use.
+    /// They would free memory that other threads still use to close connections.
     @Test func noLibraryIsTornDownWhileConnectionsClose() async throws {
         let mongod = try await Mongod.shared
         let folder = try CommandLineFolder()

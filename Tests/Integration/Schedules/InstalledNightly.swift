@@ -10,7 +10,7 @@ struct InstalledNightly {
 
     /// Installs the check for cron.
     ///
-    /// Cron runs the command of the crontab with few environment variables except those that the crontab sets.
+    /// Cron runs the crontab's command with the variables that the crontab sets, and with few others.
     static func byCron(for database: TestDatabase, on mongod: Mongod) throws -> InstalledNightly {
         let crontab = try installed("jobs/cron/shipshape").split(separator: "\n").filter { !$0.hasPrefix("#") }
         let variables = crontab.filter { $0.contains("=") }.joined(separator: "\n")
@@ -21,7 +21,7 @@ struct InstalledNightly {
         return try InstalledNightly(for: database, on: mongod, shell: "\(variables)\nexport PATH\n\(fields[6])")
     }
 
-    /// Installs the check for systemd, which runs the service's `ExecStart` with the variables that systemd sets.
+    /// Installs the check for systemd, which runs the `ExecStart` of the service with the service's variables.
     static func bySystemd(for database: TestDatabase, on mongod: Mongod) throws -> InstalledNightly {
         let unit = try installed("jobs/systemd/shipshape-nightly.service")
         func value(_ key: String) throws -> Substring {
@@ -62,7 +62,7 @@ struct InstalledNightly {
             lines.joined(separator: "\n").replacing("$ROOT", with: root.path.string), to: "etc/shipshape/nightly.conf")
     }
 
-    /// Returns the text of a file of the repository, with the paths of an installation moved below `$ROOT`.
+    /// Returns the text of a file of the repository, in which the paths of an installation are below `$ROOT`.
     private static func installed(_ path: String) throws -> String {
         var text = try String(contentsOfFile: Repository.path(path).string, encoding: .utf8)
         for place in ["/etc/shipshape", "/var/lib/shipshape", "/usr/lib/shipshape"] {
@@ -77,7 +77,7 @@ struct InstalledNightly {
             #"exec env -i ROOT="$1" HOME="$1" /bin/sh -c "$2""#, [root.path.string, shell])
     }
 
-    /// Returns the names of the files that the check has stored and that end with a text, sorted.
+    /// Returns the names of the files that the check has stored and that have the given ending, sorted.
     func reports(_ ending: String) throws -> [String] {
         let folder = root.path.appending("var/lib/shipshape/nightly").string
         return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(ending) }.sorted()

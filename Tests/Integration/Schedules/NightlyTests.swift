@@ -4,11 +4,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The nightly check in `jobs/`, installed as the beginning of its file describes, does what is written there.
+/// Tests the nightly checks in `jobs/`, installed as the comment at the beginning of each file says.
 @Suite struct NightlyTests {
     private typealias Install = @Sendable (TestDatabase, Mongod) throws -> InstalledNightly
 
-    /// Runs the check in three nights: it reports a finding as new in one night, and as known in the next.
+    /// Runs the check on three nights: it reports a finding as new on one night, and as known on the next.
     private func nights(of install: Install) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
@@ -30,7 +30,7 @@ import Testing
 
             let again = try await nightly.run()
             #expect(again.exitCode == 1)
-            #expect(again.output.contains("\nNothing changed since the check of "), "\(again.output)")
+            #expect(again.output.contains("\nNote: Nothing changed since the check of "), "\(again.output)")
             // The history contains the checks of all three nights.
             #expect(try nightly.reports("").contains("history"))
             let history = nightly.root.path.appending("var/lib/shipshape/nightly/history").string

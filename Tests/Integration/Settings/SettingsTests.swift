@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A flag overrides its variable, which overrides an environment of `shipshape.yml`, which overrides the file itself.
+/// Tests the order of precedence of settings: a flag, a variable, an environment of `shipshape.yml`, the file itself.
 @Suite struct SettingsTests {
     private static let nowhere = "mongodb://127.0.0.1:1/"
 
@@ -16,7 +16,7 @@ import Testing
         return try await body(folder)
     }
 
-    /// Returns the value of a setting, its source, and where it was set, as far as `config` shows them.
+    /// Returns the value of a setting, the kind of its source, and the place where it was set, as `config` shows them.
     private func setting(
         _ name: String, _ flags: [String] = [], file: String?, variables: [Environment.Key: String?] = [:]
     ) async throws -> [String?] {

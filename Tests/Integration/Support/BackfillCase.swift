@@ -18,10 +18,12 @@ struct BackfillCase: Sendable {
     /// The connection string for the program.
     var uri: String { uri(appName: appName) }
 
-    /// Returns a connection string with another application name, for a program to distinguish from the first.
+    /// Returns the connection string with another application name, which distinguishes a second program from the
+    /// first.
     func uri(appName: String) -> String { mongod.uri(appName: appName) }
 
-    /// Waits until the program with an application name has asked for the lease.
+    /// Waits until the program with this application name has asked for the lease.
+    ///
     /// - Precondition: the profiler of the state database is on.
     func waitForLeaseAttempt(by appName: String) async throws {
         try await waitUntil("\(appName) asks for the lease") {
@@ -37,9 +39,10 @@ struct BackfillCase: Sendable {
         try file.closeAfter { _ = try file.writeAll(text.utf8) }
     }
 
-    /// Writes a job file over a collection of the database.
+    /// Writes a job file for a collection of the database.
+    ///
     /// - Parameters:
-    ///   - steps: one entry of the list `steps` each, as YAML.
+    ///   - steps: the entries of the list `steps`, as YAML.
     ///   - more: further top-level lines, such as `limits` and `schema`.
     func job(
         _ name: String = "job", on collection: String = "people", steps: [String], limits: String? = nil,
@@ -56,9 +59,9 @@ struct BackfillCase: Sendable {
 
     /// Runs `shipshape backfill` without a terminal.
     ///
-    /// Unless the flags contain `--lease-ttl`, the lease is long, because a write may take only a quarter of it, also
-    /// on a slow disk. If the runner is killed, the test then ends this lease. A runner that a fault stops has a short
-    /// lease instead, which ends by itself.
+    /// Unless the flags contain `--lease-ttl`, the lease is long, because each write must end within a quarter of it,
+    /// also on a slow disk. If the runner is killed, this function ends the lease. If the fault only stops the runner,
+    /// the lease is short and ends by itself.
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
@@ -81,8 +84,9 @@ struct BackfillCase: Sendable {
         return run
     }
 
-    /// Returns `--lease-ttl` with a long or a short time, or nothing if the flags contain `--lease-ttl`.
-    /// - Parameter fault: the fault of the run; if it stops the program, the time is short.
+    /// Returns the flag `--lease-ttl` with a long time; nothing if the flags contain `--lease-ttl`.
+    ///
+    /// - Parameter fault: the fault of the run; if it stops the program, the time is short instead.
     static func lease(unlessIn flags: [String], _ fault: String?) -> [String] {
         guard !flags.contains("--lease-ttl") else { return [] }
         let sleeps = fault.map { $0.hasSuffix(":stop") || $0.hasPrefix("before-write") && !$0.hasSuffix(":kill") }
@@ -107,7 +111,7 @@ struct BackfillCase: Sendable {
         try await state.documents("ranges", ["_id.job": .string(job)]).first.map(Checkpoint.init)
     }
 
-    /// Waits until no runner holds the job, so that no write of a killed one can arrive any more.
+    /// Waits until no runner holds the job, so that no further write of a killed runner can arrive.
     func waitForLeaseEnd() async throws {
         try await waitUntil("the lease is over") {
             try await state.count("ranges", ["$expr": ["$gt": ["$lease.end", "$$NOW"]]]) == 0
@@ -131,19 +135,19 @@ struct BackfillCase: Sendable {
         }
     }
 
-    /// Runs `body` while the server delays each `update` of the program, so that the run does not end before `body`
-    /// acts.
+    /// Runs `body` while the server delays each `update` of the program, so that the run lasts until `body` has acted.
     func slowly<R>(_ body: () async throws -> R) async throws -> R {
         var point = FailPoint("update", appName: appName)
         point.blockTime = .milliseconds(100)
         return try await mongod.failing(point, during: body)
     }
 
-    /// Runs `body` in the `during` of a run, while the server delays each `update` of the program.
+    /// Lets a stopped program continue, and runs `body` while the server delays each `update` of the program.
     ///
-    /// A program that runs after `body` is not delayed.
-    /// - Parameter program: a program that was stopped at its start. It resumes once the delay is set, which a server
-    ///   can do for only one test at a time.
+    /// The argument `during` of a run calls this function. A server can delay only one test's updates at a time, so the
+    /// program waits for its turn. After `body`, the delay ends.
+    ///
+    /// - Parameter program: a program that was stopped at its start.
     func slowly<R>(_ program: LiveProgram, _ body: () async throws -> R) async throws -> R {
         try await waitUntil("the program is held") { try program.isStopped }
         return try await slowly {
@@ -178,14 +182,13 @@ struct BackfillCase: Sendable {
             holder = document["lease"]?.document
         }
 
-        /// Whether the pass has written its first chunk and not its last one.
+        /// Whether the pass has written its first chunk but not its last one.
         var isInside: Bool { last != nil && upper != nil && last != upper }
     }
 }
 
 extension Mongod {
-    /// Returns the connection string with an application name, by which fail points and the profiler recognize the
-    /// client.
+    /// Returns the connection string with this application name, by which fail points and the profiler find the client.
     func uri(appName: String) -> String {
         uri + (uri.contains("?") ? "&" : uri.dropFirst(10).contains("/") ? "?" : "/?") + "appName=\(appName)"
     }

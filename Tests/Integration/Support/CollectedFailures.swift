@@ -3,7 +3,7 @@ import Checking
 import Scanning
 import Synchronization
 
-/// Collects the failing documents that a scan reports, as a reader of the `--failures` file would.
+/// A collector of the failing documents that a scan reports, like a reader of the `--failures` file.
 final class CollectedFailures: Sendable {
     private struct State {
         var failures: [IDBytes: [Violation]] = [:]

@@ -9,7 +9,7 @@ import Testing
 
 /// The demo app in a database of one test.
 struct DemoApp {
-    /// The number of documents in all collections together; in a torture run, as many as the demo itself has.
+    /// The number of documents in all collections together; a torture run uses as many as the demo itself.
     static let documents = TestScale.pick(10_000, full: 20_000, torture: DemoData.documentCount)
 
     let database: TestDatabase

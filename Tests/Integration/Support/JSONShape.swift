@@ -52,7 +52,7 @@ enum JSONValue: Hashable, Decodable {
 struct JSONShape {
     private let root: JSONValue
 
-    /// The keywords that `defects` evaluates, and the keywords that state no rule.
+    /// The keywords that `defects` evaluates, and the keywords that it can ignore because they state no rule.
     private static let keywords: Set = [
         "type", "const", "enum", "anyOf", "$ref", "properties", "required", "additionalProperties", "items",
         "$schema", "title", "description", "definitions",
@@ -64,7 +64,7 @@ struct JSONShape {
         root = try JSONValue(String(contentsOfFile: path, encoding: .utf8))
     }
 
-    /// Returns how a value differs from the schema, each difference with its path; returns nothing if the value fits.
+    /// Returns each difference of a value from the schema, with its path; empty if the value fits.
     func defects(of value: JSONValue) -> [String] { defects(of: value, by: root, at: "$") }
 
     private func defects(of value: JSONValue, by schema: JSONValue, at place: String) -> [String] {
@@ -89,7 +89,7 @@ struct JSONShape {
         }
         if let choices = rules["anyOf"]?.elements {
             let each = choices.map { self.defects(of: value, by: $0, at: place) }
-            // The alternative with the fewest defects is most likely the one that was meant.
+            // If no alternative fits, the differences from the most similar alternative are reported.
             if !each.contains([]) { defects += each.min { $0.count < $1.count } ?? [] }
         }
         if case .object(let members) = value {
@@ -111,7 +111,8 @@ struct JSONShape {
     /// The schemas that were read so far, by the names of their commands.
     private static let shapes = Mutex<[String: JSONShape]>([:])
 
-    /// Checks the JSON output of the program against the schema of its command, and JSON errors against that of errors.
+    /// Checks the program's JSON output against the schema of its command, and its JSON errors against the error
+    /// schema.
     static func check(_ run: ProgramRun, _ arguments: [String]) throws {
         for (text, isError) in [(run.output, false)] + run.errorLines.map({ (String($0), true) }) {
             guard text.hasPrefix("{"), !text.hasPrefix("{\"record\""), text.prefix(40).contains("\"schema_version\"")

@@ -1,6 +1,6 @@
 import BSON
 
-/// Documents that all differ: their `_id`s have every type, and their fields every state that the job distinguishes.
+/// Documents with `_id`s of every type, and with every kind of value that the steps of the job treat differently.
 enum KillDocuments {
     /// The steps of the job over these documents.
     static let steps = [

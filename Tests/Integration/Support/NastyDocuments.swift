@@ -1,6 +1,6 @@
 import BSON
 
-/// Documents that a query of the server, or a careless filter, may judge differently from the checker.
+/// Documents that a query on the server, or a careless filter, may judge differently from the checker.
 enum NastyDocuments {
     static let schemas = [
         """
@@ -54,10 +54,10 @@ enum NastyDocuments {
     private static let bodies: [[(String, BSONValue)]] = [
         [], [("a", 1)], [("a", [1])], [("a", [1, "x"])], [("a", [])], [("a", .null)], [("a", [.null])],
         [("a", .undefined)], [("a", .long(1))], [("a", 1.0)], [("a", .double(.nan))], [("a", "x")],
-        // Names that occur twice; the first or the second value has a type that the schema does not allow.
+        // Field names that occur twice. Either the first or the second value has a type that the schema does not allow.
         [("a", 1), ("a", "x")], [("a", "x"), ("a", 1)], [("a", 1), ("o", ["x": 1, "x": "y"])],
         [("a", 1), ("o", ["x": "y", "x": 1])], [("a", 1), ("b", "x"), ("b", 5)],
-        // Names that look like paths, operators or patterns, and the paths themselves.
+        // Field names that look like paths, operators or patterns, and fields that have such a path.
         [("a.b", 1)], [("a.b", "x")], [("a", ["b": 1])], [("a", ["b": "x"])], [("a", [["b": 1]])], [("$a", "x")],
         [("", "x")], [("a\n", 1)], [("a\n", "x")], [("A", 1)], [("é.*+(", "x")], [("é.*+(", 5)], [("éxx(", "x")],
         // Embedded objects and lists.
@@ -75,7 +75,7 @@ enum NastyDocuments {
     ]
 }
 
-/// Generates random documents, with mostly the fields that the schemas name.
+/// A generator of random documents, most of whose fields are named in the schemas.
 struct RandomDocuments {
     private var state: UInt64
 

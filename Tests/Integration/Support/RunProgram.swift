@@ -7,9 +7,9 @@ import Testing
 struct ProgramRun: Sendable {
     /// How the run ended: an exit code, or the signal that killed the program.
     let status: TerminationStatus
-    /// Standard output: the result.
+    /// The standard output of the run, with the result.
     let output: String
-    /// Standard error: progress, notices, errors.
+    /// The standard error of the run, with progress, notes and errors.
     let errors: String
 
     /// The exit code, or `nil` if a signal killed the program.
@@ -60,11 +60,12 @@ enum Program {
     }
 
     /// Runs the program to its end.
+    ///
     /// - Parameters:
-    ///   - environment: variables that are added; the inherited ones name no deployment and no password.
+    ///   - environment: further variables; without them, no variable names a deployment or a password.
     ///   - folder: the working directory.
     ///   - fault: the point at which a debug build kills or stops itself, such as `after-write:3`.
-    ///   - plant: the bug that a debug build has on purpose, such as `no-fence`.
+    ///   - plant: the bug that a debug build injects into itself, such as `no-fence`.
     ///   - held: whether the program is stopped before its first instruction, until `during` sends `SIGCONT`.
     ///   - during: the test's actions during the run; if they fail, the program is killed.
     static func run(
@@ -99,7 +100,7 @@ enum Program {
     static func atTerminal(
         _ arguments: [String], askedFor question: String, types input: String, in folder: FilePath? = nil
     ) async throws -> ProgramRun {
-        // The input stays open until the program ends, because on a terminal the input does not end after the answer.
+        // The input stays open until the program ends: on a real terminal, it does not end after the answer either.
         let script = #"""
             folder=$(mktemp -d) && trap 'rm -r "$folder"' EXIT && mkfifo "$folder/keys" || exit
             question=$1 input=$2; shift 2

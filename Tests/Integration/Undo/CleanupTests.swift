@@ -8,7 +8,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// `cleanup` drops the state that a finished job left behind, once the operator asks for it.
+/// Tests `cleanup`, by which the operator drops the state of a finished job.
 @Suite struct CleanupTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -80,7 +80,7 @@ import Testing
             #expect(run.errors.contains(#"a field "raised" already, such as { "_id" : 7 }"#), "\(run.errors)")
             #expect(try await test.database.documents("people") == people)
             #expect(try await !test.hasState())
-            // After the job has begun, a marker in a document is the job's own, so the next run does not refuse it.
+            // The job has begun, so a marker in a document may be the job's own, and the next run does not refuse it.
             try await test.database.run([
                 "update": "people", "updates": [["q": ["_id": 7], "u": ["$unset": ["raised": ""]]]],
             ])
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    /// If a run begins after the cleanup was planned and before it is done, the cleanup keeps what the run needs.
+    /// A run begins after a cleanup was planned and before it is done, so the cleanup is refused and drops nothing.
     @Test func aJobThatIsNotDoneAnyMoreIsNotCleanedUp() async throws {
         try await withPeople { test in
             #expect(try await test.backfill().exitCode == 0)

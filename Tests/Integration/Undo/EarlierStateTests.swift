@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The program reads a state database of layout version 2, whose journal does not show which changes were written.
+/// Tests state databases of layout version 2, whose journal does not show which changes were written.
 @Suite struct EarlierStateTests {
     private static let documents = 20
 
@@ -28,7 +28,7 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 0)
             #expect(try await test.checkpoint()?.chunks == 4)
-            // The run has raised the version of the job's state, so that a program of the earlier version refuses the
+            // The run has raised the version of the job's state, so that an earlier version of the program refuses the
             // job.
             #expect(try await test.state.documents("jobs").first?["version"] == 3)
             let undone = try await test.undo(flags: ["--output", "json"])
@@ -132,9 +132,9 @@ import Testing
 }
 
 extension BackfillCase {
-    /// Changes the state of a job into the state that a program with layout version 2 would have written.
+    /// Changes the state of a job into the state that a program with layout version 2 would have stored.
     ///
-    /// Version 2 numbers the attempts differently, and lacks fields that were added since.
+    /// Version 2 numbers the attempts differently, and lacks fields that later versions added.
     fileprivate func writeStateAsVersion2() async throws {
         let version: BSONValue = ["$set": ["version": 2]]
         try await state.run(["update": "jobs", "updates": [["q": [:], "u": version]]])
@@ -147,9 +147,9 @@ extension BackfillCase {
         try await state.fill("journal", attempts.enumerated().map { try Self.asVersion2($1, number: $0 + 1) })
     }
 
-    /// Returns a document of the journal as version 2 wrote it.
+    /// Returns a document of the journal in the layout of version 2.
     ///
-    /// The number has the lease's token in the upper half, and the number of the attempt in the lower half.
+    /// The upper half of its number is the lease's token, and the lower half is the number of the attempt.
     private static func asVersion2(_ attempt: BSONDocument, number: Int) throws -> BSONDocument {
         let elements = try attempt.elements().filter { !["parts", "evidence"].contains($0.name) }
         return BSONDocument(

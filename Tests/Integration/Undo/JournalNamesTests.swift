@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The fields of a document may have the names that the journal's query uses for its own fields.
+/// Tests documents whose fields have the same names as the fields that the journal's query uses.
 @Suite struct JournalNamesTests {
     @Test(arguments: ["a", "b", "i"], [[1], [:], ["email": 5]] as [BSONValue])
     func aDocumentIsJournaledAndWrittenWhateverItsFieldsAreCalled(_ name: String, _ value: BSONValue) async throws {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct JournaledWriteTests {
     private static let fault = "after-journal:1:stop"
 
-    /// Runs the job, with a user's update after the chunk is journaled and before it is written, and then `check`.
+    /// Runs the job, makes a user's update between the journal and the write of the chunk, and then runs `check`.
     private func run(_ step: String, user: BSONValue, _ check: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", (0..<10).map { ["_id": .integer($0), "a": 1, "b": 2] })

@@ -11,7 +11,7 @@ import Testing
         return try BSONDocument(bytes: bytes)
     }
 
-    /// Stores a document with an update, because an insert would replace its empty timestamps by the server's time.
+    /// Stores a document with an update; an insert would replace its empty timestamps by the server's time.
     private func put(_ document: BSONDocument, in test: BackfillCase) async throws {
         let id = try #require(document["_id"])
         try await test.database.fill("people", [["_id": id]])
@@ -46,14 +46,14 @@ import Testing
 
     private static let oddKeys = BSONValue.array(["5": 1, "5": 2])
 
-    /// Two documents that contain arrays with other keys than 0, 1, 2, and one document without such arrays.
+    /// Documents with arrays whose keys are not 0, 1, 2, and one document without such an array.
     private static let lists: [BSONDocument] = [
         ["_id": 1, "a": 1, "list": oddKeys, "o": ["x": 1, "q": oddKeys], "z": 2],
         ["_id": 2, "a": 1, "list": [[1], oddKeys], "o": ["x": 1, "p": ["q": oddKeys], "q": [oddKeys]], "z": 2],
         ["_id": 3, "a": 1, "list": [1, 2], "o": ["x": 1, "q": [1, 2]], "z": 2],
     ]
 
-    /// A step that does not look into an array with other keys than 0, 1, 2 leaves these keys as they are.
+    /// If a step does not look into an array, it keeps the array's keys, even if they are not 0, 1, 2.
     @Test(arguments: [
         "unset: {field: a}", "default: {field: b, value: 1}", "rename: {from: a, to: b}", "wrap: {field: a}",
         "copy: {from: o, to: b}",
@@ -77,9 +77,9 @@ import Testing
         }
     }
 
-    /// A step that looks into an array with other keys than 0, 1, 2 would make the server renumber these keys.
+    /// If a step looks into an array whose keys are not 0, 1, 2, the server would renumber the keys.
     ///
-    /// The document is therefore skipped and listed.
+    /// The run therefore skips and lists such a document.
     @Test(
         .server(from: 5, for: "hashes of objects"),
         arguments: [
@@ -124,7 +124,9 @@ import Testing
         }
     }
 
-    /// The old and the new value do not fit into one command of an undo, and the dry run of the job reports that.
+    /// An undo could not send the old and the new value in one command.
+    ///
+    /// The dry run of the job already reports that.
     @Test func changesTooLargeToUndoAreReportedBefore() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))

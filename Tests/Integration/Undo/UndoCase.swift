@@ -7,8 +7,8 @@ import Testing
 extension BackfillCase {
     /// Runs `shipshape undo` with a job's name, without a terminal.
     ///
-    /// The lease is long, as for ``backfill(_:_:uri:yes:fault:held:during:)``. If a write exceeded its time limit
-    /// and were sent again, undo would not count the documents that the first attempt restored.
+    /// The lease is long, as for ``backfill(_:_:uri:yes:fault:held:during:)``, so that no write exceeds its time limit.
+    /// After such a write, undo would try again, and would not count the documents that the first attempt restored.
     @discardableResult
     func undo(
         _ job: String = "job", flags: [String] = [], yes: Bool = true, fault: String? = nil,
@@ -23,7 +23,7 @@ extension BackfillCase {
 }
 
 extension BSONDocument {
-    /// Returns the `_id`s that an undo's report lists as skipped for a reason, or none.
+    /// Returns the `_id`s that an undo's report lists as skipped for this reason; empty if there are none.
     func left(_ reason: String) -> [BSONValue] {
         let found = self["left_alone"]?.document?.values.compactMap(\.document).first { $0["reason"]?.text == reason }
         return found?["ids"]?.document?.values ?? []

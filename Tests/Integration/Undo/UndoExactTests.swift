@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Under the collection's collation, `Name`, `name` and `NAME` are equal.
+    /// The collection has a collation by which the field names `Name`, `name` and `NAME` are equal.
     @Test func aFieldGoesBackToItsPlaceWhateverTheCollation() async throws {
         try await withCollation { test in
             try await test.database.fill(
@@ -76,9 +76,10 @@ import Testing
         }
     }
 
-    /// Two of four documents have 9 MB.
+    /// Two of the four documents have 9 MB.
     ///
-    /// Undo restores each value that fits into a command, in some documents at the end. It lists the other documents.
+    /// Undo restores each value that fits into a command, although some fields then move to the end of their document.
+    /// It lists the documents with other values.
     @Test(
         arguments: [
             (#"default: {field: email, value: ""}"#, []), ("unset: {field: big}", []), ("unset: {field: a}", []),
@@ -124,7 +125,7 @@ import Testing
         }
     }
 
-    /// After undo has repaired a document, its reservation stays until the ledger can no longer show the document.
+    /// Undo repairs a document, whose reservation stays until the ledger can no longer have the document.
     @Test func repairedDocumentsKeepTheirRoomWhileTheLedgerLags() async throws {
         try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 60]], "limit": 0]]])

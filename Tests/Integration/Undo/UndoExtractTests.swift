@@ -3,7 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The undo of `extract` removes the child documents that the job made, if they are unchanged and not linked to.
+/// Tests the undo of `extract`: it removes the child documents that the job made, unless they have changed or are
+/// linked.
 @Suite(.fencedDeletes) struct UndoExtractTests {
     private static let documents = 30
 
@@ -50,8 +51,7 @@ import Testing
             #expect(try await test.backfill().exitCode == 0)
             try await test.database.set("homes", 3, ["city": .long(3)])
             try await test.database.run(["delete": "homes", "deletes": [["q": ["_id": 4], "limit": 1]]])
-            // A user changes the link of this parent, so undo skips the parent. The new value still links to document
-            // 5.
+            // A user changes the link of parent 10, so undo skips this parent. The new value still links to child 5.
             try await test.database.set("people", 10, ["home": [5, "mine"]])
             let undone = try await test.undo(flags: ["--output", "json"])
             #expect(undone.exitCode == 1, "\(undone.errors)")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// An undo of a job whose run was killed is killed as well, before or after one of its writes.
+    /// A run is killed, and then its undo is killed as well, before or after one of its writes.
     @Test(arguments: [
         "before-write:4:kill", "before-write:5:kill", "after-restore:3", "after-restore:4", "after-restore:5",
     ])
@@ -121,12 +121,15 @@ import Testing
         }
     }
 
-    /// An undo that sleeps before it deletes documents, until its lease has ended, removes nothing.
+    /// An undo sleeps before it deletes documents until its lease has ended.
+    ///
+    /// It then deletes nothing.
     @Test func aSleeperRemovesNothing() async throws {
         try await withHomes { test in
             #expect(try await test.backfill().exitCode == 0)
             let made = try await test.database.documents("homes")
-            // The first three writes restore people. The fourth removes the first of the documents that the job made.
+            // The undo's first three writes restore people. Its fourth write removes the first documents that the job
+            // made.
             let first = try await test.undo(flags: ["--lease-ttl", "2s"], fault: "before-write:4:stop") { program in
                 try await waitUntil("the undo sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }

@@ -3,13 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The job journals documents separately that a user inserts between a chunk's journal and the chunk's write.
+/// A user inserts documents between the journal and the write of a chunk; the job journals them separately.
 ///
-/// The chunk's write does not include these documents, and undo restores everything that the job wrote.
+/// The chunk's write does not change these documents, and undo restores everything that the job wrote.
 @Suite struct UndoGapTests {
-    /// Runs and undoes a job over fifty documents.
+    /// Runs and undoes a job over fifty documents; a user inserts and deletes documents just before the write.
     ///
-    /// Just before the write, a user inserts and deletes documents.
     /// - Parameters:
     ///   - more: the documents that the user inserts.
     ///   - gone: the `_id`s of the documents that the user deletes.
@@ -51,7 +50,7 @@ import Testing
             ], without: [3])
     }
 
-    /// The user inserts as many documents as the user deletes, so that no count shows the change.
+    /// The user inserts as many documents as the user deletes, so that the number of documents stays the same.
     @Test func afterAChangeInPlaceToo() async throws {
         try await undoing(
             "unwrap: {field: list}", over: { ["_id": .integer($0), "list": [1]] },

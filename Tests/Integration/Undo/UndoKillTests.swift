@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// An undo that is killed, or meets another runner, loses nothing and does nothing twice.
+/// An undo that is killed, or that runs at the same time as another runner, loses nothing and does nothing twice.
 @Suite struct UndoKillTests {
     private static let documents = 300
 
@@ -50,7 +50,8 @@ import Testing
                 try await test.waitForLeaseEnd()
             }
             #expect(try await test.database.documents("people") != original)
-            // If the server's reply did not reach a killed runner, its write is undone only with `--include-uncertain`.
+            // A killed runner may not have got the reply to its last write. Undo restores that write only with
+            // `--include-uncertain`.
             let all = ["--output", "json", "--include-uncertain"]
             let dry = try test.report(try await test.undo(flags: all + ["--dry-run"], yes: false))
             let run = try await test.undo(flags: all + ["--lease-wait", "10s"])
@@ -80,7 +81,7 @@ import Testing
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
                 // The runner's lease is short, and so is the time limit of its writes. On a slow disk, the program may
-                // not know whether the first chunks were written.
+                // therefore not know whether the first chunks were written.
                 let undo = try await test.undo(flags: ["--lease-wait", "20s", "--include-uncertain"])
                 #expect(undo.exitCode == 0, "\(undo.errors)")
                 #expect(try await test.database.documents("people") == original)

@@ -5,7 +5,7 @@ import Testing
 
 /// Undo changes a field only if the job is known to have written it, and the field has not changed since.
 @Suite struct UndoKnownTests {
-    /// Returns a document with a field for each kind of step that the jobs of this suite have.
+    /// Returns a document that has a field for each kind of step in the jobs of this suite.
     private static func document(_ id: Int) -> BSONDocument {
         ["_id": .integer(id), "nick": .string("n\(id)"), "age": .string("\(id)"), "born": .integer(1900 + id)]
     }
@@ -22,7 +22,7 @@ import Testing
 
     // MARK: A journal whose state was lost
 
-    /// The state of a job is lost, and the job runs again with `--restart`, as the program itself advises in that case.
+    /// The state of a job is lost, so the job runs again with `--restart`, as the program's error advises.
     @Test(arguments: [["ranges"], ["ranges", "jobs"]])
     func fieldsThatARunAfterALostRangeRemovesAreRestoredToo(_ lost: [String]) async throws {
         try await withPeople("unset: {field: nick}", count: 3) { test in
@@ -58,7 +58,7 @@ import Testing
 
     // MARK: A chunk that a signal ends between two of its commands
 
-    /// The client computes the values, so that the chunk is four commands of 500 updates.
+    /// The client computes the values, so one chunk takes four commands of 500 updates each.
     @Test func theWrittenPartOfAChunkThatASignalEndsIsKnown() async throws {
         try await withPeople("default: {field: key, generate: uuid}", count: 2_000) { test in
             let before = try await test.database.documents("people")
@@ -78,7 +78,7 @@ import Testing
 
     // MARK: Journaled, but not known to be written
 
-    /// A step, an update with which a user makes the step's change by hand, and document 3 after that update.
+    /// Each element has a step, a user's update that makes the same change, and document 3 after that update.
     private static let byHand: [(String, BSONDocument, BSONDocument)] = [
         (
             "unset: {field: nick}", ["$unset": ["nick": ""]],
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// A user makes the step's change to document 3 while a runner sleeps between its journal and its write.
+    /// While a runner sleeps between its journal and its write, a user makes the step's change to document 3.
     @Test(arguments: byHand)
     func aUsersWriteDuringARunStays(
         _ step: String, _ user: BSONDocument, _ expected: BSONDocument
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    /// The chunks that the killed runner had written are known to be written, except for the last one.
+    /// All chunks of the killed runner are known to be written, except for the last one.
     @Test func uncertainChangesAreUndoneOnRequest() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             let original = try await test.database.documents("people")
@@ -182,7 +182,7 @@ import Testing
 
     /// A user's change of a field that the job did not write does not prevent the undo.
     ///
-    /// Undo cannot notice a user who set the removed field and then removed it again.
+    /// If a user set the removed field and then removed it again, undo cannot notice that.
     @Test func anotherFieldMayChange() async throws {
         try await withPeople("unset: {field: nick}") { test in
             #expect(try await test.backfill().exitCode == 0)
@@ -197,7 +197,9 @@ import Testing
 
     // MARK: The order of jobs
 
-    /// A job that was resumed after another one had run made the last writes, so it has to be undone first.
+    /// A job runs, another job runs, and the first job is resumed.
+    ///
+    /// The first job made the last writes, so it is undone first.
     @Test func theOrderFollowsTheWritesAndNotTheBeginnings() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             try test.job("later", steps: ["rename: {from: nick, to: alias}"])
@@ -247,7 +249,9 @@ import Testing
 
     // MARK: Documents of other collections
 
-    /// A user changes an embedded object after the job made a document of it, and before the job writes the link.
+    /// The job inserts an embedded object as a document.
+    ///
+    /// A user changes the object before the job writes the link.
     @Test(.fencedDeletes) func createdButUnlinkedDocumentsAreRemoved() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 5) {
@@ -288,8 +292,8 @@ import Testing
             let run = try await test.backfill()
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(try await test.database.documents("people") != original)
-            // Under load, the write of so many steps may take longer than the runner's time limit, so that its result
-            // is uncertain.
+            // Under load, the write of so many steps may exceed the runner's time limit, and its result is then
+            // uncertain.
             let undone = try await test.undo(flags: ["--include-uncertain"])
             #expect(undone.exitCode == 0, "\(run.output)\(run.errors)\(undone.output)\(undone.errors)")
             #expect(try await test.database.documents("people") == original)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Users write after a job or its undo has read a document, and before it writes the document.
+/// Users write a document after a job or its undo has read it, and before the job or the undo writes it.
 @Suite struct UndoRaceTests {
     private static func document(_ id: Int) -> BSONDocument {
         [
@@ -45,9 +45,9 @@ import Testing
         }
     }
 
-    /// A user changes the source field just before the write, so the job writes a value that it did not journal.
+    /// A user changes the source field just before the job's write, so the job writes another value than it journaled.
     ///
-    /// Then the job runs again.
+    /// Then the user changes the source field again, and the job runs a second time.
     @Test func valuesThatDifferFromTheJournalAreNamed() async throws {
         try await withPeople("copy: {from: age, to: nick, whenPresent: replace}") { test in
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-journal:1:stop") { program in
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// The number of changed documents is the expected one only by chance.
+    /// The numbers of written and of changed documents agree only by chance, so undo must not rely on them.
     ///
     /// One user makes the job's change to a document by hand before the write. Another user reverts the job's change to
     /// another document after the write.

@@ -7,7 +7,9 @@ import Testing
 @Suite struct UndoTests {
     private static let documents = 600
 
-    /// The kinds of steps; their fields are missing, null, or of several types, and the `_id`s are of all types.
+    /// The kinds of steps.
+    ///
+    /// Their fields are missing, null, or of several types, and the `_id`s have every type.
     private static let kinds: [[String]] = [
         [#"default: {field: email, value: "none", when: missingOrNull}"#],
         [#"default: {field: address.country, value: "US"}"#],
@@ -70,7 +72,7 @@ import Testing
             #expect(run.exitCode == 1, "\(run.errors)")
             let report = try test.report(run)
             #expect(report.left("changed") == [ids[0]])
-            // The JSON of the report does not distinguish a long from an int.
+            // The report's JSON does not distinguish a long from an int, so only the integers are compared.
             #expect(report.left("gone").map(\.integer) == [ids[2].integer])
             let after = try await test.database.documents("people")
             for document in original {
@@ -187,7 +189,8 @@ import Testing
         }
     }
 
-    /// The stored job uses an operator that an earlier version accepted; undo need not compute it.
+    /// The stored job uses an operator that only an earlier version accepted; undo works, because it does not compute
+    /// it.
     @Test func aJobOfAnEarlierVersionIsUndoneAndJudgedWhateverItsOperatorsAre() async throws {
         try await BudgetCase.withTasks { test in
             let original = try await test.database.documents("tasks")

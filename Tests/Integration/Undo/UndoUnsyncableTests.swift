@@ -28,12 +28,12 @@ import Testing
 
     /// Undoes the job.
     ///
-    /// A user repairs task 3 after the undo has checked all tasks, and before it writes one.
+    /// A user repairs task 3 after the undo has checked all tasks, and before the undo writes any.
     private func undoWhileOneIsRepaired(_ test: BackfillCase) async throws -> ProgramRun {
         let ledger = ["--ledger", "\(test.database.name).ledger", "--lease-ttl", "60s"]
         return try await test.undo(flags: ledger, fault: "before-write:1:stop") { program in
             try await waitUntil("the undo stands before its write") { try program.isStopped }
-            // Task 3 fails before the undo, too, so undo has not reserved room for it.
+            // Task 3 did not fit before the undo either, so undo has not reserved room for it.
             #expect(try await !BudgetCase.recorded(test).contains(3))
             try await test.database.set("tasks", 3, ["name": "repaired"])
             program.send(SIGCONT)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// The server refuses task 7, so the undo checks and writes the other tasks of the batch again, one by one.
+    /// The server refuses task 7, so the undo checks and writes each other task of the batch by itself.
     @Test func theOthersOfABatchWithARefusedDocumentToo() async throws {
         try await withRepairedTasks { test in
             let keepsOne: BSONValue = ["$or": [["_id": ["$ne": 7]], ["priority": ["$type": "int"]]]]

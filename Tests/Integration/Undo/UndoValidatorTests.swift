@@ -3,12 +3,12 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Undo of a job whose collection has got a validator since.
+/// Tests the undo of a job whose collection got a validator after the job.
 ///
-/// Documents that the validator would refuse are reported before anything is written.
+/// Undo reports documents that the validator would refuse before it writes anything.
 @Suite struct UndoValidatorTests {
-    /// Runs a test with ages that a job converted to `int`, three of them from text, and with a validator set
-    /// afterwards.
+    /// Runs a test with ages that a job converted to `int`, three of them from text; then the collection gets a
+    /// validator.
     private func withValidator(
         _ settings: BSONDocument, _ validator: BSONDocument = ["age": ["$not": ["$type": "string"]]],
         _ body: (BackfillCase) async throws -> Void
@@ -87,8 +87,9 @@ import Testing
         }
     }
 
-    /// If the validator's expression fails on a document, the server refuses that document; the others are still
-    /// checked.
+    /// If the validator's expression fails on a document, the server refuses that document.
+    ///
+    /// Undo still checks the others.
     @Test func documentsThatTheValidatorCannotEvaluateAreReportedBefore() async throws {
         let validator: BSONDocument = ["$expr": ["$gt": [["$add": ["$age", 1]], 0]]]
         try await withValidator(["validationLevel": "strict", "validationAction": "error"], validator) { test in

@@ -29,7 +29,7 @@ struct WatchCase: Sendable {
         try await Program.run(try arguments(["--once"] + flags, schema: schema))
     }
 
-    /// Runs a watch while `body` runs, and then stops it with a signal, as an operator does.
+    /// Runs a watch while `body` runs, and then stops the watch with a signal, as an operator does.
     func watching(
         _ flags: String..., fault: String? = nil, _ body: (LiveProgram) async throws -> Void
     ) async throws -> ProgramRun {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// After random writes and kills, a watch that has caught up has the same ledger as a full check would find.
+/// Tests random writes and kills: a watch that has caught up has the same ledger as a full check would find.
 @Suite(.fencedDeletes) struct WatchKillTests {
     @Test func atRestTheLedgerIsWhatAFullCheckFinds() async throws {
         try await Mongod.shared.withWatch { test in

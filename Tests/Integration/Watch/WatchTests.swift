@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The servers that a watch refuses.
+/// Tests the servers that a watch refuses.
 @Suite struct WatchServerTests {
     @Test func aServerThatIsTooOldIsRefused() async throws {
         try await Mongod.shared.withWatch { test in
@@ -18,7 +18,7 @@ import Testing
     }
 }
 
-/// The documents that a watch records, and how it begins and ends.
+/// Tests which documents a watch records, and how it begins and ends.
 @Suite(.fencedDeletes) struct WatchTests {
     @Test func theFirstRunRecordsWhatDoesNotSyncWithItsReason() async throws {
         try await Mongod.shared.withWatch { test in
@@ -140,7 +140,8 @@ import Testing
             #expect(run.output.hasPrefix("50 unsynced documents"), "\(run.output)")
             #expect(run.errors.contains("of its entries, but the watch left 50"), "\(run.errors)")
             #expect(try await test.recorded() == all)
-            // The run has stored the new state of the ledger, so the next runs do not read the whole collection again.
+            // The run has recorded that the ledger is complete again, so the next runs do not read the whole collection
+            // again.
             try await test.database.update("person", ["_id": 20], ["$set": ["name": "Bo"]])
             try await test.database.fill("person", [["_id": 70], ["_id": 71, "name": "Cy"]])
             for _ in 0..<2 {
@@ -159,7 +160,8 @@ import Testing
                 try await test.state.run(["drop": "unsynced_documents"])
                 try await test.database.fill("person", [["_id": 3]])
                 try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3)])
-                // A change removes an entry only after the watch has read the whole collection, so this waits for that.
+                // The watch removes entries only after it has read the whole collection. A new entry for document 4
+                // shows that it has.
                 try await test.database.fill("person", [["_id": 4]])
                 try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3), IDKey(4)])
                 try await test.database.update("person", ["_id": 4], ["$set": ["name": "Cy"]])
@@ -217,8 +219,8 @@ import Testing
             let stopped = try await backfill("--allow-unsync", "100")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try await converted() == 39)
-            // The ledger now shows the documents that were pending. The sum of both is the same, so there is no more
-            // room.
+            // The ledger now has the documents that were pending. The sum of ledger and pending is the same, so there
+            // is no more room.
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 49)
             let again = try await backfill("--allow-unsync", "100")
@@ -228,7 +230,7 @@ import Testing
     }
 }
 
-/// The refusals, warnings and metrics of a watch.
+/// Tests the refusals, warnings and metrics of a watch.
 @Suite(.fencedDeletes) struct WatchOperationTests {
     @Test(arguments: [
         (["--ledger", "__realm_sync.unsynced_documents"], 78, "where nothing else must write"),

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The rules for the app, its partitions and its deployment.
+/// Tests the lint rules for the app, its partitions and its deployment.
 @Suite struct LintAppTests {
     private func app(
         _ pet: String = Lint.pet(#""p": {"bsonType": "string"}"#), sync: String? = nil,
@@ -97,7 +97,7 @@ import Testing
         #expect(try codes(collection) == [])
     }
 
-    /// App Services accepts an app without schemas, so lint reports on it and does not refuse it.
+    /// App Services accepts an app without schemas, so lint has findings about it and does not refuse it.
     @Test func appsWithoutSchemas() throws {
         #expect(try app("{}").codes() == ["schema-missing info (root)", "schema-missing info (root)"])
         let bare = ["data_sources/main/config.json": #"{"name": "main", "type": "mongodb-atlas"}"#]

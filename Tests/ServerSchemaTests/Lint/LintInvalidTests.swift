@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// Lint continues after a part that it cannot read, so that one run shows everything.
+/// Tests that lint continues after a part that it cannot read, so that one run shows all findings.
 @Suite struct LintInvalidTests {
     private static func lines(_ app: AppFolder) throws -> [String] {
         SchemaLint.findings(in: try app.readForLint()).map { app.below($0.description) }

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The few lint rules for MongoDB's own dialect.
+/// Tests the lint rules for MongoDB's own dialect.
 @Suite struct LintJSONSchemaTests {
     private func codes(_ text: String) throws -> [String] {
         let schema = try Lint.schema(#"{"$jsonSchema": \#(text)}"#)

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The rules for links.
+/// Tests the lint rules for links.
 @Suite struct LintLinkTests {
     /// Makes an app of people, and of pets that may have an owner, several friends and toys.
     ///
@@ -36,7 +36,7 @@ import Testing
     func goodLinks(_ source: String, _ isList: Bool) throws {
         let nullable = try app(link(isList: isList), source: source).codes()
         #expect(nullable == ["collection-nullable-items error map{}"])
-        // A dictionary of links may hold null.
+        // The values of a dictionary of links may be null.
         #expect(try app(link(isList: true), source: "map").codes() == [])
     }
 
@@ -113,7 +113,7 @@ import Testing
         #expect(try links(app(link(), person: person, sync: sync)) == [])
     }
 
-    /// A single schema file says nothing about other collections, so lint does not follow its links.
+    /// If a schema file is read alone, nothing is known about other collections, so lint does not follow its links.
     @Test func aLinkOfOneFileIsNotFollowed() throws {
         let folder = try AppFolder([
             "pet.json": #"""

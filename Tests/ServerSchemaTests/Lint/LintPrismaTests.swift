@@ -2,7 +2,8 @@ import BSON
 import ServerSchema
 import Testing
 
-/// Lint of Prisma schemas: what Prisma refuses, and what makes its client lose values or find nothing.
+/// Tests lint of Prisma schemas: mistakes that Prisma refuses, or because of which its client loses values or
+/// documents.
 @Suite struct LintPrismaTests {
     private static func codes(_ lines: String, id: String = "id String @id @map(\"_id\") @db.ObjectId") throws
         -> [String]

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The rules for one property and everything inside it.
+/// Tests the lint rules for a property and everything inside it.
 @Suite struct LintPropertyTests {
     private static let long = String(repeating: "n", count: 64)
     private static let wide = String(repeating: "é", count: 32)

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The rules for Flexible Sync: queryable fields and roles.
+/// Tests the lint rules for Flexible Sync: queryable fields and roles.
 @Suite struct LintQueryableTests {
     private static let properties = #"""
         "name": {"bsonType": "string"}, "tags": {"bsonType": "array", "items": {"bsonType": "string"}},
@@ -140,9 +140,9 @@ import Testing
         }
     }
 
-    /// The first exports with flexible sync kept the roles in the sync configuration.
+    /// The first exports with flexible sync have the roles in the sync configuration.
     ///
-    /// If roles are there, lint does not check the roles of collections.
+    /// If the configuration has roles, lint does not check the roles of collections.
     @Test func rolesNextToOlderOnesAreNotChanged() throws {
         let rules = #"{"roles": [{"name": "all", "apply_when": {}}]}"#
         for (permissions, count) in [

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The rules for whole schemas: titles and primary keys.
+/// Tests the lint rules for whole schemas: titles and primary keys.
 @Suite struct LintRootTests {
     private static let long = String(repeating: "T", count: 58)
 
@@ -16,7 +16,7 @@ import Testing
         #expect(try Lint.codes(Lint.pet(title: good)) == [])
     }
 
-    /// It is not known whether the limit is in characters or in bytes, so a title with too many bytes is a warning.
+    /// It is unknown whether the limit counts characters or bytes, so a title with too many bytes is only a warning.
     @Test func aTitleOfTooManyBytesIsAWarning() throws {
         let title = String(repeating: "é", count: 29)
         #expect(try Lint.codes(Lint.pet(title: title)).contains("title-too-long warning (root)"))

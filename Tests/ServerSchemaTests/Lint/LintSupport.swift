@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// Helpers for tests of lint, which return findings as short texts: `code level path`.
+/// Helpers for tests of lint, which return findings as short texts of the form `code level path`.
 enum Lint {
     /// Returns a schema of `shop.Pet`, which is valid unless an argument makes it invalid.
     static func pet(
@@ -38,7 +38,7 @@ extension AppFolder {
     }
 }
 
-/// Properties that break one lint rule, and similar properties that do not.
+/// Properties that break a lint rule, and similar properties that do not break it.
 struct LintCase: Sendable, CustomStringConvertible {
     var bad: String
     var badRequired: [String] = []
@@ -48,7 +48,8 @@ struct LintCase: Sendable, CustomStringConvertible {
 
     var description: String { finding }
 
-    /// - Parameter required: the names of the properties that both schemas require.
+    /// Creates a case.
+    /// - Parameter required: the names of the required properties in both schemas.
     init(_ finding: String, _ bad: String, good: String, required: [String] = [], goodRequired: [String]? = nil) {
         self.finding = finding
         self.bad = bad

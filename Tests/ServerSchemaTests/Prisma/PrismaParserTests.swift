@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The errors of a Prisma schema: each names its place, what was expected, and how to fix it.
+/// Tests the errors of a Prisma schema: each states its position, what was expected, and how to fix it.
 @Suite struct PrismaParserTests {
     static let head = "datasource db {\n  provider = \"mongodb\"\n}\n"
 
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// A model with these lines, of which the first is line 5 of the file.
+    /// Returns a schema with a model that has these lines, the first of which is line 5 of the file.
     private static func model(_ lines: String, _ id: String = "id String @id @map(\"_id\")") -> String {
         "\(head)model User {\n\(lines)\n\(id)\n}\n"
     }
@@ -142,7 +142,7 @@ import Testing
     ]
 
     @Test(arguments: refusals) func aMistakeIsRefusedWithItsPlace(_ refusal: Refusal) {
-        // Another error may follow from the same mistake.
+        // The same mistake may cause another error as well.
         #expect(Self.errors(refusal.text).contains(refusal.error), "\(Self.errors(refusal.text))")
     }
 
@@ -167,7 +167,8 @@ import Testing
             ])
     }
 
-    /// The whole syntax: comments, arguments over several lines, ignored blocks and attributes that do not matter here.
+    /// The schema has everything that the syntax allows, including ignored blocks and attributes that have no effect
+    /// here.
     @Test func theWholeSyntax() throws {
         let schema = try Self.read(
             """

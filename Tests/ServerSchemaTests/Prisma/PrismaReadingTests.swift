@@ -3,7 +3,7 @@ import Foundation
 import ServerSchema
 import Testing
 
-/// The conversion of a Prisma schema, and the database that it gets.
+/// Tests the conversion of a Prisma schema, and which database it gets.
 @Suite struct PrismaReadingTests {
     private static func folder(_ files: [String: String], _ body: (String) throws -> Void) throws {
         let folder = URL(filePath: NSTemporaryDirectory()).appending(path: UUID().uuidString)
@@ -94,7 +94,7 @@ import Testing
         let schema = try PrismaSchema(files: [SchemaSource(path: "s", text: text)]).serverSchema(database: "app")
         let root = try #require(schema.collections.first?.root)
         #expect(root.title == "User")
-        // An @id that is not mapped is read as _id, because Prisma refuses any other name; lint reports it.
+        // An @id field that is not mapped is read as _id, because Prisma allows no other name; lint reports the field.
         #expect(root.required == ["_id", "name", "at"])
         #expect(root.properties.map(\.name) == ["_id", "name", "home", "roles", "meta", "at"])
         #expect(root.properties.map(\.clientName) == ["key", nil, nil, nil, nil, nil])
@@ -111,7 +111,7 @@ import Testing
         #expect(role.constraints.allowedValues == ["a"])
     }
 
-    /// A schema that is written as text reads back as the same schema.
+    /// If a schema is written as text and read again, it is the same schema.
     @Test func theTextOfASchema() throws {
         let text = """
             datasource db {

@@ -10,7 +10,7 @@ package struct CopyStep: TargetRuled {
     let from: FieldPath
     let to: FieldPath
     var rule = TargetRule()
-    /// The conversion in place that a later step applies to the target, whose result does not count as another value.
+    /// The conversion that a later step applies to the target in place; its result does not count as another value.
     var conversion: Conversion?
 
     package var target: FieldPath { to }

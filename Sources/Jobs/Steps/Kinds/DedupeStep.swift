@@ -32,7 +32,7 @@ package struct DedupeStep: StepKind {
     package func body() -> StepBody {
         let value = Expression.field(field)
         let isList = value.hasType("array")
-        // Most lists have no elements that are equal even by the loose `$eq`. This test finds that out fast.
+        // This fast test excludes most lists: they have no two elements that are equal even by the loose `$eq`.
         let mayRepeat = !(size(Expression(["$setUnion": [value.bson]])) == size(value))
         let distinct = distinct(value)
         return StepBody(

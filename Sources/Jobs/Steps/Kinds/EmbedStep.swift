@@ -25,7 +25,7 @@ package struct EmbedStep: StepKind {
     package enum Orphans: String, CaseIterable, Sendable {
         /// The job does not start.
         case refuse
-        /// It stays in its collection and is not embedded anywhere.
+        /// The document stays in its collection and is not embedded anywhere.
         case leave
     }
 

@@ -15,9 +15,9 @@ package struct ExtractStep: StepKind {
 
     /// The source of the `_id` of a new document.
     package enum Identity: Hashable {
-        /// It is derived from the job, the document and the object, with the type `objectId` or `uuid`.
+        /// The `_id` is derived from the job, the document and the object, and has the type `objectId` or `uuid`.
         case generated(SchemaType)
-        /// It is the value of this field of the object.
+        /// The `_id` is the value of this field of the object.
         case field(String)
 
         var isGenerated: Bool { if case .generated = self { true } else { false } }

@@ -24,7 +24,7 @@ package struct RemapLinkStep: StepKind {
     package var readsInside: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
     package var marker: FieldPath? { once }
-    // The map does not show which further values the server finds equal to one of its links.
+    // The server may find further values equal to a link of the map, and the map does not show which.
     package var mayBeNeededAgain: Bool { true }
 
     package var description: String {

@@ -3,7 +3,7 @@ package import LocatedYAML
 
 /// Removes the field that marks a document as done, if it holds the value that the step wrote.
 ///
-/// It is a part of `cleanup`. A job file cannot name it.
+/// Only `cleanup` runs this step; a job file cannot name it.
 package struct RemoveMarkerStep: StepKind {
     package static let key = "removeMarker"
 

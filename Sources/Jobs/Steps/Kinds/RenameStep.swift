@@ -53,7 +53,7 @@ extension RenameStep {
 
 /// Removes a field if a second field holds the same value.
 ///
-/// It is the second half of ``RenameStep``. A job file cannot name it.
+/// This step is the second half of ``RenameStep``; a job file cannot name it.
 package struct RemoveCopiedStep: StepKind {
     package static let key = "removeCopied"
 
@@ -81,7 +81,7 @@ package struct RemoveCopiedStep: StepKind {
         let isIdentical = nullsToo ? isNothing || .identical(second, first) : .identical(second, first)
         return StepBody(
             wanted: paired && isIdentical, value: .removed,
-            // The copy has already reported a field that cannot be reached.
+            // The step that copies the field has already reported a field that cannot be reached.
             applies: .constant(false),
             conflicts: [
                 (

@@ -43,9 +43,9 @@ package struct UnsetStep: StepKind {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool { Self.leavesSyncing(without: field, under: schema) }
 
-    /// Whether every document that syncs still syncs without the field; only top-level fields can be proven.
+    /// Whether every document that syncs still syncs without the field; `false` for every field inside an object.
     ///
-    /// A field inside an object might be part of a geo point.
+    /// A field inside an object might be part of a geo point, so the schema alone proves nothing for it.
     static func leavesSyncing(without field: FieldPath, under schema: SchemaNode) -> Bool {
         !schema.requires(field) && field.components.count == 1
     }

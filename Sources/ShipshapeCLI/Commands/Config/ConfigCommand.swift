@@ -36,19 +36,14 @@ struct ConfigCommand: AsyncParsableCommand {
         let settings = Settings.current
         let rows = Setting.all.map { setting in
             let value = settings.value(of: setting)
-            return ConfigReport.Row(
+            return ConfigResult.Row(
                 name: setting.name, value: value.map { Self.shown($0) }, source: value.map { "\($0.source)" })
         }
-        let report = ConfigReport(
-            file: settings.file.path, environment: settings.environment,
-            environments: settings.file.environments.map { ($0.key, $0.value.isProtected) }.sorted { $0.0 < $1.0 },
-            rows: rows)
-        try output.show { form, _ in
-            switch form {
-            case .text(let width): report.text(width: width)
-            case .json: report.json
-            }
-        }
+        try output.show(
+            ConfigResult(
+                file: settings.file.path, environment: settings.environment,
+                environments: settings.file.environments.map { ($0.key, $0.value.isProtected) }.sorted { $0.0 < $1.0 },
+                rows: rows))
     }
 
     /// Returns the value of a setting; in a connection string, secrets are masked.

@@ -32,7 +32,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func run() async throws {
         try output.prepare(reading: [schema.name] + connection.files)

@@ -97,7 +97,7 @@ struct EnforceCommand: AsyncParsableCommand {
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Another User") var changer: CollModFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         guard let namespace = Namespace(collection) else {

@@ -31,7 +31,7 @@ struct HistoryCommand: AsyncParsableCommand {
     var keep: Int?
 
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         guard last >= 1 else { throw ValidationError("--last must be at least 1") }

@@ -54,7 +54,7 @@ struct ImportCommand: AsyncParsableCommand {
             "Strings stay strings, also dates, UUIDs and ObjectIds: for Zod and TypeBox, whose values are strings."))
     var keepStrings = false
 
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         if let collection, Namespace(collection) == nil {
@@ -95,6 +95,6 @@ struct ImportCommand: AsyncParsableCommand {
             let isColored = Console.wantsColor(onTerminal: Console.isInteractive)
             Console.write(result.text(TextLayout(isColored: isColored)), isColored: isColored)
         }
-        try output.show(validator) { ResultFlags.text(of: result, as: $0, .file) }
+        try output.show(validator, reporting: result)
     }
 }

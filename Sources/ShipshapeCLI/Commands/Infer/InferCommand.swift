@@ -77,7 +77,7 @@ struct InferCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Reading") var reading: InferReadingFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     /// A dialect, in the spelling of the command line.
     enum DialectArgument: String, ExpressibleByArgument, CaseIterable {
@@ -175,6 +175,6 @@ struct InferCommand: AsyncParsableCommand {
             let isColored = Console.wantsColor(onTerminal: Console.isInteractive)
             Console.write(result.text(TextLayout(isColored: isColored)), isColored: isColored)
         }
-        try output.show(text) { ResultFlags.text(of: result, as: $0, .file) }
+        try output.show(text, reporting: result)
     }
 }

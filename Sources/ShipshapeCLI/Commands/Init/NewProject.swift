@@ -70,7 +70,7 @@ struct NewProject {
         return ["export \(name)='mongodb+srv://…'"] + commands
     }
 
-    /// The text of `shipshape.yml`, in which each line that begins with `#` and no blank is a setting to switch on.
+    /// The text of `shipshape.yml`. A comment that does not begin with a single blank is a setting to switch on.
     private var configuration: String {
         """
         # The settings of shipshape in this folder. A flag and its SHIPSHAPE_… variable override a line.

@@ -125,8 +125,9 @@ struct MigrateCommand: AsyncParsableCommand {
         }
         monitor.begin()
         let failure = await run.run()
-        monitor.take(MigrationText.summary(run.report)) { $0.take(run.report) }
-        try show(run.report)
+        let result = MigrationResult(run.report)
+        monitor.take(result.headline) { $0.take(run.report) }
+        try output.show(result)
         if let failure { throw failure }
         if run.report.hasFindings { throw ExitStatus.findings }
     }
@@ -178,26 +179,10 @@ struct MigrateCommand: AsyncParsableCommand {
             offTerminal: "migrate needs --yes (--dry-run shows what it would do)")
     }
 
-    private func show(_ report: MigrationReport) throws {
-        try output.show { form, color in
-            var layout = TextLayout(isColored: color)
-            layout.hidesNotes = output.quiet
-            return switch form {
-            case .text: MigrationText.render(report, layout: layout)
-            case .json: MigrationJSON(report).text
-            }
-        }
-    }
-
     private func showStatus(_ plan: MigrationPlan, _ registry: JobRegistry) async throws {
         let begun = try await onOwnedThread(name: "state") { () throws in
             try plan.items.compactMap { try registry.status(of: $0.entry.name, stalledAfter: .seconds(120)) }
         }
-        try output.show { form, _ in
-            switch form {
-            case .text(let width): MigrationStatusText.render(plan, begun: begun, width: width)
-            case .json: MigrationStatusJSON(plan, begun: begun).text
-            }
-        }
+        try output.show(MigrationStatusResult(plan, begun: begun, folder: folder))
     }
 }

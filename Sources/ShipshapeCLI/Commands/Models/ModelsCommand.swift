@@ -66,21 +66,10 @@ struct ModelsCommand: AsyncParsableCommand {
         if let out {
             try NewFiles(files.map { (FilePath(out).appending($0.name).string, $0.text) }).write(replacing: force)
         }
-        let report = ModelsReport(language, in: out, files: files, notes: serverSchema.notes + classes.notes)
-        func render(_ layout: OutputFlags.Layout) -> String {
-            switch layout {
-            case .json: report.json
-            case .text(let width): report.text(width: width)
-            }
-        }
-        guard out == nil, output.output == .text else { return try output.show { layout, _ in render(layout) } }
-        if !output.quiet {
-            let notes = report.noteLines(width: nil)
-            if !notes.isEmpty { Console.error(notes.joined(separator: "\n")) }
-        }
-        try output.show(files.map(\.text).joined(separator: "\n")) { form in
-            render(form == .json ? .json : .text(width: nil))
-        }
+        let result = ModelsResult(language, in: out, files: files, notes: serverSchema.notes + classes.notes)
+        guard out == nil, output.output == .text else { return try output.show(result) }
+        if !output.quiet { for note in result.notes { Console.error("note: \(note)") } }
+        try output.show(files.map(\.text).joined(separator: "\n"), reporting: result)
     }
 }
 

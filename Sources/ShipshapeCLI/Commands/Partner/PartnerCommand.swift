@@ -177,32 +177,25 @@ struct PartnerInitCommand: AsyncParsableCommand {
     }
 
     private func confirm(_ plan: PartnerPlan) throws {
-        if !(yes && output.quiet) { Console.error(PartnerText.render(plan, ids: privacy.display)) }
+        if !(yes && output.quiet) {
+            Console.error(TextReport(PartnerInitResult(plan, nil, ids: privacy.display).report).text)
+        }
         guard !yes else { return }
         try Console.confirm(
             "Create \(plan.target)?", orElse: "nothing was written", offTerminal: "partner init needs --yes")
     }
 
     private func show(_ plan: PartnerPlan, _ report: PartnerReport?) throws {
-        let ids = privacy.display
-        try output.show { form, _ in
-            switch form {
-            case .text:
-                (report.map { PartnerText.render($0, ids: ids, hidesNotes: output.quiet) }
-                    ?? PartnerText.render(plan, ids: ids, hidesNotes: output.quiet))
-                    + (output.quiet ? "" : next(after: plan, report))
-            case .json: PartnerJSON.render(plan, report, ids: ids)
-            }
-        }
+        let result = PartnerInitResult(plan, report, ids: privacy.display, next: next(after: plan, report))
+        try output.show(result)
     }
 
-    /// Returns a line with the command that follows, for the end of the output; empty if the operator has to fix
-    /// something first.
-    private func next(after plan: PartnerPlan, _ report: PartnerReport?) -> String {
+    /// Returns a line with the command that follows; none if the operator has to fix something first.
+    private func next(after plan: PartnerPlan, _ report: PartnerReport?) -> [String] {
         let isCopied = report.map { $0.stopped == nil && $0.refusals.count == 0 } ?? plan.isDone
         let lacksRoom = plan.headroom.map { plan.failing > max($0.documents, allowUnsync ?? 0) } ?? false
-        if !isCopied, report != nil || plan.isRefused || lacksRoom { return "" }
-        return "\nNext: \(NextCommand("partner \(isCopied ? "mirror" : "init")", [arguments.job]))"
+        if !isCopied, report != nil || plan.isRefused || lacksRoom { return [] }
+        return ["Next: \(NextCommand("partner \(isCopied ? "mirror" : "init")", [arguments.job]))"]
     }
 }
 
@@ -252,16 +245,9 @@ struct PartnerVerifyCommand: AsyncParsableCommand {
         }
         progress.finish()
         try await keep(comparison, partner)
-        let ids = privacy.display
-        let next =
-            comparison.count == 0 && !output.quiet
-            ? "\nNext, once the original's clients are gone: \(NextCommand("partner cutover", [arguments.job]))" : ""
-        try output.show { form, _ in
-            switch form {
-            case .text: PartnerText.render(comparison, ids: ids) + next
-            case .json: PartnerJSON.render(comparison, ids: ids)
-            }
-        }
+        let cutover = NextCommand("partner cutover", [arguments.job])
+        let next = "Next, once the original's clients are gone: \(cutover)"
+        try output.show(PartnerVerifyResult(comparison, ids: privacy.display, next: [next]))
         if comparison.count > 0 { throw ExitStatus.findings }
     }
 

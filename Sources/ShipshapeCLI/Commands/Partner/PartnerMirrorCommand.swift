@@ -63,15 +63,8 @@ struct PartnerMirrorCommand: AsyncParsableCommand {
         try await pool.requirePrivileges(for: "partner mirror", on: arguments.places(of: partner))
         interruption.beginWork()
         let outcome = try await onOwnedThread(name: "mirror") { () throws in try mirror.run(on: pool) }
-        let next =
-            once && outcome.isCaughtUp && !output.quiet
-            ? "\nNext: \(NextCommand("partner verify", [arguments.job]))" : ""
-        try output.show { form, _ in
-            switch form {
-            case .text: MirrorReport.text(outcome, of: partner.job.name) + next
-            case .json: MirrorReport.json(outcome, of: partner.job.name)
-            }
-        }
+        let next = once && outcome.isCaughtUp ? ["Next: \(NextCommand("partner verify", [arguments.job]))"] : []
+        try output.show(MirrorResult(outcome, of: partner.job.name, next: next))
         if once, !outcome.isCaughtUp { throw ExitStatus.stopped }
     }
 }

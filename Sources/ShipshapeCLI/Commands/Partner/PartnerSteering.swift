@@ -24,13 +24,7 @@ struct PartnerStatusCommand: AsyncParsableCommand {
         try await pool.requirePrivileges(for: "partner status", on: arguments.places(of: partner))
         let registry = PartnerRegistry(arguments.state.stateDatabase, on: pool)
         let status = try await onOwnedThread(name: "status") { () throws in try registry.status(of: partner) }
-        let ids = privacy.display
-        try output.show { form, _ in
-            switch form {
-            case .text: PartnerStatusReport.text(status, ids: ids)
-            case .json: PartnerStatusReport.json(status, ids: ids)
-            }
-        }
+        try output.show(PartnerStatusResult(status, ids: privacy.display))
     }
 }
 

@@ -93,7 +93,7 @@ struct PlanCommand: AsyncParsableCommand {
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         if let collection, Namespace(collection) == nil {
@@ -224,7 +224,7 @@ struct PlanCommand: AsyncParsableCommand {
     private func show(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) throws {
         let (jobs, partners) = (files.files, files.partners)
         let place = database.database.map { [(name: "--database", value: $0)] } ?? []
-        let command: PlanText.Command = { name, file, flags in
+        let command: PlanResult.Command = { name, file, flags in
             "\(NextCommand(name, [file], flags + (name == "check" ? place : [])))"
         }
         let result = PlanResult(
@@ -234,7 +234,7 @@ struct PlanCommand: AsyncParsableCommand {
             return try output.show(result)
         }
         // The jobs may be saved to a file, so they are not wrapped to the terminal's width.
-        try output.show(result.text(TextLayout())) { ResultFlags.text(of: result, as: $0, .file) }
-        if !output.quiet { Console.error(PlanText(plan, files: jobs, partners: partners, command: command).text) }
+        try output.show(result.text(TextLayout()), reporting: result)
+        if !output.quiet { Console.error(TextReport(result.report).text) }
     }
 }

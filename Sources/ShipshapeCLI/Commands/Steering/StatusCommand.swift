@@ -46,6 +46,9 @@ struct StatusCommand: AsyncParsableCommand {
     func validate() throws {
         if interval.duration <= .zero { throw ValidationError("--interval must be more than nothing") }
         if watch, !output.report.isEmpty { throw ValidationError("--report does not go with --watch") }
+        if watch, ![.text, .json, .jsonl].contains(output.output) {
+            throw ValidationError("--watch shows text or JSON: --output \(output.output) does not go with it")
+        }
     }
 
     func run() async throws {
@@ -60,7 +63,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
         guard watch else {
             let jobs = try await onOwnedThread(name: "state", read)
-            try show(jobs)
+            try output.show(JobStatusResult(jobs, isDetailed: job != nil))
             if jobs.contains(where: { $0.state == .stalled }) { throw ExitStatus.findings }
             return
         }
@@ -71,32 +74,19 @@ struct StatusCommand: AsyncParsableCommand {
         let screen = WatchScreen(isTerminal: Console.isOutputTerminal && output.output == .text)
         while true {
             let jobs = try await onOwnedThread(name: "state", read)
-            switch output.output {
-            case .text:
+            let result = JobStatusResult(jobs, isDetailed: job != nil)
+            if output.output == .text {
                 let isColored = Console.wantsColor(onTerminal: Console.isOutputTerminal)
-                let text = JobStatusText(
-                    jobs, isDetailed: job != nil, width: Console.outputWidth, isColored: isColored
-                ).text
-                try screen.draw(TerminalText.safe(text, isColored: isColored))
-            case .json: try screen.draw(JobStatusJSON(jobs).line + "\n")
+                let layout = TextLayout(width: Console.outputWidth, isColored: isColored)
+                try screen.draw(TerminalText.safe(result.text(layout), isColored: isColored))
+            } else {
+                try screen.draw(result.line + "\n")
             }
             guard jobs.contains(where: { $0.state != .done }) else {
-                if output.output == .json { try Console.result(JobStatusJSON(jobs).result) }
+                if output.output != .text { try Console.result(result.end) }
                 return
             }
             try await Task.sleep(for: interval.duration)
-        }
-    }
-}
-
-extension StatusCommand {
-    private func show(_ jobs: [JobStatus]) throws {
-        try output.show { form, color in
-            switch form {
-            case .text(let width):
-                JobStatusText(jobs, isDetailed: job != nil, width: width, isColored: color).text
-            case .json: JobStatusJSON(jobs).text
-            }
         }
     }
 }

@@ -111,12 +111,7 @@ struct WatchCommand: AsyncParsableCommand {
             throw ExitStatus.stopped
         }
         await showing.finish()
-        try output.show { form, _ in
-            switch form {
-            case .text: WatchReport.text(outcome)
-            case .json: WatchReport.json(outcome)
-            }
-        }
+        try output.show(WatchResult(outcome))
         if let error = showing.failure { throw error }
         guard once else { return }
         if !outcome.isCaughtUp { throw ExitStatus.stopped }

@@ -82,6 +82,6 @@ extension ModelStep {
 }
 
 extension BSONValue {
-    /// A decimal whose digits say more than its value.
+    /// The decimal 1.50, which has the value of 1.5 but another last digit.
     fileprivate static let decimal15 = Decimal128("1.50").map { BSONValue.decimal($0) } ?? nil
 }

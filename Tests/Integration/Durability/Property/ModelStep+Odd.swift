@@ -1,11 +1,11 @@
 import BSON
 import Conformance
 
-/// Steps whose effect the model does not know, so that the test asks the server for it.
+/// Steps whose effect the model does not know; the test asks the server for the expected result.
 extension ModelStep {
     private static let fields = ["a", "b", "c", "d", "e.x", "m.k", "l", "e.y"]
 
-    /// Returns a random step of such a kind, for instance over the elements of an array, several fields, or an
+    /// Returns a random step whose effect the model does not know, such as one over array elements or with an
     /// expression.
     static func unmodelled(using random: inout Randomness) -> ModelStep {
         let field = random.pick(fields)

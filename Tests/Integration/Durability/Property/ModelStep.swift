@@ -18,7 +18,7 @@ struct ModelStep: Sendable {
     let yaml: String
     /// The field that the step writes.
     let target: FieldPath
-    /// The field that the step reads as well, if any.
+    /// The field that the step reads besides its target; `nil` if there is none.
     let source: FieldPath?
     /// A function that returns the effect of the step on a document in which no field name occurs twice.
     ///
@@ -114,7 +114,7 @@ enum ModelWay {
 }
 
 extension BSONDocument {
-    /// Returns whether the parents of the field at a path exist and are objects, from the outermost parent on.
+    /// Returns whether the parents of the field at a path exist and are objects.
     func way(to path: FieldPath) -> ModelWay {
         var document = self
         for name in path.components.dropLast() {

@@ -109,12 +109,11 @@ extension PropertyCase {
 extension BSONDocument {
     var json: String { (try? extendedJSON()) ?? "\(bytes)" }
 
-    /// Whether the other document has the same fields, in any order.
+    /// Whether the other document has the same fields in any order; `false` if there is no other document.
     ///
-    /// `false` if there is no other document.
-    ///
-    /// The order may differ if a user changes the source of one step between the journal entry and the write. The run
-    /// then does the second step before the first.
+    /// A job may add its fields in another order than expected. If a user changes the source of the first step after
+    /// the document was journaled, the current write makes only the change of the second step, and the next write that
+    /// of the first.
     fileprivate func isMerely(_ other: BSONDocument?) -> Bool {
         other.map { $0.inOrderOfNames == inOrderOfNames } ?? false
     }

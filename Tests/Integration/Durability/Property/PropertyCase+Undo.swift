@@ -64,8 +64,8 @@ extension PropertyCase {
     }
 
     private func undo(fault: String?) async throws -> ProgramRun {
-        // With `--include-uncertain`, undo also restores what killed runners may or may not have written.
-        // `UndoEventsTests` checks that this takes nothing from users.
+        // With `--include-uncertain`, undo also restores documents if it is unknown whether a killed runner wrote them.
+        // `UndoEventsTests` checks that such an undo removes no user's change.
         let flags = [
             "--state-database", test.state.name, "--yes", "--ledger", "none", "--allow-unsync", "100000",
             "--include-uncertain",

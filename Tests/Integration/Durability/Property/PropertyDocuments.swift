@@ -12,7 +12,7 @@ struct PropertyDocuments: Sendable {
     let ids: IDs
     /// Whether a field name may occur twice in a document.
     ///
-    /// It must not if the server computes the expected documents, because an aggregation changes such a document.
+    /// `false` if the server computes the expected documents, because its aggregation changes such documents.
     var repeatsNames = true
     /// The number of different `_id`s if their kind is `numbers`.
     var spread = 600

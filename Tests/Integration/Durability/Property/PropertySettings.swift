@@ -22,8 +22,8 @@ enum PropertySettings {
     /// `SHIPSHAPE_FIRST_SEED` sets another first seed, to find failures that no run has found yet.
     static let first = repeated ?? number("SHIPSHAPE_FIRST_SEED") ?? 3_080_617_000
 
-    /// The number of different `_id`s in a case of ``UndoEventsTests``, from `SHIPSHAPE_SPREAD`; `nil` lets the case
-    /// choose.
+    /// The number of different `_id`s in a case of ``UndoEventsTests``, from `SHIPSHAPE_SPREAD`; `nil` means that each
+    /// case has its own number.
     ///
     /// With fewer `_id`s, users more often change the documents that the job is changing.
     static let spread = number("SHIPSHAPE_SPREAD").map(Int.init)
@@ -45,7 +45,7 @@ struct PropertyViolation: Error, CustomStringConvertible {
     enum Kind {
         /// The program ended in an unexpected way.
         case ending
-        /// A document is not what the job makes of the last write of a user, or is lost.
+        /// A document is lost, or it is not the job's result for the last write of a user.
         case document
         /// A runner wrote after the end of its lease.
         case lateWrite

@@ -344,10 +344,11 @@ enum UndoEventsError: Error {
 }
 
 extension BSONDocument {
-    /// The document without the old field that mongod 6.0 leaves in an image if an update moved the field.
+    /// The document of a change event without outdated fields.
     ///
-    /// If a name occurs twice in an image, the later field is the current one. The tests write no documents in which a
-    /// name occurs twice.
+    /// If an update moved a field, mongod 6.0 leaves its old copy in the event's document before the current one. If a
+    /// name occurs twice, the later field is therefore the current one. The tests write no documents in which a name
+    /// occurs twice.
     fileprivate var withoutStaleFields: BSONDocument {
         let all = (try? elements()) ?? []
         let names = Set(all.map(\.name))

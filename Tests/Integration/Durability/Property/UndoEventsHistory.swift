@@ -3,10 +3,10 @@ import Conformance
 import Mongo
 import TestSupport
 
-/// A text with all that is known about a document with a violation.
+/// A report of everything that is known about a document with a violation.
 ///
-/// It contains the document's change events, its journal entries with the evidence that they were written, and the
-/// output of undo.
+/// It contains the document's change events, its journal entries, whether each of them was written, and the output of
+/// undo.
 struct UndoEventsHistory {
     private let id: BSONValue
     private let test: BackfillCase

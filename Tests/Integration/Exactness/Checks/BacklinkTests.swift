@@ -2,9 +2,10 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests the two errors for objects that become embedded, which count the links of all collections of the app.
+/// Tests how the links to documents that become embedded objects are counted, over all collections of the app.
 ///
-/// Exactly one link must lead to such an object. One error is for no link, the other one for several links.
+/// A document can become an embedded object only if exactly one link leads to it. One error reports a document without
+/// a link, and another error a document with several links.
 @Suite struct BacklinkTests {
     private typealias Case = CheckVerdictCase
     private static let address = Case.schema("Address", ["city": "string"])
@@ -128,7 +129,8 @@ import Testing
             #expect(refused.output.contains("multiple backlinks. 2 documents of"), "\(refused.output)")
             let left = try await run(", orphans: leave, shared: leave", ["--dry-run", "--output", "json"])
             let report = try BSONDocument(extendedJSON: left.output)
-            // Four people have the homes 1, 3, 4 and 99. Only home 1 has one parent and exists.
+            // Four people have the homes 1, 3, 4 and 99. Home 1 has one parent, 3 and 4 have several, and 99 does not
+            // exist.
             #expect(report.skipped("At least one object does have multiple backlinks.") == 2, "\(left.output)")
             #expect(report.skipped("the linked document is not there") == 1)
         }

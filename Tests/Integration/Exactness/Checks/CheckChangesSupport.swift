@@ -21,7 +21,7 @@ struct ChangingPeople: Sendable {
             }
         }
         """
-    /// The active schema, which other people fail: those whose age is not a string.
+    /// The active schema, which requires an age to be a string, so that other people fail it than the next schema.
     static let active = """
         { "bsonType": "object", "properties": { "_id": { "bsonType": "int" }, "age": { "bsonType": "string" } } }
         """
@@ -107,7 +107,7 @@ struct TallyDigest: Equatable {
 extension ScanResult {
     /// Expects that the result shows all documents as they were at one moment.
     ///
-    /// On a server before 5.0, expects instead that the result reports that the server cannot read so.
+    /// A server before 5.0 cannot read all documents as of one moment. In this case, expects that the result says so.
     func expectOneMoment(sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws {
         let isPossible = try await Mongod.build.isAtLeast(5)
         #expect((clusterTime != nil) == isPossible, sourceLocation: sourceLocation)

@@ -73,8 +73,8 @@ import Testing
     /// Without a journal, the reservations show which documents the job made unsyncable on purpose.
     @Test func theReservationsShowItWithoutAJournal() async throws {
         try await withTasks { test in
-            // Document 3 is removed: it has a reservation although it failed before, so without a journal it would
-            // count.
+            // Document 3 failed v1 before the job, but also gets a reservation. Without a journal, the check would
+            // count it as newly failing, so the test deletes it.
             try await test.database.run(["delete": "Task", "deletes": [["q": ["_id": 3], "limit": 1]]])
             try await test.backfill("convert", on: "Task", steps: Self.steps, active: "v1", "--no-journal")
             try await expectOneNewlyFailing(test, already: 0)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// The check names a job that is not done, because there are documents that the job has not reached.
+    /// A job that has not reached all its documents is not done, so the check names it.
     @Test func aJobThatIsNotDoneIsNamed() async throws {
         try await withTasks { test in
             try await test.database.fill("Task", count: 200) { ["_id": .integer($0 + 10), "a": "7", "b": "8"] }

@@ -116,9 +116,9 @@ import Testing
         }
     }
 
-    /// If a collection has grown much, the check divides it into new parts.
+    /// If a collection has grown much, the next check divides it into other parts.
     ///
-    /// Reports from before and after that cannot be merged.
+    /// The reports of old and of new parts cannot be merged.
     @Test func partsOfTwoCutsAreNotJoined() async throws {
         try await withPets((0..<300).map { ["_id": .integer($0), "name": "a"] }) { test in
             _ = try await test.check(["--part", "1/2", "--report", "one.json"])

@@ -180,7 +180,7 @@ import Testing
 
     /// After a restart, a killed server gives its last documents new record numbers.
     ///
-    /// The scan therefore does not continue on a server whose process is not that of the plan.
+    /// The scan therefore does not continue on a server that was restarted after the plan was made.
     @Test func aMemberThatIsAnotherProcessIsNotReadFurther() async throws {
         let other = try await Mongod.start()
         let process = try await other.withDatabase { database in

@@ -2,10 +2,10 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests the statements about each kind of change in the documents that the project was created from.
+/// Tests each statement about a kind of change in the documents 000 to 004, from which the project was created.
 ///
-/// They are the quick reference of 000, the framework of 001, and the examples of 002 to 004. The types and names here
-/// are those of these documents.
+/// Document 000 is a quick reference, 001 describes the rules, and 002 to 004 contain examples. The names of types and
+/// properties here come from these documents.
 @Suite struct SeedStatementTests {
     private typealias Case = CheckVerdictCase
 
@@ -21,9 +21,9 @@ import Testing
         let clients: String
         /// The number of documents that would stop syncing if v2 were deployed without a job.
         let stop: Int
-        /// The rename for `--rename`; empty for none.
+        /// The value of `--rename`; empty if the flag is not given.
         ///
-        /// Without it, a rename looks like a removal and an addition.
+        /// Without the flag, a rename looks like a removal and an addition.
         var rename = ""
         /// The title of the type Person in v2.
         var title = "Person"

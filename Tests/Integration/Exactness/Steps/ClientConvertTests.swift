@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// Steps that the server computes, before and after steps that the client computes, see each other's values.
+    /// Steps that the server computes use the results of steps that the client computes, and the other way round.
     @Test func stepsOfBothSidesWorkTogether() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 1_200) { number in

@@ -122,9 +122,9 @@ import Testing
         }
     }
 
-    /// The links that the killed run replaced no longer count as links to a dog.
+    /// The killed run has replaced some links to dogs by embedded dogs, so fewer links to dogs are left.
     ///
-    /// The next run must not be refused for that.
+    /// The next run is not refused because of that, and completes the work.
     @Test func aRunThatDiedIsEnded() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("dogs", count: 60) { ["_id": .integer($0), "name": .integer($0)] }

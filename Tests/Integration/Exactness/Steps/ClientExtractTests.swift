@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    /// A runner that was stopped until its lease had ended inserts no document either.
+    /// A runner that was stopped until its lease had ended inserts no document into the other collection.
     @Test func aFencedOffRunnerMakesNothing() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 20) { ["_id": .integer($0), "home": ["city": .integer($0)]] }

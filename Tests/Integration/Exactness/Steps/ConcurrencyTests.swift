@@ -9,7 +9,7 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// Tests that a run with concurrency, or over several ranges of `_id`s, has the same result as one without.
+/// Tests that a run with concurrent commands, or over several ranges of `_id`s, has the same result as a simple run.
 @Suite struct ConcurrencyTests {
     /// Bounds of `_id` ranges: of one type, of several types, and of types that a query does not simply compare.
     static let bounds: [[BSONValue]] = [

@@ -62,9 +62,9 @@ enum ConversionOutcome: Hashable {
         return Double(long) == number && !long.contains("e") ? long : nil
     }
 
-    /// Returns a value as a whole number; `nil` if it is none.
+    /// Returns the whole number that a value stands for; `nil` if it stands for no whole number.
     ///
-    /// The number -0 is none, and neither is a text in another spelling, such as "+36".
+    /// The number -0 does not count as a whole number, nor does a text in an unusual spelling, such as "+36".
     private static func whole(_ value: BSONValue) -> Int64? {
         switch value {
         case .int(let number): Int64(number)

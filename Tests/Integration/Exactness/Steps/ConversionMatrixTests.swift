@@ -24,9 +24,9 @@ import Testing
         }
     }
 
-    /// Whether the server converts a double to a text with all of its digits.
+    /// Whether the server keeps all digits when it converts a double to text, such as 0.30000000000000004.
     ///
-    /// Servers of some versions do. They convert values that must be skipped on other servers.
+    /// Only servers of some versions do. They convert more values; other servers must skip these.
     private static func writesAllDigits(_ database: TestDatabase) async throws -> Bool {
         try await database.fill("digits", [["_id": 1, "v": 0.30000000000000004]])
         let reply = try await database.run([

@@ -97,7 +97,9 @@ import Testing
         }
     }
 
-    /// No document has the `_id` when the run reads, and another client's document has it when the run writes.
+    /// Another client inserts a document with the new `_id` after the run has found that the `_id` is free.
+    ///
+    /// The run then neither overwrites that document nor removes the object.
     @Test func anIndexThatAnotherClientMakesInBetweenIsKeptToo() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 6) {
@@ -116,7 +118,9 @@ import Testing
         }
     }
 
-    /// The run itself inserted the document in `homes`, from the object as it was before a user changed it.
+    /// A user changes an object after the run has inserted it into `homes`, and before the run replaces it by a link.
+    ///
+    /// The report lists the person as skipped, because the document in `homes` differs from the changed object.
     @Test func theOwnChildOfAnObjectThatAUserChangedIsNamed() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 6) {

@@ -35,8 +35,8 @@ import Testing
             try await test.database.run([
                 "update": "people", "updates": [["q": ["_id": 7], "u": ["$set": ["_id__baas_transaction": "t"]]]],
             ])
-            // The first write has converted a chunk of 25 documents without the locked one. The next write is the first
-            // rename.
+            // The first write has converted a chunk of 25 documents. Document 7 is not among them, because it was
+            // locked. The next write is the first rename.
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:2") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
@@ -69,9 +69,9 @@ import Testing
         }
     }
 
-    /// Values that the client cannot convert are renamed all the same.
+    /// A value that the client cannot convert is renamed without conversion.
     ///
-    /// There are more of them than one chunk compares.
+    /// The test has more such documents than the run compares at once.
     @Test func documentsThatTheClientSkipsContinue() async throws {
         try await withPeople { test in
             try await test.database.fill("people", count: 450) { ["_id": .integer(1_000 + $0), "ref": "none"] }

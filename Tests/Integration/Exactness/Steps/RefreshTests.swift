@@ -13,8 +13,7 @@ import Testing
         (report["notes"]?.document?.values ?? []).compactMap(\.text)
     }
 
-    /// Each step with its source fields, two values of each of them, an earlier and a later one, and the targets for
-    /// both.
+    /// Each case has a step, its source fields with an earlier and a later value, and the expected targets for both.
     @Test(
         arguments: [
             (

@@ -69,7 +69,9 @@ import Testing
             [StepCase(["m": [[1, 2], ["a": 3], 4]], ["m": [["1", "2"], ["a": "3"], 4]], .notContainer)])
     }
 
-    /// A step writes the other contents of an array or a dictionary back as they were, or writes nothing into it.
+    /// If a field name occurs twice in an element, the step keeps both fields when it writes elsewhere in the element.
+    ///
+    /// It skips the document if it would have to write into the object with the repeated name.
     @Test func aRepeatedNameInAnElement() async throws {
         try await StepCase.run(
             "default: {field: 'pets.[].toy', value: 1}",

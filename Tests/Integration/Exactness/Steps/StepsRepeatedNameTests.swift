@@ -82,7 +82,7 @@ extension StepsRepeatedNameTests {
     }
 }
 
-/// A run of steps over documents with the update that a chunk uses, and its results.
+/// A run of steps over documents with the same update as for a chunk, and the results of the run.
 private struct RepeatedRun {
     let before: [BSONDocument]
     let after: [BSONDocument]

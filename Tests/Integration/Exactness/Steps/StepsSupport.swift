@@ -74,7 +74,8 @@ struct StepsRun {
     /// changes only the target of the step, and a second update changes nothing.
     func expectSound(sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(remaining == 0, "idempotent", sourceLocation: sourceLocation)
-        // If a name occurs twice in a document, only the filter keeps the update from changing it.
+        // If a field name occurs twice in a document, the update would change the document each time; only the filter
+        // of a real run excludes it. The second update here has no filter.
         let repeated = classes.count { $0.reasons.contains(.repeatedName) }
         #expect(modifiedAgain <= repeated, "a second run changes nothing", sourceLocation: sourceLocation)
         #expect(modified == classes.count(where: \.isNeeded), sourceLocation: sourceLocation)

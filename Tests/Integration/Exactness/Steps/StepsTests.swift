@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// Source and target have every pair of these values, so that some pairs are the same and others differ.
+    /// The documents have every pair of these values as source and target; in some pairs, both values are the same.
     @Test func copyToATargetThatHoldsAValue() async throws {
         try await Mongod.shared.withDatabase { database in
             let values: [BSONValue] = [

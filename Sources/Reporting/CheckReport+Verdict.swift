@@ -3,19 +3,6 @@ import Checking
 import SchemaChange
 import ServerSchema
 
-/// One of the three parts of a check's verdict, in words: the documents, the limit or the schema change.
-struct VerdictPart {
-    /// The name of the part: `documents`, `limit` or `change`.
-    var name: String
-    var severity: DeployVerdict.Severity
-    /// The verdict of the part, as a sentence for the headline.
-    var sentence: String
-    /// The text for the list of all three parts; `nil` to show the sentence there.
-    var sum: String?
-    /// Reasons and remarks that follow the sentence, one sentence each.
-    var reasons: [String] = []
-}
-
 extension DeployVerdict.Severity {
     /// The severity in a word for people; a report as JSON has the raw value.
     var word: String {
@@ -25,11 +12,31 @@ extension DeployVerdict.Severity {
         case .unsafe: "unsafe"
         }
     }
+
+    fileprivate var level: Report.Level {
+        switch self {
+        case .safe: .good
+        case .unknown: .warning
+        case .unsafe: .error
+        }
+    }
+}
+
+extension Report.Part {
+    /// Creates a part of a check's verdict.
+    init(
+        name: String, severity: DeployVerdict.Severity, sentence: String, figures: String? = nil,
+        reasons: [String] = []
+    ) {
+        self.init(
+            name: name, level: severity.level, word: severity.word, sentence: sentence, figures: figures,
+            reasons: reasons)
+    }
 }
 
 extension CheckReport {
     /// Returns the verdict's parts, in the order in which they are shown.
-    func parts(ids: IDDisplay) -> [VerdictPart] {
+    func parts(ids: IDDisplay) -> [Report.Part] {
         [documentsPart] + (dialect.mentionsLimit ? [limitPart] : []) + [changePart(ids)]
     }
 
@@ -43,10 +50,10 @@ extension CheckReport {
             let sentence = documents.sentence.prefix(1).lowercased() + documents.sentence.dropFirst()
             return ("Safe to deploy: \(sentence)", .good)
         }
-        if limit.severity == .unsafe { return (limit.sentence, .error) }
-        if change.severity == .unsafe { return (change.sentence, .error) }
+        if limitSeverity == .unsafe { return (limit.sentence, .error) }
+        if changeSeverity == .unsafe { return (change.sentence, .error) }
         if verdict.band == .syncMightStop { return (limit.sentence, .error) }
-        return (documents.sentence, documents.severity == .safe ? .notice : .warning)
+        return (documents.sentence, documentsSeverity == .safe ? .notice : .warning)
     }
 
     /// The name of the verdict, for programs that read the report.

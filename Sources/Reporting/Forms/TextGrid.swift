@@ -1,0 +1,76 @@
+import BSON
+
+/// A table as lines of text, in aligned columns with two blanks between them.
+struct TextGrid {
+    let columns: [Report.Column]
+    let rows: [[Report.Cell]]
+    let paint: Paint
+
+    /// The least width of a column whose cells are wrapped.
+    private static let leastWidth = 12
+    /// The most lines that a cell is wrapped into.
+    private static let mostLines = 3
+
+    /// Returns the lines, indented by two blanks: the titles, then the rows, each with its lines.
+    ///
+    /// A table that is too wide has its longest texts wrapped. A cell that shows a verdict has the colour of its level.
+    /// - Parameter width: the width of the terminal in columns; `nil` for no limit.
+    /// - Returns: `nil` if the texts would need many lines to fit.
+    func lines(within width: Int?) -> (titles: [String], rows: [[String]])? {
+        let cells = [columns.map(\.title)] + rows.map { $0.map(\.text.printable) }
+        guard let widths = widths(of: cells, within: width) else { return nil }
+        let wrapped = cells.map { row in
+            row.indices.map { row[$0].count > widths[$0] ? row[$0].wrapped(to: widths[$0]) : [row[$0]] }
+        }
+        let isTall = wrapped.contains { row in row.contains { $0.count > Self.mostLines } }
+        guard !isTall else { return nil }
+        let levels = [columns.map { _ in nil }] + rows.map { $0.map(\.level) }
+        let lines = zip(wrapped, levels).map { self.lines(of: $0, in: $1, widths) }
+        return (lines[0], Array(lines.dropFirst()))
+    }
+
+    /// Returns the number of columns at the start of the table that fit without wrapped cells, at least one.
+    func fittingColumns(within width: Int) -> Int {
+        var end = 0
+        let fitting = columns.indices.prefix { column in
+            end += 2 + rows.reduce(columns[column].title.count) { max($0, $1[column].text.printable.count) }
+            return end <= width
+        }
+        return max(1, fitting.count)
+    }
+
+    /// Returns the table with only its first columns.
+    func prefix(_ count: Int) -> TextGrid {
+        TextGrid(columns: Array(columns.prefix(count)), rows: rows.map { Array($0.prefix(count)) }, paint: paint)
+    }
+
+    /// Returns the width of each column; `nil` if they do not fit.
+    private func widths(of cells: [[String]], within width: Int?) -> [Int]? {
+        var widths = columns.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+        guard let width else { return widths }
+        let least = columns.indices.map { column in
+            cells.map { $0[column].longestWord }.reduce(
+                columns[column].isNumber ? 0 : min(Self.leastWidth, widths[column]), max)
+        }
+        for _ in 0..<max(0, widths.reduce(2 * columns.count, +) - width) {
+            let wrappable = columns.indices.filter { widths[$0] > least[$0] }
+            guard let widest = wrappable.max(by: { widths[$0] < widths[$1] }) else { return nil }
+            widths[widest] -= 1
+        }
+        return widths
+    }
+
+    /// Returns the lines of a row.
+    private func lines(of row: [[String]], in levels: [Report.Level?], _ widths: [Int]) -> [String] {
+        (0..<(row.map(\.count).max() ?? 0)).map { number in
+            var line = columns.indices.map { column in
+                let text = number < row[column].count ? row[column][number] : ""
+                let blanks = String(repeating: " ", count: max(0, widths[column] - text.count))
+                let painted = text.isEmpty ? "" : levels[column].map { paint($0, text) } ?? text
+                return "  " + (columns[column].isNumber ? blanks + painted : painted + blanks)
+            }.joined()
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+    }
+}

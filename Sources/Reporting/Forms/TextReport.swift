@@ -1,0 +1,183 @@
+import BSON
+import ServerSchema
+
+/// A report as text, for a terminal, a pipe or a file.
+///
+/// The verdict comes first. A text that is too long to be seen at once repeats it at the end.
+package struct TextReport {
+    private let report: Report
+    private let layout: TextLayout
+    private let paint: Paint
+
+    /// Wraps a report.
+    package init(_ report: Report, _ layout: TextLayout = TextLayout()) {
+        (self.report, self.layout) = (report, layout)
+        paint = Paint(isOn: layout.isColored)
+    }
+
+    /// The text, which ends with a line break.
+    package var text: String {
+        let body = body
+        var blocks = [body]
+        if body.count(where: { $0 == "\n" }) > 12 { blocks.append(headline) }
+        if !report.next.isEmpty, !layout.hidesNotes {
+            blocks.append(report.next.map(\.printable).joined(separator: "\n"))
+        }
+        return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
+    }
+
+    /// The blocks of the text, without those that follow the notes.
+    private var body: String {
+        let notes = (layout.hidesNotes ? [] : report.notes) + report.warnings
+        var blocks = [[headline] + report.parts.flatMap(lines) + report.lines.map { "  \($0.printable)" }]
+        blocks += report.series.filter(\.showsLatest).map(lines)
+        blocks += report.tables.filter { !$0.rows.isEmpty }.map(lines)
+        blocks += report.sections.map(lines) + [advice]
+        blocks += report.reports.map { name, report in
+            [paint.bold("In \(name.printable): ") + TextReport(report, layout).body]
+        }
+        blocks += [notes.map { "Note: \($0.printable)" }, [report.footer].compactMap { $0?.printable }]
+        return blocks.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+    }
+
+    private var headline: String {
+        let text = report.headline.printable
+        return report.level == .notice ? paint.bold(text) : paint(report.level, text)
+    }
+
+    /// Returns the name, the verdict and the figures of a part, then its reasons.
+    private func lines(_ part: Report.Part) -> [String] {
+        let text = (part.figures ?? part.sentence).printable
+        let words = (text.hasSuffix(".") ? String(text.dropLast()) : text).wrapped(to: layout.width, indent: 23)
+        let head = "  \(part.name.padded(to: 9))  \(paint(part.level, part.word.padded(to: 8)))  "
+        return [head + (words.first ?? "").dropFirst(23)] + words.dropFirst()
+            + part.reasons.map { "    \($0.printable)" }
+    }
+
+    /// Returns a line for each line of a chart: its name, a sparkline of its values over time, and its latest value.
+    ///
+    /// On a narrow terminal the sparkline shows only the newest values.
+    private func lines(_ series: Report.Series) -> [String] {
+        let name = series.lines.map(\.name.count).max() ?? 0
+        let latest = series.lines.map { $0.values.last.flatMap(\.self).map { Int($0).grouped } ?? "-" }
+        let room = layout.width.map { max(8, $0 - name - 6 - (latest.map(\.count).max() ?? 0)) }
+        return zip(series.lines, latest).map { line, latest in
+            let course = Sparkline.text(line.values.suffix(room ?? series.points.count), isPlain: layout.isPlain)
+            return "  \(line.name.padded(to: name))  \(course)  \(latest)"
+        }
+    }
+
+    private func lines(_ table: Report.Table) -> [String] {
+        let title = table.title.printable
+        return [title.hasSuffix(".") ? title : "\(title):"]
+            + grid(table.columns, table.rows.map { (cells: $0, below: []) })
+    }
+
+    private func lines(_ section: Report.Section) -> [String] {
+        let about = section.about.isEmpty ? "" : " (\(section.about.printable))"
+        let summary = section.summary.isEmpty ? "" : ": \(section.summary.printable)"
+        return [paint.bold(section.name.printable) + about + summary] + findings(of: section)
+            + section.remarks.map(\.printable)
+    }
+
+    private func findings(of section: Report.Section) -> [String] {
+        if report.listsFindings || section.columns.count < 2 {
+            return section.findings.flatMap { finding in
+                let message = finding.message.printable
+                return ["  " + (finding.level > .notice ? paint(finding.level, message) : message)]
+                    + ((finding.commands.isEmpty ? finding.asides : []) + finding.details + finding.commands).map {
+                        "    \($0.printable)"
+                    }
+            }
+        }
+        let shown = section.columns.indices.filter { !section.columns[$0].isAdvice }
+        // Findings with advice have their details there.
+        let isAdvised = shown.count < section.columns.count
+        let hidesCommands = report.hidesCommands && !layout.isKept
+        let hasLines = section.columns.contains { $0.title == "line" }
+        let places = section.findings.map { finding in
+            finding.place.flatMap {
+                $0.file == section.name && $0.line > 0 && !hasLines ? "\($0.line):\($0.column)" : nil
+            }
+        }
+        let hasPlaces = places.contains { $0 != nil }
+        let columns = (hasPlaces ? [Report.Column(title: "place")] : []) + shown.map { section.columns[$0] }
+        let rows = zip(section.findings, places).map { finding, place in
+            let cells = (hasPlaces ? [Report.Cell(place ?? "")] : []) + shown.map { finding.cells[$0] }
+            let commands = hidesCommands ? [] : finding.commands
+            return (cells: cells, below: (isAdvised ? [] : finding.details) + commands)
+        }
+        return grid(columns, rows)
+    }
+
+    /// Returns the lines of a table, then the lines below its rows, each with the number of its row.
+    private func grid(_ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]) -> [String] {
+        guard !rows.isEmpty else { return [] }
+        let isNumbered = rows.contains { !$0.below.isEmpty }
+        let numbers = [Report.Column(title: "#", isNumber: true)]
+        let grid = TextGrid(
+            columns: (isNumbered ? numbers : []) + columns,
+            rows: rows.enumerated().map { (isNumbered ? [Report.Cell("\($0 + 1)")] : []) + $1.cells }, paint: paint)
+        guard let lines = grid.lines(within: layout.width) else { return narrowGrid(columns, rows) }
+        let size = "\(rows.count)".count
+        let below = rows.enumerated().flatMap { index, row in
+            row.below.enumerated().map { line, text in
+                let number = line == 0 ? "\(index + 1)" : ""
+                return "  " + String(repeating: " ", count: size - number.count) + "\(number)  \(text.printable)"
+            }
+        }
+        return lines.titles + lines.rows.flatMap(\.self) + below
+    }
+
+    /// Returns the lines of a table that is too wide for the terminal, each row with the lines below it.
+    ///
+    /// If its cells cannot be wrapped, only the columns that fit are a table. The other cells of a row follow below it,
+    /// each with the title of its column.
+    private func narrowGrid(
+        _ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]
+    ) -> [String] {
+        let grid = TextGrid(columns: columns, rows: rows.map(\.cells), paint: paint)
+        let wrapped = grid.lines(within: layout.width)
+        let count = wrapped == nil ? grid.fittingColumns(within: layout.width ?? 0) : columns.count
+        guard let lines = wrapped ?? grid.prefix(count).lines(within: nil) else { return [] }
+        let others = columns.dropFirst(count)
+        return lines.titles
+            + zip(lines.rows, rows).flatMap { lines, row in
+                let cells = zip(others, row.cells.dropFirst(count)).filter { !$1.text.isEmpty }.map { column, cell in
+                    let text = cell.text.printable
+                    return "\(column.title): \(cell.level.map { paint($0, text) } ?? text)"
+                }
+                let areShort = !cells.isEmpty && others.allSatisfy(\.isNumber)
+                let below = (areShort ? [cells.joined(separator: ", ")] : cells) + row.below.map(\.printable)
+                return lines + below.map { "    \($0)" }
+            }
+    }
+
+    /// The advice on the findings, once for all findings with the same rule and the same advice.
+    ///
+    /// The worst findings come first.
+    private var advice: [String] {
+        var kinds: [(code: String, level: Report.Level, lines: [String], subjects: [String])] = []
+        for section in report.sections {
+            guard let column = section.columns.firstIndex(where: \.isAdvice) else { continue }
+            for finding in section.findings {
+                let lines = [finding.cells[column].text] + finding.details
+                let subject = "\(section.name) \(finding.subject)"
+                if let known = kinds.firstIndex(where: { $0.code == finding.code && $0.lines == lines }) {
+                    kinds[known].subjects.append(subject)
+                } else {
+                    kinds.append((finding.code, finding.level, lines, [subject]))
+                }
+            }
+        }
+        guard !kinds.isEmpty else { return [] }
+        let sorted = Report.Level.allCases.reversed().flatMap { level in kinds.filter { $0.level == level } }
+        return [paint.bold("What to do")]
+            + sorted.flatMap { kind in
+                let more = kind.subjects.count > 3 ? " and \((kind.subjects.count - 3).grouped) more" : ""
+                let subjects = kind.subjects.prefix(3).joined(separator: ", ").printable
+                return ["  \(paint(kind.level, kind.code)): \(subjects)\(more)"]
+                    + kind.lines.map { "    \($0.printable)" }
+            }
+    }
+}

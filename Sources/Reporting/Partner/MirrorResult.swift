@@ -1,0 +1,64 @@
+import BSON
+package import Partners
+
+/// The result of a mirror's run, in every output format.
+package struct MirrorResult: Reportable {
+    private let outcome: MirrorOutcome
+    private let name: String
+    private let next: [String]
+
+    /// - Parameters:
+    ///   - name: the partner job's name.
+    ///   - next: lines that propose the next command.
+    package init(_ outcome: MirrorOutcome, of name: String, next: [String] = []) {
+        (self.outcome, self.name, self.next) = (outcome, name, next)
+    }
+
+    private var counts: MirrorCounts { outcome.counts }
+
+    /// The result as JSON.
+    package var json: JSONReport {
+        JSONReport(
+            "partner mirror",
+            [
+                "partner": name, "changes": counts.changes, "to_target": counts.carried[.source] ?? 0,
+                "to_source": counts.carried[.target] ?? 0, "echoes": counts.echoes, "conflicts": counts.conflicts,
+                "refused": counts.refused, "lag_ms": counts.lag, "delay_p50_ms": counts.delays.median,
+                "delay_p99_ms": counts.delays.percentile99, "caught_up": outcome.isCaughtUp,
+            ])
+    }
+
+    /// The report from which every output format except JSON is rendered.
+    package var report: Report {
+        var report = Report(
+            command: "partner mirror", title: "Partner \(name)",
+            headline: "partner \(name): \(counts.written.documents) carried over, of "
+                + counts.changes.counted("change"),
+            level: counts.refused > 0 || !outcome.isCaughtUp ? .warning : .good)
+        let (toPartner, toOriginal) = (counts.carried[.source] ?? 0, counts.carried[.target] ?? 0)
+        report.facts = [
+            ("to the partner", toPartner), ("to the original", toOriginal), ("conflicts", counts.conflicts),
+            ("cannot be carried over", counts.refused),
+        ].map { Report.Fact(name: $0, value: $1.grouped) }
+        report.lines = [
+            "\(toPartner.grouped) to the partner, \(toOriginal.grouped) to the original; \(counts.echoes.grouped) "
+                + "changes were the mirror's own"
+        ]
+        if counts.delays != (0, 0) {
+            report.lines.append(
+                "half of the changes took up to \(counts.delays.median.grouped) ms, 99% up to "
+                    + "\(counts.delays.percentile99.grouped) ms")
+        }
+        if counts.conflicts > 0 {
+            report.lines.append("\(counts.conflicts.counted("pair")) had changed on both sides")
+        }
+        if counts.refused > 0 {
+            report.lines.append("\(counts.refused.documents) cannot be on the other side: partner status lists them")
+        }
+        if !outcome.isCaughtUp {
+            report.lines.append("stopped before all changes were carried over: the next run continues there")
+        }
+        report.next = next
+        return report
+    }
+}

@@ -1,0 +1,107 @@
+import BSON
+import Backfill
+import Checking
+import JobState
+import Running
+import Steps
+
+extension BackfillResult {
+    /// The result as JSON, with its keys in a fixed order.
+    package var json: JSONReport { JSONReport("backfill", job + counts + details) }
+
+    private var job: ReportValue {
+        [
+            "job": found.job, "database": found.namespace.database, "collection": found.namespace.collection,
+            "outcome": outcome, "stopped_by": found.outcome.stop?.reason,
+            "duration_ms": Int(found.work.seconds * 1_000),
+        ]
+    }
+
+    private var counts: ReportValue {
+        [
+            "documents": found.estimatedDocuments, "changed": found.work.modified,
+            "changed_is_lower_bound": found.work.modifiedIsLow, "updates": found.work.updates,
+            "refreshed": found.work.refreshed, "chunks": found.work.chunks,
+            "earlier_chunks": found.work.earlierChunks, "unsyncable_before": found.unsyncable?.before,
+            "unsyncable_after": found.unsyncable?.after,
+        ]
+    }
+
+    private var details: ReportValue {
+        [
+            "harm": found.madeUnsyncable, "headroom": found.headroom?.json, "refusal": found.refusal,
+            "estimate": estimate,
+            "failures": found.failures.map(failure),
+            "steps": (found.before.isEmpty ? found.after : found.before).indices.map(step),
+            "samples": found.samples.map(sample), "waits": found.work.waits.map(wait), "notes": found.notes,
+        ]
+    }
+
+    private var outcome: String {
+        switch found.outcome {
+        case .dryRun: "dry_run"
+        case .nothingToDo: "nothing_to_do"
+        case .done: "done"
+        case .stopped: "stopped"
+        }
+    }
+
+    private func wait(_ wait: ThrottleWait) -> ReportValue {
+        [
+            "brake": wait.waitReason.reason.rawValue, "metric": wait.waitReason.metric, "value": wait.waitReason.value,
+            "limit": wait.waitReason.limit, "duration_ms": Int(wait.seconds * 1_000),
+        ]
+    }
+
+    private func step(_ index: Int) -> ReportValue {
+        let before = found.before.isEmpty ? nil : found.before[index]
+        let after = found.after.isEmpty ? nil : found.after[index]
+        return [
+            "step": (before ?? after)?.step ?? "", "needing_before": before?.needing,
+            "needing_after": after?.needing,
+            "left_alone": after?.skipped.filter { $0.count > 0 }.map(skipped),
+        ]
+    }
+
+    private var estimate: ReportValue {
+        guard let estimate = found.estimate else { return .null }
+        return [
+            "duration_ms": Int(estimate.seconds * 1_000), "assumed_writes_per_second": RunEstimate.assumedWrites,
+            "oplog_bytes": estimate.oplogBytes,
+            "oplog_share_percent": estimate.oplogShare.map { BSONValue.double(($0 * 1_000).rounded() / 10) },
+            "journal_bytes": estimate.journalBytes,
+        ]
+    }
+
+    private func failure(_ group: BackfillReport.FailureGroup) -> ReportValue {
+        [
+            "code": group.code == 0 ? nil : group.code, "reason": group.name, "documents": group.count,
+            "sample_ids": group.samples,
+        ]
+    }
+
+    private func skipped(_ left: StepCount.Skipped) -> ReportValue {
+        ["reason": left.reason, "is_finding": left.isTrouble, "documents": left.count, "sample_ids": left.samples]
+    }
+
+    private func sample(_ sample: BackfillReport.Sample) -> ReportValue {
+        ["_id": sample.id, "before": fields(sample.before), "after": fields(sample.after)]
+    }
+
+    private func fields(_ fields: [(path: String, value: BSONValue?)]) -> ReportValue {
+        .object(
+            fields.compactMap { field in
+                field.value.map { (field.path, showsValues ? .extended($0) : .string($0.type.description)) }
+            })
+    }
+}
+
+extension Headroom {
+    /// The counts that make up the headroom, as JSON.
+    var json: ReportValue {
+        [
+            "ledger": ledger?.entries, "ledger_documents": ledger?.documents, "pending": pending,
+            "ceiling": ceiling, "documents": documents,
+        ]
+    }
+}

@@ -1,0 +1,157 @@
+import BSON
+package import JobState
+import Jobs
+
+/// The state of jobs, in every output format: a table with a row per job, or the details of one job.
+package struct JobStatusResult: Reportable {
+    let jobs: [JobStatus]
+    private let isDetailed: Bool
+
+    /// - Parameter isDetailed: whether to show all details of the job; otherwise each job has one row.
+    package init(_ jobs: [JobStatus], isDetailed: Bool) { (self.jobs, self.isDetailed) = (jobs, isDetailed) }
+
+    /// The report from which every output format except JSON is rendered.
+    package var report: Report {
+        if isDetailed, let job = jobs.first { return job.report }
+        let counts = Dictionary(grouping: jobs, by: \.state).mapValues(\.count)
+        let states = counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
+        var report = Report(
+            command: "status", title: "The jobs",
+            headline: jobs.isEmpty
+                ? "No job was started."
+                : jobs.count.counted("job") + ": "
+                    + states.map { "\($0.value.grouped) \($0.key.rawValue)" }.joined(separator: ", ") + ".",
+            level: jobs.map(\.state.level).max() ?? .notice)
+        let numbers: Set = ["done", "changed", "per second", "left"]
+        let columns = ["job", "state", "done", "changed", "per second", "left", "held by", "reason"]
+        report.sections = [
+            Report.Section(
+                name: "Jobs", columns: columns.map { Report.Column(title: $0, isNumber: numbers.contains($0)) },
+                findings: jobs.map(\.finding))
+        ].filter { !$0.findings.isEmpty }
+        return report
+    }
+}
+
+extension JobStatus {
+    fileprivate var finding: Report.Finding {
+        let cells = [
+            share.map(Self.percent) ?? "-", work.modified.grouped, rateShown.map { Int($0).grouped } ?? "-",
+            secondsLeft.map(Self.duration) ?? "-", holder.map(Self.name) ?? "-", reason,
+        ]
+        return Report.Finding(
+            level: state.level, isFailure: state == .stalled, code: state.rawValue, subject: job,
+            message: reason.isEmpty ? state.rawValue : "\(state.rawValue), \(reason)",
+            cells: [Report.Cell(job, isCode: true), Report.Cell(state.rawValue, level: state.level)]
+                + cells.map { Report.Cell($0) })
+    }
+
+    fileprivate var report: Report {
+        let title = "job \(job)" + (namespace.map { " on \($0)" } ?? "")
+        let silence = state == .stalled ? heard.map { now.seconds(since: $0) } : nil
+        var report = Report(
+            command: "status", title: title,
+            headline: "\(title): \(state.rawValue)"
+                + (silence.map { ", no sign of its runner for \(Self.duration($0))" } ?? ""),
+            level: state.level)
+        report.lines = progress + waiting.map { "waiting: \($0)" } + circumstances
+        report.tables = [
+            Report.Table(
+                title: "Log", columns: ["when", "by", "what"].map { Report.Column(title: $0) },
+                rows: log.map { line in
+                    [line.at.map { "\($0)" } ?? "?", line.by, line.what].map { Report.Cell($0) }
+                })
+        ]
+        return report
+    }
+
+    private var circumstances: [String] {
+        var lines: [String] = []
+        if let stopped, state == .stopped { lines.append("stopped by \(stopped)") }
+        if let paused = control.paused { lines.append("paused \(Self.mark(paused))") }
+        if let deployed = control.deployed {
+            let how = control.isDeployVerified ? "verified" : "not verified"
+            lines.append("the next schema is recorded as the active one (\(how)) \(Self.mark(deployed))")
+        }
+        if let holder {
+            lines.append("held by \(Self.name(holder))" + (holder.since.map { " since \($0)" } ?? ""))
+        }
+        if !skipped.isEmpty {
+            let parts = skipped.map { "\($0.count.grouped) with code \($0.code)" }
+            lines.append("skipped: \(skippedCount.documents): \(parts.joined(separator: ", "))")
+        }
+        if pendingReservations > 0 {
+            lines.append(
+                areReservationsProvisional
+                    ? "reserves room for \(pendingReservations.documents) that it made or may make unsyncable and that are not "
+                        + "in the ledger yet (provisional until the run ends)"
+                    : "made \(pendingReservations.documents) unsyncable that are not in the ledger yet")
+        }
+        if !control.limits.isEmpty {
+            let limits = control.limits.map { "\($0.name)=\($0.value)" }
+            lines.append("limits set by tune: \(limits.joined(separator: " "))")
+        }
+        return lines
+    }
+
+    private var progress: [String] {
+        guard state != .notStarted else { return [] }
+        var parts: [String] = []
+        if let processed = work.processed {
+            let of = work.estimate.map { " of about \($0.grouped)" } ?? ""
+            let share = share.map { "\(Self.percent($0)), " } ?? ""
+            parts.append("\(share)\(processed.grouped)\(of) documents")
+        }
+        parts.append(
+            "\(work.chunks.counted("chunk")), \(work.modified.grouped) changed"
+                + (isFinal ? "" : " so far (provisional)"))
+        var lines = [parts.joined(separator: " in ")]
+        if work.pass > 1 {
+            lines.append("pass \(work.pass): documents that arrived or changed during an earlier pass")
+        }
+        if let rate = rateShown {
+            lines.append(
+                "\(Int(rate).grouped) documents per second"
+                    + (secondsLeft.map { ", about \(Self.duration($0)) left" } ?? ""))
+        }
+        return lines
+    }
+
+    private var reason: String {
+        if let paused = control.paused, state == .paused { return "paused \(Self.mark(paused))" }
+        if let reason = waiting.first, state == .waiting { return "\(reason)" }
+        if let stopped, state == .stopped { return "stopped by \(stopped)" }
+        return skippedCount > 0 ? "\(skippedCount.documents) skipped" : ""
+    }
+
+    private var skippedCount: Int { skipped.reduce(0) { $0 + $1.count } }
+
+    /// The documents per second of a job that is running, waiting or paused; `nil` in other states, where it would
+    /// mislead.
+    private var rateShown: Double? { [.running, .waiting, .paused].contains(state) ? work.rate : nil }
+
+    private static func mark(_ mark: Control.Mark) -> String {
+        "by \(mark.by)" + (mark.at.map { " since \($0)" } ?? "") + (mark.note.map { " (\($0))" } ?? "")
+    }
+
+    private static func name(_ holder: Holder) -> String { "process \(holder.process) on host \(holder.host)" }
+
+    private static func percent(_ share: Double) -> String { "\(Int(share * 100))%" }
+
+    /// Returns a duration such as `40 s`, `12 min` or `5 h`.
+    private static func duration(_ seconds: Double) -> String {
+        let seconds = max(1, Int(seconds))
+        return seconds < 60 ? "\(seconds) s" : seconds < 5_400 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
+    }
+}
+
+extension JobStatus.State {
+    fileprivate var level: Report.Level {
+        switch self {
+        case .running, .done, .undoing, .undone: .good
+        case .waiting, .paused, .stopped, .undoStopped: .warning
+        case .stalled: .error
+        case .notStarted: .notice
+        }
+    }
+}

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import BSON
+internal import Foundation
+internal import Reporting
+internal import SystemPackage
+
+/// The output formats in which every command can show its result, here called forms.
+enum OutputForm: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case text, json, jsonl, markdown, html, junit, github
+
+    /// Creates the output format that the ending of a file's name stands for; `nil` for an unknown ending.
+    init?(path: String) {
+        switch FilePath(path).extension {
+        case "txt": self = .text
+        case "json": self = .json
+        case "jsonl": self = .jsonl
+        case "md": self = .markdown
+        case "html": self = .html
+        case "xml": self = .junit
+        default: return nil
+        }
+    }
+
+    /// The endings of files for all output formats, in words.
+    static let endings = ".txt, .json, .jsonl, .md, .html or .xml"
+
+    /// Returns a result in this output format.
+    func text(of result: some Reportable, _ layout: TextLayout) -> String {
+        switch self {
+        case .text: result.text(layout)
+        case .json: result.json.text
+        case .jsonl: result.json.lines
+        case .markdown: MarkdownReport(result.report).text
+        case .html: HTMLReport(result.report, at: .now).text
+        case .junit: JUnitReport(result.report).text
+        case .github: GitHubAnnotations(result.report).text
+        }
+    }
+}
+
+extension ServerTime {
+    /// The time of this machine's clock.
+    static var now: ServerTime { ServerTime(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1_000)) }
+}
