@@ -18,6 +18,6 @@ extension ClusterTime: Comparable {
 }
 
 extension ClusterTime: CustomStringConvertible {
-    /// The time as text, such as `2026-11-21 19:20:11 UTC, change 3`.
-    public var description: String { "\(ServerTime(milliseconds: Int64(seconds) * 1_000)), change \(ordinal)" }
+    /// The time as text, without the ordinal, such as `2026-11-21 19:20:11 UTC`.
+    public var description: String { "\(ServerTime(milliseconds: Int64(seconds) * 1_000))" }
 }

@@ -9,6 +9,7 @@ enum LibBSON {
 
     /// Returns a document as text, by `bson_as_canonical_extended_json` or its relaxed counterpart.
     ///
+    /// A document with a date after the year 9999 is always canonical: libbson cannot read its own relaxed text.
     /// Returns `nil` if libbson cannot express the document.
     static func json(_ document: UnsafeRawBufferPointer, isRelaxed: Bool) -> String? {
         var length = 0

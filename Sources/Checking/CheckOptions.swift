@@ -12,6 +12,8 @@ public struct CheckOptions: Hashable, Sendable {
     public var refusesNulls = false
     /// Whether the documents of collections that clients only write to count in the verdict.
     public var countsAsymmetric = false
+    /// The sync engine whose rules are applied as well as those of the schema; `nil` for the schema's own rules alone.
+    public var engine: EngineSettings?
 
     /// Creates the default options.
     public init() {}

@@ -44,6 +44,7 @@ extension CheckReport {
             ledger: parts.compactMap(\.verdict.ledger).max { $0.entries < $1.entries }, limit: merged.verdict.limit,
             exceptions: merged.exceptions, notes: merged.notes, duration: parts.map(\.duration).max() ?? .zero)
         (dialect, difference, jobs) = (merged.dialect, merged.difference, merged.jobs)
+        (engine, hasSchema) = (merged.engine, merged.hasSchema)
         if merged.part?.policy.includesPossible ?? false { countPossible() }
     }
 
@@ -63,6 +64,7 @@ extension CheckReport {
                 )
             }
             guard part.digest == whole.digest, part.policy == whole.policy, report.dialect == first.dialect,
+                report.engine == first.engine,
                 report.collections.map(\.namespace) == first.collections.map(\.namespace),
                 report.removed.map(\.namespace) == first.removed.map(\.namespace)
             else {
@@ -163,9 +165,12 @@ extension ViolationGroup {
         sampleIDs = Array(samples.prefix(Tally.Options().sampleCount))
     }
 
-    /// Whether `left` is listed before `right`: the worse level first, then the larger count, then path and text.
+    /// Whether `left` is listed before `right`: the worse level first, then the worse outcome of the engine, then the
+    /// larger count, then path and text.
     static func isWorse(_ left: ViolationGroup, _ right: ViolationGroup) -> Bool {
         if left.violation.level != right.violation.level { return left.violation.level > right.violation.level }
+        let (outcome, other) = (left.outcome ?? .changed, right.outcome ?? .changed)
+        if outcome != other { return outcome > other }
         if left.count != right.count { return left.count > right.count }
         if left.violation.path != right.violation.path { return left.violation.path < right.violation.path }
         return left.violation.description < right.violation.description

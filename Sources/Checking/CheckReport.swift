@@ -10,6 +10,10 @@ public struct CheckReport: Sendable {
     public var active: String?
     /// The dialect whose rules judged the documents.
     public var dialect = Dialect.appServices
+    /// The sync engine whose rules judged the documents as well; `nil` if none was named.
+    public var engine: Engine?
+    /// Whether the operator named a schema, and not only an engine and collections.
+    public var hasSchema = true
     /// The results for each collection that the checked schema covers, in the order of that schema.
     public var collections: [Collection]
     /// The collections that only the active schema covers.
@@ -107,8 +111,19 @@ public struct CheckReport: Sendable {
 
     /// The removed collections that may hold documents, which do not sync after the deploy; empty without sync.
     public var lost: [RemovedCollection] {
-        dialect.isOfSync ? removed.filter { $0.documentCount != 0 } : []
+        isOfDeviceSync ? removed.filter { $0.documentCount != 0 } : []
     }
+
+    /// Whether Device Sync serves the documents: it keeps a ledger with a limit, and ends at breaking changes.
+    public var isOfDeviceSync: Bool { dialect.isOfSync && (engine ?? .deviceSync) == .deviceSync }
+
+    /// Whether the change of the schema is a part of the verdict.
+    ///
+    /// The consequences of a change to an App Services schema are those in Device Sync, so other engines have none.
+    public var isChangeJudged: Bool { hasSchema && (!dialect.isOfSync || isOfDeviceSync) }
+
+    /// The number of documents that halt the engine and whose findings no exception covers.
+    public var haltingCount: Int { total.engine.map { $0.halting - $0.haltingExcepted } ?? 0 }
 }
 
 /// A collection that only the active schema covers: after the deploy none of its documents syncs.
@@ -196,14 +211,15 @@ extension CheckReport {
     /// Unsafe if documents do not sync or lose their schema. Unknown if documents or collections were not checked, or
     /// if jobs are unfinished or their effects are not fully known.
     public var documentsSeverity: DeployVerdict.Severity {
-        if verdict.stopping + verdict.possiblyStopping + failingInLedger > 0 || !lost.isEmpty { return .unsafe }
+        let isFailing = verdict.stopping + verdict.possiblyStopping + failingInLedger + haltingCount > 0
+        if isFailing || !lost.isEmpty { return .unsafe }
         let isOpen = jobs.contains { !$0.unfinished.isEmpty || !$0.gaps.isEmpty }
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }
 
-    /// The severity for the limit: whether sync as a whole stops; always safe without sync.
+    /// The severity for the limit: whether sync as a whole stops; always safe without Device Sync, which has the limit.
     public var limitSeverity: DeployVerdict.Severity {
-        guard dialect == .appServices else { return .safe }
+        guard isOfDeviceSync else { return .safe }
         switch verdict.band {
         case .syncWillStop, .syncHasStopped: return .unsafe
         case .syncMightStop: return .unknown
@@ -213,16 +229,19 @@ extension CheckReport {
 
     /// The severity of the schema change for sync and for the clients; unknown if no change is known.
     ///
-    /// With a Prisma schema, only older clients count here; ``documentsSeverity`` covers what newer clients read.
+    /// Safe if ``isChangeJudged`` is false. With a Prisma schema, only older clients count here; ``documentsSeverity``
+    /// covers what newer clients read.
     public var changeSeverity: DeployVerdict.Severity {
+        guard isChangeJudged else { return .safe }
         switch difference {
-        case nil: .unknown
-        case .stated(let json): json["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
+        case nil: return .unknown
+        case .stated(let json):
+            return json["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
         case .computed(let change):
             switch dialect == .prisma ? change.clientVerdict : change.verdict {
-            case .breaking: .unsafe
-            case .versioned: .unknown
-            case .served, .nonBreaking, nil: .safe
+            case .breaking: return .unsafe
+            case .versioned: return .unknown
+            case .served, .nonBreaking, nil: return .safe
             }
         }
     }

@@ -7,6 +7,12 @@ extension CompiledSchema {
     /// Allocates nothing, with the two exceptions that ``CompiledSchema`` names.
     /// - Throws: ``BSONError`` if the check reaches damaged bytes; it reads only the bytes that the schema requires.
     public func check(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
+        let verdict = try checkSchema(document)
+        return hasEngine ? try checkEngine(document, verdict) : verdict
+    }
+
+    @inline(__always)
+    private func checkSchema(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
         if hasJSONSchema, let jsonSchema {
             var sink = QuickSink()
             return try JSONWalker(jsonSchema).object(document, node: 0, depth: 0, into: &sink) ? .fits : .certain
@@ -31,7 +37,8 @@ extension CompiledSchema {
             try document.validate()
             throw error
         }
-        return try verdict(sink.verdict, of: document)
+        let verdict = try verdict(sink.verdict, of: document)
+        return hasEngine ? try checkEngine(document, verdict) : verdict
     }
 
     @inline(__always)
@@ -58,6 +65,7 @@ extension CompiledSchema {
             try Walker(walkPlan).document(document, into: &collector)
             try collectConstraints(document, into: &collector)
         }
+        try collectEngine(document, into: &collector)
     }
 
     /// Turns a finding into a violation with texts.
@@ -71,6 +79,7 @@ extension CompiledSchema {
 
     private func expectation(of located: FindingCollector.Located) -> String {
         let finding = located.finding
+        if let expected = engineExpectation(of: located) { return expected }
         if let jsonSchema { return jsonSchema.expectation(of: finding) }
         if let constraints, let located = constraint(located) { return constraints.expectation(of: located.finding) }
         return finding.rule.expectation ?? expectations[Int(finding.node)]
@@ -128,7 +137,9 @@ extension CompiledSchema {
 
     /// Returns a finding of a constraint with its node number in the plan of the constraints; `nil` for other findings.
     func constraint(_ located: FindingCollector.Located) -> FindingCollector.Located? {
-        guard constraints != nil, Int(located.finding.node) >= nodes.count else { return nil }
+        guard constraints != nil, Int(located.finding.node) >= nodes.count, engineRule(of: located) == nil else {
+            return nil
+        }
         var result = located
         result.finding.node -= Int32(nodes.count)
         return result

@@ -27,6 +27,9 @@ public struct CompiledSchema: Sendable {
     /// Whether ``jsonSchema`` is not `nil`: a Boolean is faster to test than the plan itself.
     let hasJSONSchema: Bool
     let hasConstraints: Bool
+    /// The plan that checks the rules of a sync engine; `nil` if the options name none that has rules of its own.
+    let engine: EnginePlan?
+    let hasEngine: Bool
     let links: [Link]
 
     /// Whether the schema is a validator, which the server itself enforces and of which sync knows nothing.
@@ -41,7 +44,7 @@ public struct CompiledSchema: Sendable {
     ///
     /// They count if the collection syncs. If clients only write to it, they count if the options say so.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
-    /// The path of each node, including the nodes of the constraints.
+    /// The path of each node, including the nodes of the constraints and those of the engine.
     let paths: [SchemaPath]
     /// The words for what the schema expects at each node.
     let expectations: [String]
@@ -95,7 +98,10 @@ public struct CompiledSchema: Sendable {
         walkPlan = WalkPlan(
             nodes: compiler.nodes, fields: compiler.fields, table: compiler.table, references: compiler.references,
             knowsReferences: context.synced != nil, options: options)
-        paths = plan?.origins.map(\.path) ?? compiler.paths + (constraints?.origins.map(\.path) ?? [])
+        let paths = plan?.origins.map(\.path) ?? compiler.paths + (constraints?.origins.map(\.path) ?? [])
+        engine = options.engine.flatMap { EnginePlan($0, for: schema, firstNode: paths.count) }
+        hasEngine = engine != nil
+        self.paths = paths + (engine?.paths ?? [])
         expectations = compiler.expectations
         links = compiler.links
         markUsableDefaults(compiler.defaults)
@@ -104,8 +110,8 @@ public struct CompiledSchema: Sendable {
     /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
     ///
     /// The filter does not match documents that the server cannot judge exactly as the checker does; the check reads
-    /// those.
-    public var proof: BSONDocument? { ProofBuilder(schema: self).filter }
+    /// those. With the rules of an engine none can be built, because the server cannot judge them.
+    public var proof: BSONDocument? { hasEngine ? nil : ProofBuilder(schema: self).filter }
 
     /// Marks each field's default as usable, or as unusable if the default does not fit the field's node.
     private mutating func markUsableDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
@@ -238,6 +244,8 @@ extension CompiledSchema {
     /// name can report a finding at every path.
     package func canReport(_ rule: RuleCode, at path: String) -> Bool {
         if rule == .extraField || rule == .additionalProperty || rule == .reservedField { return true }
+        // An engine judges all values, also those that the schema does not name.
+        if EngineRule.named(rule) != nil { return true }
         if paths.contains(where: { $0.description == path }) { return true }
         // `nodes` has no entries for constraints and for the `jsonschema` dialect, so `zip` leaves out their paths.
         return zip(paths, nodes).contains { place, node in

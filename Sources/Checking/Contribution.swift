@@ -8,6 +8,8 @@ struct Contribution: Hashable, Sendable {
     var isInLedger = false
     /// The worst of the document's findings that no exception covers.
     var unexcepted = Verdict.fits
+    /// The consequences of the document in the engine.
+    var effect = EngineEffect()
     /// The indexes of the tally's groups that count the document.
     var groups: [Int32] = []
     /// The number of the document's findings that were not grouped because the tally reached its limits.

@@ -14,6 +14,8 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var changes: VerdictChanges?
     /// The counts of documents by their worst finding without an exception; these documents count against the check.
     public var unexcepted = Unexcepted()
+    /// The counts of documents by what the engine does with them; `nil` if no engine's rules were applied.
+    public var engine: EngineCounts?
 
     /// The numbers of documents by the worst of their findings that no exception covers.
     public struct Unexcepted: Hashable, Sendable, Codable {
@@ -68,6 +70,11 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
         left.certainInLedger += right.certainInLedger
         left.possibleInLedger += right.possibleInLedger
         left.unexcepted += right.unexcepted
+        if let theirs = right.engine {
+            var sum = left.engine ?? EngineCounts()
+            sum += theirs
+            left.engine = sum
+        }
         if let theirs = right.changes { left.changes = (left.changes ?? VerdictChanges()).adding(theirs) }
     }
 

@@ -30,8 +30,8 @@ public struct FailurePolicy: Hashable, Sendable {
 
     /// Whether the policy makes a report fail.
     ///
-    /// Under every policy a report fails if sync itself has stopped or would stop, if an exception has expired, and if
-    /// a collection that may hold documents loses its schema.
+    /// Under every policy a report fails if sync itself has stopped or would stop, if documents halt the engine, if an
+    /// exception has expired, and if a collection that may hold documents loses its schema.
     public func fails(_ report: CheckReport) -> Bool {
         report.verdict.band >= .syncWillStop || failsByDocuments(report) || failsByChange(report)
     }
@@ -41,7 +41,9 @@ public struct FailurePolicy: Hashable, Sendable {
 
     /// Whether the report fails because of the documents.
     public func failsByDocuments(_ report: CheckReport) -> Bool {
-        if report.exceptions?.expired.isEmpty == false || !report.lost.isEmpty { return true }
+        if report.exceptions?.expired.isEmpty == false || !report.lost.isEmpty || report.haltingCount > 0 {
+            return true
+        }
         return uses(in: report).contains(where: \.isExceeded)
     }
 

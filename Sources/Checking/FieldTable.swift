@@ -84,10 +84,14 @@ struct FieldLookup: ~Escapable {
     ///
     /// The fields of most documents are in the schema's order. The name of the field at the index `expected` is
     /// therefore compared first, before the end of the element's name is known.
-    /// - Parameter found: Set to the index of the element's field among the object's fields; -1 for an unknown name.
+    /// - Parameters:
+    ///   - types: The types of the values whose names are searched if they are not the expected one.
+    ///   - found: Set to the index of the element's field among the object's fields; -1 for a name that is unknown, or
+    ///     is not searched.
     @inline(__always)
     func next(
-        _ position: inout Int, in view: borrowing BSONView, among range: FieldRange, expected: Int, found: inout Int
+        _ position: inout Int, in view: borrowing BSONView, among range: FieldRange, expected: Int,
+        searching types: TypeMask = .all, found: inout Int
     ) throws(BSONError) -> BSONElement? {
         let nameOffset = position &+ 1
         if expected < Int(range.count) {
@@ -103,6 +107,10 @@ struct FieldLookup: ~Escapable {
             }
         }
         guard let element = try view.step(&position) else { return nil }
+        guard types == .all || types.contains(TypeMask(element.type)) else {
+            found = -1
+            return element
+        }
         let key = FieldKey(view.bytes, at: element.nameOffset, length: element.nameLength)
         found = search(key, in: view.bytes, among: range)
         return element

@@ -55,10 +55,11 @@ struct FilterBuilder {
     let schema: CompiledSchema
 
     /// The largest number of path steps in a filter; the path of a mixed value may exceed the server's nesting limit.
-    private static var maximumSteps: Int { 16 }
+    static var maximumSteps: Int { 16 }
 
     /// Returns the filter, and whether it matches only the documents of the group.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
+        if schema.engineRule(of: located) != nil { return engineFilter(for: located) }
         if let plan = schema.jsonSchema { return SchemaSlice(plan: plan).filter(for: located) }
         if let plan = schema.constraints, let located = schema.constraint(located) {
             return SchemaSlice(plan: plan).filter(for: located)
@@ -77,7 +78,7 @@ struct FilterBuilder {
     /// Returns an expression that follows the steps from `value` and applies the condition to the values at their end.
     ///
     /// The expression is false where a value is not of the type that the next step needs.
-    private func expression(
+    func expression(
         _ steps: ArraySlice<SchemaPath.Step>, of value: BSONValue?, depth: Int, _ condition: (BSONValue) -> BSONValue
     ) -> BSONValue {
         guard let step = steps.first else { return condition(value ?? "$$ROOT") }

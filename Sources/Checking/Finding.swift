@@ -33,6 +33,8 @@ struct Found: Hashable, Sendable, BitwiseCopyable {
         case noMember
         case noCoordinates, fewCoordinates, coordinateType, coordinateRange
         case unsyncedReference, referenceIDType, tooLarge
+        case nestedDeeper, dateOutOfRange, numberOutOfRange, notNumber
+        case longer, larger, largerAsJSON, moreFields, equalText, unfit
     }
 
     var type: BSONType
@@ -82,6 +84,16 @@ extension Found: CustomStringConvertible {
         case .unsyncedReference: "DBRef to a collection that does not sync"
         case .referenceIDType: "DBRef whose $id is \(type)"
         case .tooLarge: "\(type) over 16 MB"
+        case .nestedDeeper: "\(type) with more levels"
+        case .dateOutOfRange: "\(type) out of range"
+        case .numberOutOfRange: "\(type) out of range"
+        case .notNumber: "\(type) that is no such number"
+        case .longer: "\(type) that is longer"
+        case .larger: "larger document"
+        case .largerAsJSON: "document that is larger as JSON"
+        case .moreFields: "more fields"
+        case .equalText: "\(type) with the text of another _id"
+        case .unfit: "document that does not fit"
         }
     }
 }

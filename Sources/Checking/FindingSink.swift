@@ -15,6 +15,8 @@ protocol FindingSink {
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView)
     /// Adds a step below the node for the findings that follow, for example inside a mixed value, which has no nodes.
     mutating func enter(_ step: SchemaPath.Step)
+    /// Adds the step into a field, whose name becomes a String only if the sink keeps paths.
+    mutating func enter(field element: BSONElement, of view: borrowing BSONView)
     /// Removes the step that ``enter(_:)`` added last.
     mutating func leave()
     /// Notes the value that the walker judges next; called only if the value's type alone does not decide.
@@ -32,6 +34,9 @@ extension FindingSink {
 
     @inline(__always)
     mutating func enter(_ step: SchemaPath.Step) {}
+
+    @inline(__always)
+    mutating func enter(field element: BSONElement, of view: borrowing BSONView) {}
 
     @inline(__always)
     mutating func leave() {}
@@ -121,6 +126,10 @@ struct FindingCollector: FindingSink {
 
     mutating func enter(_ step: SchemaPath.Step) { below.append(step) }
 
+    mutating func enter(field element: BSONElement, of view: borrowing BSONView) {
+        below.append(.field(view.name(element)))
+    }
+
     mutating func leave() { below.removeLast() }
 
     mutating func visit(at element: BSONElement, of view: borrowing BSONView) {
@@ -146,11 +155,12 @@ extension Found {
         guard let value, value.type == type, TypeMask(type).isDisjoint(with: [.object, .array]) else { return false }
         return switch detail {
         case .none, .exact, .fraction, .notANumber, .infinity, .beyondInt32, .beyondInt64, .inexact, .sixteenBytes,
-            .otherLength, .noMember:
+            .otherLength, .noMember, .dateOutOfRange, .numberOutOfRange, .notNumber:
             true
         case .missing, .unusableDefault, .emptyKey, .dollarKey, .dottedKey, .equalElements, .tooDeep, .noCoordinates,
             .fewCoordinates, .coordinateType, .coordinateRange, .unsyncedReference, .referenceIDType,
-            .tooLarge, .noneFits, .severalFit:
+            .tooLarge, .noneFits, .severalFit, .nestedDeeper, .longer, .larger, .largerAsJSON, .moreFields,
+            .equalText, .unfit:
             false
         }
     }

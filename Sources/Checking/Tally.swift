@@ -42,6 +42,9 @@ public struct Tally: Sendable {
     public internal(set) var lastContribution: UInt32 = 0
 
     var contributions = ContributionTable()
+    /// The types of the documents' `_id`s; noted only for an engine that has a rule for their texts.
+    private(set) var idTypes = IDTypes()
+    private let notesIDTypes: Bool
     let active: ActiveSchema
     let exceptions: ExceptionIndex
     var groups: [Group] = []
@@ -90,6 +93,8 @@ public struct Tally: Sendable {
         self.exceptions = ExceptionIndex(exceptions, for: schema.namespace)
         self.options = options
         collector = FindingCollector(minimum: options.includesInfo ? .info : .warning, keepsValues: options.keepsValues)
+        if schema.hasEngine { counts.engine = EngineCounts() }
+        notesIDTypes = schema.engine?.idText != nil
         if case .notAsked = active { return }
         counts.changes = VerdictChanges()
     }
@@ -105,6 +110,7 @@ public struct Tally: Sendable {
     ) throws(BSONError) -> Verdict {
         let verdict = validating ? try schema.validate(document) : try schema.check(document)
         let before = try activeVerdict(document)
+        if notesIDTypes { try idTypes.note(document) }
         if verdict == .fits, !options.includesInfo {
             counts.add(verdict, active: before, unexcepted: verdict, isInLedger: false)
             lastContribution = ContributionTable.numberOfFitting(active: before)
@@ -115,7 +121,7 @@ public struct Tally: Sendable {
     }
 
     @inline(__always)
-    private func activeVerdict(_ document: borrowing BSONView) throws(BSONError) -> Verdict? {
+    func activeVerdict(_ document: borrowing BSONView) throws(BSONError) -> Verdict? {
         switch active {
         case .notAsked: nil
         case .notCovered: .fits
@@ -138,8 +144,11 @@ public struct Tally: Sendable {
             let sample = Sample(id: id, value: collector.value(of: number), place: skipped.map { $0 + counts.read })
             let isExcepted = count(located, sample, isNew: isNew, &added)
             if !isExcepted { unexcepted = max(unexcepted, Verdict(located.finding.level)) }
+            guard let rule = schema.engineRule(of: located) else { continue }
+            added.effect.add(rule, located.finding.level, isExcepted: isExcepted)
         }
         counts.add(verdict, active: active, unexcepted: unexcepted, isInLedger: isInLedger)
+        counts.engine? += EngineCounts(added.effect)
         if options.keepsContributions {
             added.unexcepted = unexcepted
             lastContribution = contributions.number(of: added)
@@ -192,7 +201,7 @@ public struct Tally: Sendable {
     }
 
     /// Counts a finding about a document that was added before.
-    private mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
+    mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
         guard let group = group(for: located) else { return }
         groups[group].count += 1
         if groups[group].samples.count < options.sampleCount, id.isSmall {
@@ -224,6 +233,7 @@ extension Tally {
             schema.namespace == other.schema.namespace && schema.nodes.count == other.schema.nodes.count,
             "tallies of one schema are merged")
         counts += other.counts
+        idTypes.formUnion(other.idTypes)
         overflowCount += other.overflowCount
         for theirs in other.groups {
             // Skip a group if all its documents were subtracted again.
@@ -292,10 +302,18 @@ extension Tally {
 }
 
 extension DocumentCounts {
+    /// Counts a document as it is now, in place of as it was counted before.
+    mutating func replace(_ old: Contribution, by new: Contribution) {
+        remove(old)
+        add(new.verdict, active: new.active, unexcepted: new.unexcepted, isInLedger: new.isInLedger)
+        if engine != nil { engine? += EngineCounts(new.effect) }
+    }
+
     fileprivate mutating func remove(_ added: Contribution) {
         var one = DocumentCounts()
         if changes != nil { one.changes = VerdictChanges() }
         one.add(added.verdict, active: added.active, unexcepted: added.unexcepted, isInLedger: added.isInLedger)
+        if engine != nil { one.engine = EngineCounts(added.effect) }
         self += one.negated
     }
 
@@ -307,6 +325,7 @@ extension DocumentCounts {
         result.certainInLedger = -certainInLedger
         result.possibleInLedger = -possibleInLedger
         result.changes = changes?.negated
+        result.engine = engine.map { -$0 }
         result.unexcepted.certain = -unexcepted.certain
         result.unexcepted.possible = -unexcepted.possible
         result.unexcepted.newlyFailing = -unexcepted.newlyFailing
@@ -336,10 +355,11 @@ extension Tally {
         return try active.check(document) != .certain
     }
 
-    /// Moves a document from the count of already failing documents to that of newly failing ones.
+    /// Counts a document as newly failing that was counted as already failing.
     ///
     /// Call it for a document that synced until a job changed it for a schema that is not live yet.
-    /// - Returns: Whether the document was counted again: only if it still fails under both schemas.
+    /// - Returns: Whether the document, as it is now, is certain to fail under both the new and the active schema; if
+    ///   not, no count changes.
     /// - Throws: ``BSONError`` if the bytes are damaged; nothing is then counted.
     @discardableResult
     public mutating func countAsNew(_ document: borrowing BSONView) throws(BSONError) -> Bool {

@@ -26,12 +26,17 @@ struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
     static var bool: Self { Self(rawValue: 1 << 8) }
     static var date: Self { Self(rawValue: 1 << 9) }
     static var null: Self { Self(rawValue: 1 << 10) }
+    static var regex: Self { Self(rawValue: 1 << 11) }
     static var dbPointer: Self { Self(rawValue: 1 << 12) }
+    static var javascript: Self { Self(rawValue: 1 << 13) }
     static var symbol: Self { Self(rawValue: 1 << 14) }
     static var javascriptWithScope: Self { Self(rawValue: 1 << 15) }
     static var int: Self { Self(rawValue: 1 << 16) }
+    static var timestamp: Self { Self(rawValue: 1 << 17) }
     static var long: Self { Self(rawValue: 1 << 18) }
     static var decimal: Self { Self(rawValue: 1 << 19) }
+    static var minKey: Self { Self(rawValue: 1 << 20) }
+    static var maxKey: Self { Self(rawValue: 1 << 21) }
     static var all: Self { Self(rawValue: (1 << 22) - 2) }
     static var integers: Self { [.int, .long] }
     static var numbers: Self { [.int, .long, .double, .decimal] }

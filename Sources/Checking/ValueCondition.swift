@@ -62,6 +62,10 @@ struct ValueCondition {
         case .noMember:
             return Expression.guarded(
                 isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
+        // Only engines have these findings, whose conditions are those of ``EngineCondition``.
+        case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .notNumber, .longer, .larger, .largerAsJSON,
+            .moreFields, .equalText, .unfit:
+            return isOfType
         case .missing, .unusableDefault: return Expression.type(value, is: "missing")
         case .sixteenBytes: return Expression.guarded(isOfType, subtypeOfSixteenBytes(value))
         case .otherLength:

@@ -59,6 +59,9 @@ public struct ViolationGroup: Hashable, Sendable {
     /// The number of documents that the filter finds on the server; `nil` if the server was not asked.
     public var provenCount: Int?
 
+    /// The consequence of the violation in the engine; `nil` for a violation of the schema.
+    public var outcome: EngineRule.Outcome? { EngineRule.named(violation.rule)?.outcome }
+
     /// Creates a group.
     public init(
         violation: Violation, foundType: BSONType? = nil, count: Int, newCount: Int? = nil, sampleIDs: [BSONValue],

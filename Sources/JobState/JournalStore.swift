@@ -233,8 +233,8 @@ extension JournalStore {
             options: ["sort": ["_id": 1], "projection": .object(names), "readConcern": ["level": "majority"]])
         var passes: [Int: Pass] = [:]
         var whole = 0
-        // For the earlier version of the program: the number of its attempts, the number of their changes, and its last
-        // attempt number. After that number, every number has to exist.
+        // About the attempts that an earlier version of the program made: how many there are, how many documents they
+        // journaled, and the highest of their numbers. Above it, this version numbers its attempts without gaps.
         var (former, changes, start) = (0, 0, earlier?.journaled ?? 0)
         var (sequence, parts, highest) = (Int64(0), 0, last)
         while let document = try cursor.nextDocument() {

@@ -29,6 +29,8 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let cacheUsed = Self(rawValue: "cacheUsed")
     /// The time between the oldest and the newest entry of the oplog is too short.
     package static let oplog = Self(rawValue: "oplog")
+    /// The consumer of the changes has as many of them before it as it can take.
+    package static let consumer = Self(rawValue: "consumer")
     /// The job file allows no writes at this time of the day.
     package static let pauseWindow = Self(rawValue: "pauseWindow")
     /// An operator paused the job with `pause`.
@@ -38,8 +40,8 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
 
     /// The reasons that this version knows.
     package static let known: [Self] = [
-        reading, overload, majorityLag, secondaryLag, flowControl, tickets, cacheDirty, cacheUsed, oplog, pauseWindow,
-        operatorPause, veto,
+        reading, overload, majorityLag, secondaryLag, flowControl, tickets, cacheDirty, cacheUsed, oplog, consumer,
+        pauseWindow, operatorPause, veto,
     ]
 }
 

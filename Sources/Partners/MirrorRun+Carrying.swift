@@ -79,7 +79,7 @@ extension MirrorRun {
         var open = try unequal(pairs)
         if !open.isEmpty {
             try wait(until: time)
-            // A document that the mirror overwrote is restored first, so that its pair is read with the client's change.
+            // A document that the mirror overwrote is restored first. Its pair is then read with the client's change.
             guard !kernel.stop.isRaised, unreported.overwriting.isEmpty else {
                 for pair in open { dirty.restore(pair.key, pair.dirty) }
                 return

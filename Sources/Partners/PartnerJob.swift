@@ -95,7 +95,8 @@ extension PartnerJob {
     }
 
     /// Reads the steps of one direction from a job file; empty if the file has none.
-    /// - Parameter own: the fields that exist only on the side of the resulting documents.
+    /// - Parameter own: the fields that exist only on the side of the resulting documents. Only their values may
+    ///   depend on the current time.
     private static func steps(
         _ node: YAMLNode?, _ key: String, fillingAlone own: [String]
     ) throws(JobError) -> [Job.LocatedStep] {

@@ -22,6 +22,8 @@ enum Repair: Hashable {
         let rule = rule.constraint ?? rule
         if let repair = Self(ofType: rule) ?? Self(ofConstraint: rule) ?? Self(ofClients: rule) {
             self = repair
+        } else if let engine = EngineRule.named(rule) {
+            self = .decision(engine.remedy)
         } else {
             return nil
         }

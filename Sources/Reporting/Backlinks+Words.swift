@@ -5,7 +5,8 @@ import ServerSchema
 extension Backlinks {
     /// Returns sentences on documents that become embedded objects: how many have no parent document, one or several.
     ///
-    /// Documents without a parent or with several make a client's migration fail, so the sentences quote its errors.
+    /// A client's migration fails for documents without a parent or with several, so the sentences quote the errors of
+    /// that migration.
     /// - Parameter ids: How `_id`s are shown.
     func sentences(ids: IDDisplay) -> [String] {
         let from = places.isEmpty ? "" : " (from \(Self.list(places)))"

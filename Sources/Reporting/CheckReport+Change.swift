@@ -3,7 +3,7 @@ import Checking
 import SchemaChange
 import ServerSchema
 
-/// The part of the verdict on the schema change.
+/// The part of the verdict that judges the schema change.
 extension CheckReport {
     func changePart(_ ids: IDDisplay) -> Report.Part {
         if let statedChange {
@@ -36,7 +36,8 @@ extension CheckReport {
             + "\(client)s: \(change.worst(\.client).word)"
     }
 
-    /// Returns the first five breaking changes, and if there are more, the command that lists all of them.
+    /// Returns a line for each of the first five breaking changes and, if there are more, the command that lists all of
+    /// them.
     private func breaking(_ change: DiffReport) -> [String] {
         let all = change.changes.filter { (dialect == .prisma ? $0.client : $0.kind.verdict) == .breaking }
         let shown = all.prefix(5).map { change in
@@ -48,7 +49,7 @@ extension CheckReport {
         return shown + (more > 0 ? [rest] : [])
     }
 
-    /// Returns a clause for each partner that serves changes, with the number of changes that it serves.
+    /// Returns a clause for each partner that serves changes, with the number of those changes.
     private func served(_ change: DiffReport) -> [String] {
         let served = Dictionary(grouping: change.changes.filter { $0.kind.verdict == .served }, by: \.kind.advice)
         return served.sorted { $0.key < $1.key }.map { advice, changes in

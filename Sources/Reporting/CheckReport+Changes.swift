@@ -2,9 +2,9 @@ import BSON
 import Checking
 
 extension CheckReport {
-    /// A table of how many documents newly fail, already fail or are fixed, with a row per collection.
+    /// A table with the numbers of documents that newly fail, already fail or are fixed, with a row per collection.
     ///
-    /// It is `nil` without an active schema to compare with.
+    /// The table is `nil` without an active schema to compare with.
     var changesTable: Report.Table? {
         guard let total = total.changes, let active else { return nil }
         let compared = collections.compactMap { collection in

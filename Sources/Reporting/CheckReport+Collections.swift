@@ -19,7 +19,8 @@ extension CheckReport {
             }
     }
 
-    /// Returns a clause for each fact that makes a collection special, such as that it does not count in the verdict.
+    /// Returns a clause for each special fact about a collection, for example that the verdict does not count its
+    /// documents.
     func circumstances(of collection: Collection) -> [String] {
         [
             collection.reading.namespace.map { "read from \($0)" },
@@ -39,11 +40,15 @@ extension CheckReport {
             read += " of about \(estimated.grouped)"
         }
         let failing = [
-            failing(
-                counts.certain, counts.newCertain, of: collection.judgedCount, dialect.failing(counts.certain)),
+            failing(counts.certain, counts.newCertain, of: collection.judgedCount, words.failing(counts.certain)),
             failing(counts.possible, counts.newPossible, of: collection.judgedCount, "might not sync"),
         ].compactMap { $0 }
         if counts.read == 0 { return read }
+        if let engine, engine != .deviceSync {
+            let possible = counts.possible > 0 ? ["\(counts.possible.grouped) might not arrive unchanged"] : []
+            let clauses = counts.clauses(on: engine, hasSchema: hasSchema) + possible
+            return "\(read), \(clauses.isEmpty ? "all arrive" : clauses.joined(separator: ", "))"
+        }
         let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""
         return "\(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"
     }
@@ -51,7 +56,7 @@ extension CheckReport {
     private func failing(_ count: Int, _ new: Int, of judged: Int, _ consequence: String) -> String? {
         guard count > 0 else { return nil }
         let share = "\(count.grouped) (\(Share(count, of: judged).text)) \(consequence)"
-        if !dialect.isOfSync || verdict.ledger == nil { return share }
+        if !isOfDeviceSync || verdict.ledger == nil { return share }
         return "\(share) (\(new.grouped) not in the ledger)"
     }
 
@@ -80,7 +85,8 @@ extension CheckReport {
         }
     }
 
-    /// A line for each of the operator's exceptions that has expired or matched nothing, and one for all that matched.
+    /// One line for each of the operator's exceptions that has expired or matched nothing, and one line with the number
+    /// of exceptions that matched.
     var exceptionNotes: [String] {
         guard let use = exceptions else { return [] }
         var lines = use.expired.map { exception in
@@ -88,8 +94,10 @@ extension CheckReport {
         }
         if !use.matched.isEmpty {
             lines.append(
-                "\(use.matched.count.counted("exception")) of \(use.file) matched; the documents still count in the "
-                    + "projection, because the server does not know the exceptions.")
+                "\(use.matched.count.counted("exception")) of \(use.file) matched"
+                    + (isOfDeviceSync
+                        ? "; the documents still count in the projection, because the server does not know the "
+                            + "exceptions." : "."))
         }
         lines += use.unmatched.map { "Matched nothing: the exception for \(describe($0))" }
         return lines

@@ -2,11 +2,11 @@ import BSON
 import Checking
 import ServerSchema
 
-/// The parts of the verdict on the documents, and on the number of unsynced documents at which sync itself stops.
+/// The two parts of the verdict that judge the documents and the limit, at which sync itself stops.
 extension CheckReport {
     var documentsPart: Report.Part {
         var reasons = lost.map { "\($0.namespace) loses its schema" }
-        if dialect == .jsonSchema, verdict.stopping > 0 {
+        if dialect == .jsonSchema, hasSchema, verdict.stopping > 0 {
             reasons.append(
                 "With validationLevel \"strict\" the server refuses updates of these documents that do not fix them")
         }
@@ -25,10 +25,10 @@ extension CheckReport {
         reasons += absent.map { "\($0) does not exist: there was nothing to check, and clients find no documents" }
         return Report.Part(
             name: "documents", severity: documentsSeverity,
-            sentence: dialect.isOfSync ? syncSentence : readingSentence, reasons: reasons)
+            sentence: engineSentence ?? (dialect.isOfSync ? syncSentence : readingSentence), reasons: reasons)
     }
 
-    /// The sentence on the documents without sync.
+    /// The sentence on the documents for a schema without sync: a validator or a Prisma schema.
     ///
     /// The server refuses to write documents that do not fit a validator; a Prisma client fails to read them.
     private var readingSentence: String {
@@ -43,7 +43,7 @@ extension CheckReport {
         }
     }
 
-    /// A clause that names the queries of a Prisma client that fail.
+    /// A clause that names the Prisma client's queries that would fail.
     private var failingQueries: String {
         let failing = collections.filter { ($0.counts.changes?.newlyFailing ?? $0.counts.certain) > 0 }
         let names = failing.map { "`prisma.\($0.clientName ?? $0.namespace.collection).findMany()`" }
@@ -64,7 +64,7 @@ extension CheckReport {
         return verdict.isPartial ? "At least \(stopping)" : stopping
     }
 
-    /// The sentence for the case that all documents that do not sync are in the ledger already.
+    /// The sentence for a check that finds only documents that are in the ledger already.
     private var recorded: String {
         let (count, isOne) = (failingInLedger, failingInLedger == 1)
         return
@@ -85,7 +85,7 @@ extension CheckReport {
             ", and \(absent.count.counted("collection")) of the schema \(absent.count == 1 ? "does" : "do") not exist"
     }
 
-    /// The number of documents that fail under the active schema and under the new one; 0 without an active schema.
+    /// The number of documents that fail under both the active schema and the new one; 0 without an active schema.
     private var failingAlready: Int { total.changes?.alreadyFailing ?? 0 }
     private var fails: String { failingAlready == 1 ? "fails" : "fail" }
 
@@ -100,7 +100,8 @@ extension CheckReport {
 
     /// A clause on how many documents would stop syncing.
     ///
-    /// If the operator wants possible findings to count, the clause also has the number of documents that might.
+    /// If the operator wants possible findings to count, the clause also has the number of documents that might stop
+    /// syncing.
     private var stopping: String {
         let (certain, possible) = (verdict.stopping, verdict.possiblyStopping)
         if possible == 0 { return "\(certain.documents) \(stop)" }
@@ -109,7 +110,8 @@ extension CheckReport {
         return "\(certain.documents) \(stop), and \(possible.grouped) more might"
     }
 
-    /// A clause on how many documents in the sentence are covered by the operator's exceptions; empty if none is.
+    /// A clause with the number of documents that the operator's exceptions cover, among those that the sentence
+    /// counts; empty if there are none.
     private var excepted: String {
         let accepted = (total.changes?.newlyFailing).map { $0 - total.unexcepted.newlyFailing }
         // Without an active schema, exceptions also cover documents in the ledger, which the sentence does not count.
@@ -118,8 +120,10 @@ extension CheckReport {
     }
 
     var limitPart: Report.Part {
-        guard dialect.isOfSync else {
-            let subject = dialect == .prisma ? "A Prisma client" : "A validator"
+        guard isOfDeviceSync else {
+            let subject =
+                engine.map { $0.name.prefix(1).uppercased() + $0.name.dropFirst() }
+                ?? (dialect == .prisma ? "A Prisma client" : "A validator")
             return Report.Part(name: "limit", severity: limitSeverity, sentence: "\(subject) has no limit.")
         }
         let limit = verdict.limit.grouped
@@ -147,6 +151,8 @@ extension CheckReport {
             verdict.isPartial
             ? "projected at least \(verdict.projected.grouped)"
             : "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
-        return "\(findings): \(projection), headroom \(verdict.headroom.grouped) of \(verdict.limit.grouped)"
+        // Without a ledger the room below the limit is only what the limit itself says.
+        let room = verdict.ledger == nil ? "" : ", headroom \(verdict.headroom.grouped)"
+        return "\(findings): \(projection)\(room) of \(verdict.limit.grouped)"
     }
 }

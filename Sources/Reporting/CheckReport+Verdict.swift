@@ -4,7 +4,7 @@ import SchemaChange
 import ServerSchema
 
 extension DeployVerdict.Severity {
-    /// The severity in a word for people; a report as JSON has the raw value.
+    /// The severity in one word, for people; JSON reports have the raw value instead.
     var word: String {
         switch self {
         case .safe: "safe"
@@ -35,21 +35,24 @@ extension Report.Part {
 }
 
 extension CheckReport {
-    /// Returns the verdict's parts, in the order in which they are shown.
+    /// Returns the verdict's parts that apply, in the order in which they are shown.
+    ///
+    /// Only Device Sync has a limit, and without a schema there is no change.
     func parts(ids: IDDisplay) -> [Report.Part] {
-        [documentsPart] + (dialect.mentionsLimit ? [limitPart] : []) + [changePart(ids)]
+        [documentsPart] + (isOfDeviceSync ? [limitPart] : []) + (isChangeJudged ? [changePart(ids)] : [])
     }
 
     /// Returns the headline and its level.
     ///
-    /// If several parts are unsafe, the headline is that of the part with the widest effect: the limit, then the
-    /// change, then the documents.
+    /// If several parts are unsafe, the headline is that of the part with the widest effect: documents that halt an
+    /// engine for all users, then the limit, the change, and the other documents.
     func headline(ids: IDDisplay) -> (text: String, level: Report.Level) {
         let (documents, limit, change) = (documentsPart, limitPart, changePart(ids))
         if isSafe {
             let sentence = documents.sentence.prefix(1).lowercased() + documents.sentence.dropFirst()
-            return ("Safe to deploy: \(sentence)", .good)
+            return ("\(isChangeJudged ? "Safe to deploy" : "Safe"): \(sentence)", .good)
         }
+        if haltingCount > 0 { return (documents.sentence, .error) }
         if limitSeverity == .unsafe { return (limit.sentence, .error) }
         if changeSeverity == .unsafe { return (change.sentence, .error) }
         if verdict.band == .syncMightStop { return (limit.sentence, .error) }
@@ -58,15 +61,25 @@ extension CheckReport {
 
     /// The name of the verdict, for programs that read the report.
     ///
-    /// If a schema is removed, documents stop syncing although none of them fails. Only under sync can a document stop
-    /// syncing.
+    /// If a collection loses its schema, the name says that documents stop syncing, although none of them fails.
+    /// Without sync, the name says that documents do not fit, because they cannot stop syncing.
     var bandName: String {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue
         case .safe where failingInLedger > 0, .unproven where failingInLedger > 0: "documents_do_not_sync"
         case .safe where changeSeverity == .unsafe, .unproven where changeSeverity == .unsafe: "change_is_breaking"
+        case .safe where haltingCount > 0, .unproven where haltingCount > 0: "documents_halt_engine"
+        case .documentsWillStop where engine != nil && !isOfDeviceSync: engineBandName
         case .documentsWillStop where !dialect.isOfSync: "documents_do_not_fit"
         default: verdict.band.rawValue
         }
+    }
+
+    /// The name of the verdict by the worst outcome that documents have in the engine.
+    private var engineBandName: String {
+        let counts = total.engine ?? EngineCounts()
+        if counts.halting > 0 { return "documents_halt_engine" }
+        if counts.dropped > 0 { return "documents_never_arrive" }
+        return counts.values > 0 ? "values_are_lost" : "documents_do_not_fit"
     }
 }

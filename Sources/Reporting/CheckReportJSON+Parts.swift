@@ -13,7 +13,8 @@ extension VerdictChanges {
 }
 
 extension PartOfCheck {
-    /// The part of the check that a report covers, as JSON, with the facts that `merge` needs to join the reports.
+    /// The part of the check (`--part`) that the report covers, as JSON, with the facts that `merge` needs to join the
+    /// reports.
     var json: ReportValue {
         [
             "number": part.number, "of": part.count, "digest": digest,
@@ -71,7 +72,7 @@ extension ViolationGroup {
     func json(ids: IDDisplay, in dialect: Dialect = .appServices) -> ReportValue {
         [
             "rule": violation.rule.rawValue, "vendor_code": violation.rule.vendorCode(in: dialect),
-            "level": "\(violation.level)",
+            "level": "\(violation.level)", "outcome": outcome?.rawValue,
             "path": "\(violation.path)", "expected": violation.expected, "found": violation.found, "documents": count,
             "documents_new": newCount, "sample_ids": ids.json(sampleIDs), "sample_values": sampleValuesJSON(ids),
             "exception": exception?.json, "filter": filter, "filter_is_exact": filterIsExact,

@@ -33,7 +33,8 @@ public struct CheckReportJSON: Sendable {
         JSONReport(
             "check", version: Self.schemaVersion,
             [
-                "dialect": report.dialect.rawValue, "source": report.source, "active": report.active,
+                "dialect": report.dialect.rawValue, "engine": report.engine?.rawValue,
+                "has_schema": report.hasSchema, "source": report.source, "active": report.active,
                 "part": report.part?.json, "duration_ms": Int(report.duration.milliseconds),
                 "collections": report.collections.map(collection), "removed_collections": report.removed.map(removed),
                 "exceptions": report.exceptions?.json, "limits": report.limits.map(\.json),
@@ -48,7 +49,8 @@ public struct CheckReportJSON: Sendable {
             "sync": collection.scope.rawValue, "in_verdict": collection.isCounted,
             "partner": collection.partner.map { "\($0)" }, "documents_read": counts.read,
             "documents_estimated": collection.estimatedCount, "in_active": collection.isInActive,
-            "failing": failing(counts), "changes": counts.changes?.json, "reading": reading(collection),
+            "failing": failing(counts), "changes": counts.changes?.json,
+            "engine_counts": counts.engine?.json, "reading": reading(collection),
             "groups": collection.groups.map { $0.json(ids: ids, in: report.dialect) },
             "findings_not_grouped": collection.overflowCount,
             "keywords_not_judged": collection.unevaluatedKeywords.map(keyword),
@@ -78,8 +80,8 @@ public struct CheckReportJSON: Sendable {
         ["path": "\(keyword.path)", "keyword": keyword.keyword, "file": keyword.file, "line": keyword.line]
     }
 
-    /// Whether sync stops at a certain number of unsynced documents, as it does under App Services schemas.
-    private var hasLimit: Bool { report.dialect.isOfSync }
+    /// Whether sync stops at a certain number of unsynced documents, as Device Sync does.
+    private var hasLimit: Bool { report.isOfDeviceSync }
 
     private func verdict(_ verdict: DeployVerdict) -> ReportValue {
         [

@@ -8,7 +8,8 @@ package struct CheckReportReader {
 
     /// The size in bytes above which a file is refused.
     ///
-    /// A report is far smaller: it has at most 10,000 groups per collection, each with few `_id`s.
+    /// Every report is far smaller, because it has at most 10,000 violation groups per collection, each with few
+    /// `_id`s.
     private static let largestSize = 1 << 30
 
     /// Reads the report in a file.
@@ -50,6 +51,8 @@ package struct CheckReportReader {
             notes: try root.list("notes", Self.text),
             duration: .milliseconds(try root.integer("duration_ms")))
         report.dialect = Dialect(rawValue: try root.string("dialect")) ?? .appServices
+        report.engine = root["engine"]?.text.flatMap { Engine(rawValue: $0) }
+        report.hasSchema = root["has_schema"]?.bson.isTrue ?? true
         report.difference = try parts.member("change").bson.document.map { .stated($0) }
         report.jobs = try documents.list("jobs", Self.job)
         if let part = root["part"], part.members != nil { report.part = try Self.part(part) }
@@ -82,6 +85,7 @@ package struct CheckReportReader {
         counts.unexcepted.newlyFailing = try unexcepted.integer("newly_failing")
         counts.unexcepted.newlyPossible = try unexcepted.integer("newly_possible")
         if let changes = json["changes"], changes.members != nil { counts.changes = try Self.changes(changes) }
+        if let engine = json["engine_counts"], engine.members != nil { counts.engine = try Self.engine(engine) }
         var collection = CheckReport.Collection(
             namespace: try named(json), counts: counts, estimatedCount: json["documents_estimated"]?.integer,
             groups: try json.list("groups", group), overflowCount: try json.integer("findings_not_grouped"),
@@ -103,6 +107,16 @@ package struct CheckReportReader {
         changes.alreadyPossible = try json.integer("already_possible")
         changes.possiblyHealed = try json.integer("possibly_healed")
         return changes
+    }
+
+    private static func engine(_ json: LocatedBSON) throws(SchemaError) -> EngineCounts {
+        var counts = EngineCounts()
+        counts.halting = try json.integer("halting")
+        counts.haltingExcepted = try json.integer("halting_excepted")
+        counts.dropped = try json.integer("dropped")
+        counts.losing = try json.integer("losing_values")
+        counts.values = try json.integer("values_lost")
+        return counts
     }
 
     private static func reading(

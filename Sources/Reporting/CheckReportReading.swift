@@ -2,8 +2,8 @@ import BSON
 import Checking
 
 extension CheckReport.Collection.Reading {
-    /// A sentence for each fact about how the documents of a collection were read, such as which were not read and which
-    /// guarantee is missing.
+    /// A sentence for each fact about the reading of the collection, for example which documents were not read, or
+    /// which guarantee the result lacks.
     var sentences: [String] {
         var lines: [String] = []
         switch selection {
@@ -27,7 +27,7 @@ extension CheckReport.Collection.Reading {
 }
 
 extension MissingGuarantee.Guarantee {
-    /// The consequence of the missing guarantee for the result.
+    /// The consequence for the result if this guarantee is missing, as a clause.
     fileprivate var words: String {
         switch self {
         case .oneMoment: "Not a point-in-time result"

@@ -3,19 +3,20 @@ package import Backfill
 
 /// The texts about a cleanup, which drops the data that a finished job left in the databases.
 package enum CleanupText {
-    /// Returns a list of what the cleanup would drop, with what would no longer be possible afterwards.
+    /// Returns a list of the data that the cleanup would drop, with the commands that would then be impossible, such as
+    /// an undo.
     package static func plan(_ plan: CleanupPlan) -> String {
         (["cleanup of job \(plan.job) drops:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
             .asLines
     }
 
-    /// Returns a list of what the cleanup has dropped.
+    /// Returns a list of the data that the cleanup has dropped.
     package static func done(_ plan: CleanupPlan) -> String {
         (["job \(plan.job) is cleaned up; dropped:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
             .asLines
     }
 
-    /// Returns the text for a job with nothing to drop.
+    /// Returns the text for a job that left no data to drop.
     package static func nothing(_ plan: CleanupPlan) -> String {
         (["job \(plan.job) has nothing to drop"] + kept(plan)).asLines
     }

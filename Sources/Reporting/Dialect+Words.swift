@@ -1,11 +1,9 @@
+import Checking
 import ServerSchema
 
 /// The words of reports that depend on the dialect of the schema.
 extension Dialect {
-    /// Whether reports mention the limit, or that there is none.
-    var mentionsLimit: Bool { self != .prisma }
-
-    /// Returns a clause that says that documents fail: they "do not sync".
+    /// Returns the verb phrase for `count` documents that fail, such as "do not sync".
     func failing(_ count: Int) -> String {
         switch self {
         case .appServices: count == 1 ? "does not sync" : "do not sync"
@@ -14,7 +12,7 @@ extension Dialect {
         }
     }
 
-    /// The consequence for documents that fail, as a clause: they "would stop syncing".
+    /// The consequence for documents that fail, as a verb phrase such as "would stop syncing".
     var consequence: String {
         switch self {
         case .appServices: "would stop syncing"
@@ -23,7 +21,7 @@ extension Dialect {
         }
     }
 
-    /// The consequence for documents that might fail, as a clause: they "might stop syncing".
+    /// The consequence for documents that might fail, as a verb phrase such as "might stop syncing".
     var possibleConsequence: String {
         switch self {
         case .appServices: "might stop syncing"
@@ -33,5 +31,16 @@ extension Dialect {
     }
 
     /// The adjective for documents that fail.
-    var unfit: String { self == .prisma ? "unreadable" : "unsyncable" }
+    var unfit: String {
+        switch self {
+        case .appServices: "unsyncable"
+        case .jsonSchema: "not fitting"
+        case .prisma: "unreadable"
+        }
+    }
+}
+
+extension CheckReport {
+    /// The dialect in whose words documents fail: under another engine than Device Sync, they do not fit the schema.
+    var words: Dialect { dialect.isOfSync && !isOfDeviceSync ? .jsonSchema : dialect }
 }

@@ -12,10 +12,10 @@ public struct FailureLines: Sendable {
 
     /// - Parameters:
     ///   - ids: How `_id`s are shown.
-    ///   - dialect: The dialect of the schema, which decides the vendor's codes.
+    ///   - dialect: The dialect of the schema, which decides the vendor's error code for each violation.
     public init(ids: IDDisplay, dialect: Dialect = .appServices) { (self.ids, self.dialect) = (ids, dialect) }
 
-    /// The first line.
+    /// The first line, with the versions of the format and of the program.
     public var header: String {
         (ReportValue.record("header") + JSONReport.head("check", version: Self.schemaVersion)).line
     }
@@ -78,7 +78,8 @@ public struct FailureLines: Sendable {
         let members: ReportValue = [
             "path": "\(violation.path)", "rule": violation.rule.rawValue,
             "vendor_code": violation.rule.vendorCode(in: dialect),
-            "level": "\(violation.level)", "expected": violation.expected, "found": violation.found,
+            "level": "\(violation.level)", "outcome": EngineRule.named(violation.rule)?.outcome.rawValue,
+            "expected": violation.expected, "found": violation.found,
         ]
         let value = SampleValue(violation.value, at: violation.path, ids: ids)
         return value.text.map { members + ["value": $0] } ?? members

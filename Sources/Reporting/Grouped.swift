@@ -18,17 +18,16 @@ struct Share {
     init(_ count: Int, of whole: Int) { part = whole == 0 ? 0 : Double(count) / Double(whole) }
     init(_ part: Double) { self.part = part }
 
-    /// The share in percent, such as `99.87%`; 0% and 100% only if the share is exactly that.
+    /// The share in percent, such as `99.87%`.
     ///
-    /// Unless it is exact, it has at least one decimal place, and as many as two digits of the share need, or of its
-    /// difference from 100% if that is smaller.
+    /// A share is shown as 0% or 100% only if it is exactly that. A rounded share has one to four decimal places, to
+    /// show two significant digits of the share, or of its difference from 100% if the difference is smaller.
     var text: String {
         if part <= 0 { return "0%" }
         if part >= 1 { return "100%" }
         if part < 0.000_001 { return "<0.0001%" }
         let digits = part > 0.5 ? 1 - part : part
-        // The number of decimal places that shows two digits of the share, or of its difference from 100% if that is
-        // smaller.
+        // The number of decimal places that shows two significant digits of `digits`.
         let places = digits >= 0.01 ? 1 : digits >= 0.001 ? 2 : digits >= 0.000_1 ? 3 : 4
         var scale = 100.0
         for _ in 0..<places { scale *= 10 }

@@ -37,9 +37,11 @@ extension IDDisplay {
     }
 }
 
-/// A keyed hash of `_id`s: without the key, an `_id` cannot be found by hashing likely ones.
+/// A keyed hash of `_id`s.
+///
+/// Without the key, a reader of the hash cannot find the `_id` by hashing likely `_id`s.
 public struct IDHash: Sendable {
-    /// The number of hexadecimal digits that are shown: 80 bits.
+    /// The number of hexadecimal digits that are shown, which make up 80 bits.
     private static var digitCount: Int { 20 }
 
     private let key: [UInt8]

@@ -8,15 +8,15 @@ struct MigrationRow {
     var job: String
     /// The state of the job, which begins with `pending` or `applied`.
     ///
-    /// After `pending` comes the state of a job that a run has begun, or that the job waits for the deploy. After
-    /// `applied` comes whether there are findings, and the state of an undo if one was begun.
+    /// After `pending`, the text has the state of a job that a run has begun, or says that the job waits for the
+    /// deploy. After `applied`, the text says whether there are findings, and has the state of an undo that was begun.
     var state: String
     var at: ServerTime?
     var by: String?
     /// Whether the job's file is still as it was applied: `ok`, `changed` or `missing file`; `-` for a job that was not
     /// applied.
     var digest: String
-    /// Whether the job was applied and runs again, because its next schema was deployed since.
+    /// Whether the job was applied but is due to run again, because its next schema has been deployed since then.
     var isDueAgain = false
 
     /// The state as the table shows it.

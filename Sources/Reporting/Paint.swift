@@ -2,7 +2,8 @@ import Rainbow
 
 /// Adds colour codes for a terminal to text, if colours are on.
 ///
-/// Rainbow's own string properties check a global that depends on stdout. Here the caller decides.
+/// The Rainbow library's own string properties check a global variable that depends on standard output. With this type,
+/// the caller decides.
 struct Paint: Sendable {
     let isOn: Bool
 

@@ -38,7 +38,7 @@ package struct PlanYAML: Sendable {
     /// The words that the text of every planned file contains; `plan` recognizes files of earlier plans by them.
     package static var mark: String { "Planned by comparing" }
 
-    /// The words that the text of every file of a plan of repairs contains.
+    /// The words that every file of a repair plan contains; `plan --fix` recognizes files of earlier plans by them.
     package static var markOfRepairs: String { "Planned by checking" }
 
     /// The file's text.
@@ -51,7 +51,8 @@ package struct PlanYAML: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns the text of a draft, which is all a comment; a user who decides on a step removes the comment marks.
+    /// Returns the text of a draft, in which every line is a comment until the user decides on a step and removes the
+    /// comment marks.
     private func draft(_ head: [String]) -> String {
         let note = Self.comment(
             "A DRAFT: decide on the step, remove the comment marks from here on, and try it with --dry-run.")
@@ -179,7 +180,7 @@ package struct PlanYAML: Sendable {
         return lines
     }
 
-    /// The numbered instructions for the operator that follow the first run of a job before the deploy.
+    /// The numbered instructions for the operator, from the second one, for a job that runs before the deploy.
     private var deploy: [String] {
         let renames = file.job.renames.map { " --rename \($0.shellWord)" }.joined()
         let lastStep =
@@ -263,7 +264,8 @@ package struct PlanYAML: Sendable {
         wrapped(text, width: 112).map { comment(line: $0, indent: indent) }
     }
 
-    /// Returns one line of a YAML comment; control characters are escaped, so that a name in it cannot end the line.
+    /// Returns one line of a YAML comment; control characters are escaped, so that no name in the text can end the
+    /// line.
     private static func comment(line: String, indent: String = "") -> String {
         indent + (line.isEmpty ? "#" : "# \(line.printable)")
     }

@@ -1,7 +1,9 @@
 import BSON
 package import Backfill
 
-/// The plan of `rebind` as text: a job is to be bound to a collection that got another UUID.
+/// The plan of `rebind` as text.
+///
+/// `rebind` binds a job to its collection after the collection got another UUID.
 package enum RebindText {
     /// Returns the UUIDs of the two collections, and how far the documents match the job's journal.
     package static func plan(_ plan: RebindPlan) -> String {

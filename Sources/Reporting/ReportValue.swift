@@ -41,7 +41,7 @@ enum ReportValue: Sendable {
         return "\(open)\n\(lines)\n\(indent)\(close)"
     }
 
-    /// Returns the value as extended JSON, or only the name of its type if it cannot be written so, such as an `_id` of
+    /// Returns the value as extended JSON, or only the name of its type if it has no extended JSON, such as an `_id` of
     /// a deprecated type.
     private static func extended(_ value: BSONValue) -> String {
         do throws(BSONError) {
@@ -66,7 +66,7 @@ extension ReportValue: ExpressibleByDictionaryLiteral, ReportValueConvertible {
 
     var reportValue: ReportValue { self }
 
-    /// Returns the beginning of a JSON line.
+    /// Returns the first member of a JSON line, which names the kind of record.
     static func record(_ name: String) -> ReportValue { ["record": name] }
 
     /// The members of an object; empty for other values.

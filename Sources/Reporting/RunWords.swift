@@ -18,14 +18,17 @@ extension BackfillReport {
 }
 
 extension RunEstimate {
-    /// How long a run would take, and how much it would write to the oplog.
+    /// Two lines: the time that a run would take, and the amount of data that it would write to the oplog.
     var lines: [String] {
         let share = oplogShare.map { share in
             share < 0.001 ? " (less than 0.1% of its size)" : " (\((share * 100).inTenths)% of its size)"
         }
         return [
-            "a run would take about \(Self.duration(seconds)) (if it reads as fast as now, makes "
-                + "\(RunEstimate.assumedWrites.grouped) writes a second and never waits)",
+            "a run would take about \(Self.duration(seconds)) "
+                + (isBoundByConsumer
+                    ? "(the time that the consumer takes for the changes)"
+                    : "(if it reads as fast as now, makes \(RunEstimate.assumedWrites.grouped) writes a second and "
+                        + "never waits)"),
             "a run would write about \(Self.size(oplogBytes)) to the oplog\(share ?? "")"
                 + (journalBytes > 0 ? ", including \(Self.size(journalBytes)) of journal" : ""),
         ]
@@ -49,7 +52,7 @@ extension RunEstimate {
 }
 
 extension Int {
-    /// Returns the line on this number of documents that a job makes unsyncable.
+    /// Returns a line that says that a job makes this number of documents unsyncable, with the headroom.
     func unsyncable(_ verb: String, _ headroom: Headroom?) -> String {
         "\(verb) \(documents) unsyncable under the active schema" + (headroom.map { " (\($0.text))" } ?? "")
     }
@@ -82,7 +85,7 @@ extension RunStop {
         if case .threshold(let headroom) = self { "the limit of unsynced documents: \(headroom.sum)" } else { reason }
     }
 
-    /// Returns the advice to run the job again, or what to do first if the next run would also stop.
+    /// Returns the advice to run the job again, after a fix if the next run would stop for the same reason.
     /// - Parameter job: the name of the job.
     func remedy(for job: String) -> String {
         switch self {

@@ -15,7 +15,7 @@ package struct SchemaFileText: Sendable {
     /// The schema as a JSON value.
     var json: ReportValue { Self.json(.object(schema)) }
 
-    /// Returns the texts of the files with the schemas of a report, each with the first collection that it describes.
+    /// Returns the text of each schema file that a report proposes, with the first collection that the file describes.
     ///
     /// A Prisma schema is one file for all collections.
     package static func of(_ report: InferReport) -> [(namespace: Namespace, text: String)] {

@@ -4,14 +4,14 @@ package import JobState
 
 /// The lines of the file of `backfill --failures`: one JSON object per line, the last of which is the `result`.
 ///
-/// The lines have the format of those that `check` writes, with the server's error code instead of the violations.
+/// The format is that of `check --failures`, with the server's error code instead of the violations.
 package struct SkippedLines: Sendable {
     private let namespace: Namespace
 
     /// - Parameter namespace: the job's collection.
     package init(of namespace: Namespace) { self.namespace = namespace }
 
-    /// The first line.
+    /// The first line, with the versions of the format and of the program.
     package var header: String {
         (ReportValue.record("header") + JSONReport.head("backfill", version: FailureLines.schemaVersion)).line
     }

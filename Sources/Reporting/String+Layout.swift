@@ -39,7 +39,7 @@ extension String {
         return line[..<lead.range.upperBound].split(separator: " ") + [line[lead.range.upperBound...]]
     }
 
-    /// The length of the longest word, which no line break shortens.
+    /// The length of the longest word, which is the least width that the text can be wrapped to.
     var longestWord: Int { Self.words(of: self[...]).map(\.count).max() ?? 0 }
 
     /// Returns the text padded with blanks to a width.

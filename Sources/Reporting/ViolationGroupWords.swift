@@ -28,17 +28,18 @@ struct ViolationGroupWords {
         let new = collection.isInActive == nil ? [] : [Report.Cell((group.newCount ?? 0).grouped)]
         return Report.Finding(
             level: level, isFailure: isFailure, code: "\(violation.rule)", subject: "\(violation.path)",
-            message: "\(group.count.documents), \(violation.level): \(violation.path): expected \(violation.expected), "
+            message: "\(group.count.documents), \(group.severity): \(violation.path): expected \(violation.expected), "
                 + "found \(violation.found)",
             details: [samples, proof, exception].compactMap(\.self),
+            asides: [EngineRule.named(violation.rule)?.remedy].compactMap(\.self),
             cells: [Report.Cell(group.count.grouped)] + new + [
-                Report.Cell("\(violation.level)", level: level), Report.Cell("\(violation.rule)"),
+                Report.Cell(group.severity, level: level), Report.Cell("\(violation.rule)"),
                 Report.Cell("\(violation.path)", isCode: true), Report.Cell(violation.expected),
                 Report.Cell(violation.found),
             ], commands: [command])
     }
 
-    /// Up to three of the `_id`s, enough to show what they look like; `nil` if there are none to show.
+    /// A clause with up to three `_id`s of the group, as examples; `nil` if there are none to show.
     ///
     /// A report as JSON has all the `_id`s that the group keeps.
     var samples: String? {
@@ -56,8 +57,8 @@ struct ViolationGroupWords {
         return "db.getCollection(\(name)).find(\(ShellLiteral.text(.object(group.filter))))\(warning)"
     }
 
-    /// Whether the server's count of the documents that the filter finds equals the scan's; `nil` if the server was not
-    /// asked.
+    /// A clause that compares the server's count of the documents that the filter finds with the scan's count; `nil` if
+    /// the server did not count.
     var proof: String? {
         guard let proven = group.provenCount else { return nil }
         if proven == group.count { return "proven: the server finds the same number" }
@@ -81,6 +82,15 @@ struct ViolationGroupWords {
         let value = index < group.sampleValues.count ? group.sampleValues[index] : nil
         let shown = SampleValue(value, at: group.violation.path, ids: ids)
         return shown.text.map { "\(id) (\($0))" } ?? id
+    }
+}
+
+extension ViolationGroup {
+    /// The outcome of the group's documents in the engine, or else the level of the violation; *might* be the outcome
+    /// if it is not certain.
+    var severity: String {
+        guard let outcome else { return "\(violation.level)" }
+        return violation.level == .possible ? "might: \(outcome.rawValue)" : outcome.rawValue
     }
 }
 

@@ -5,24 +5,30 @@ package import Watching
 package enum WatchReport {
     /// Returns the number of unsynced documents, the ledger and the limit, in one line.
     package static func line(_ counts: WatchCounts) -> String {
-        "\(counts.total.counted("unsynced document")) in \(counts.ledger) (limit \(counts.limit.grouped))"
+        guard counts.limit < .max else { return "\(counts.total.counted("failing document")) in \(counts.ledger)" }
+        return "\(counts.total.counted("unsynced document")) in \(counts.ledger) (limit \(counts.limit.grouped))"
     }
 
     /// Returns the metrics in the format of the Prometheus textfile collector.
     package static func metrics(_ counts: WatchCounts) -> String {
         let labels = [Metric.Label("ledger", "\(counts.ledger)")]
-        return Metric.text([
-            Metric(
-                "unsynced_documents", "Documents that do not sync, by collection.",
-                counts: counts.collections.map { namespace, count in (labels + [("collection", "\(namespace)")], count)
-                }),
-            Metric(
-                "unsynced_documents_total", "Documents that do not sync, in all collections.", labels, counts.total),
-            Metric("unsynced_limit", "The count at which sync stops.", labels, counts.limit),
-            Metric("watch_lag_seconds", "Seconds by which the ledger lags behind the deployment.", labels, counts.lag),
-            Metric(
-                "watch_changes", "Changes that were judged since the watch began.", labels, counts.changes,
-                kind: .counter),
-        ])
+        return Metric.text(
+            [
+                Metric(
+                    "unsynced_documents", "Documents that do not sync, by collection.",
+                    counts: counts.collections.map { namespace, count in
+                        (labels + [("collection", "\(namespace)")], count)
+                    }),
+                Metric(
+                    "unsynced_documents_total", "Documents that do not sync, in all collections.", labels,
+                    counts.total),
+                counts.limit < .max
+                    ? Metric("unsynced_limit", "The count at which sync stops.", labels, counts.limit) : nil,
+                Metric(
+                    "watch_lag_seconds", "Seconds by which the ledger lags behind the deployment.", labels, counts.lag),
+                Metric(
+                    "watch_changes", "Changes that were judged since the watch began.", labels, counts.changes,
+                    kind: .counter),
+            ].compactMap(\.self))
     }
 }

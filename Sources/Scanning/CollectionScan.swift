@@ -2,6 +2,7 @@ package import BSON
 package import Checking
 import Concurrency
 package import Mongo
+import SystemPackage
 
 /// Checks every document of a live collection.
 package struct CollectionScan: Sendable {
@@ -31,6 +32,7 @@ package struct CollectionScan: Sendable {
             var result = ScanResult(tally: options.makeTally(schema), missing: missing)
             if let tracker { try amend(&result, parts, tracker) }
             for part in parts { result.tally.merge(part.tally) }
+            try compareIDTexts(&result)
             return result
         }
     }
@@ -73,6 +75,72 @@ package struct CollectionScan: Sendable {
             }
             if options.isStopped() { throw ScanStopped() }
             try follower?.flush(into: &part.tally)
+        }
+    }
+}
+
+// MARK: equal texts of `_id`s
+
+extension CollectionScan {
+    /// Counts the documents whose `_id`s have the text of another one, if the engine makes one document of them.
+    private func compareIDTexts(_ result: inout ScanResult) throws {
+        guard schema.comparesIDTexts else { return }
+        guard options.selection.isEmpty, options.sampleSize == nil else {
+            result.missing.append(
+                MissingGuarantee(
+                    .everyDocument, "not all were read, so _ids with the text of another one were not looked for"))
+            return
+        }
+        guard result.tally.canHaveEqualTexts else { return }
+        do {
+            try compareIDTexts(&result, as: result.clusterTime)
+        } catch let error as MongoError where result.clusterTime != nil && !error.isCursorLost {
+            // The server may no longer have the versions of that time.
+            (result.clusterTime, result.missing) = (
+                nil,
+                result.missing + [
+                    MissingGuarantee(.oneMoment, "_ids with the text of another one were looked for after the scan")
+                ]
+            )
+            try compareIDTexts(&result, as: nil)
+        } catch let error as Errno {
+            result.missing.append(
+                MissingGuarantee(
+                    .everyDocument,
+                    "_ids with the text of another one were not looked for, because the temporary "
+                        + "file failed: \(error) (TMPDIR names its folder)"))
+        }
+    }
+
+    private func compareIDTexts(_ result: inout ScanResult, as time: ClusterTime?) throws {
+        let concern: BSONValue =
+            if let time { ["level": "snapshot", "atClusterTime": .timestamp(time.rawValue)] } else {
+                ["level": "majority"]
+            }
+        let common: [(String, BSONValue)] = [("readConcern", concern), ("comment", "shipshape check")]
+        // With the hint, the server reads the index alone; a view has none.
+        let hint: [(String, BSONValue)] = options.isView ? [] : [("hint", ["_id": 1])]
+        let client = try pool.client()
+        let collection = client.collection(namespace)
+        var search = EqualTextSearch(folder: options.temporaryFolder)
+        let ids = try search.ids { body in
+            var cursor = collection.find(options: BSONDocument(common + hint + [("projection", ["_id": 1])]))
+            while let document = try cursor.next() {
+                try body(document)
+                if options.isStopped() { throw ScanStopped() }
+            }
+        }
+        var tally = result.tally
+        try IDReader(collection: collection, options: BSONDocument(common)).read(ids) { document in
+            if let id = try document.find("_id").map({ try document.value($0) }) {
+                options.listeners.onRetraction?(schema.namespace, id)
+            }
+            try tally.countEqualText(document, ledger: options.judging.ledger)
+        }
+        result.tally = tally
+        if search.isIncomplete {
+            result.missing.append(
+                MissingGuarantee(.everyDocument, "more _ids have the text of another one than can be compared"))
         }
     }
 }

@@ -6,7 +6,7 @@ package struct SourceFindings: Sendable {
     /// The tallies, one for each schema, in the order of the schemas.
     package let tallies: [Tally]
     /// Facts about the source itself.
-    package let facts: SourceFacts
+    package internal(set) var facts: SourceFacts
 }
 
 /// The facts about a source of documents, such as a dump, apart from the documents.

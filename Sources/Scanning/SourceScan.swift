@@ -1,5 +1,6 @@
 package import BSON
 package import Checking
+import SystemPackage
 
 /// Checks every document of a source other than a deployment: a dump, an export, or standard input.
 package struct SourceScan: Sendable {
@@ -49,6 +50,41 @@ package struct SourceScan: Sendable {
         } file: { index, path in
             try FileThreads(part: parts[index], path: path).add(to: &tallies[index])
         }
-        return SourceFindings(tallies: tallies, facts: facts)
+        var notes: [String] = []
+        for index in tallies.indices { notes += try compareIDTexts(of: index, in: &tallies) }
+        var findings = SourceFindings(tallies: tallies, facts: facts)
+        findings.facts.notes += notes
+        return findings
+    }
+
+    /// Counts the documents of a collection whose `_id`s have the text of another one, if the engine makes one document
+    /// of them; reads the source again.
+    /// - Returns: Remarks for the reader, each a clause.
+    private func compareIDTexts(of index: Int, in tallies: inout [Tally]) throws -> [String] {
+        guard parts[index].schema.comparesIDTexts, tallies[index].canHaveEqualTexts else { return [] }
+        let missing = "\(parts[index].namespace): _ids with the text of another one were not looked for"
+        guard source != "-" else { return ["\(missing), because standard input can be read only once"] }
+        var options = parts[index].options
+        options.listeners.progress = { _ in }
+        let reader = SourceReader([parts[index].namespace], source: source, options: options)
+        do {
+            var search = EqualTextSearch(folder: options.temporaryFolder)
+            let ids = Set(
+                try search.ids { body in _ = try reader.read { _, document in try body(document) } }.map(IDKey.init))
+            guard !ids.isEmpty else { return [] }
+            var tally = tallies[index]
+            _ = try reader.read { _, document in
+                guard let id = try document.find("_id").map({ try document.value($0) }), ids.contains(IDKey(id)) else {
+                    return
+                }
+                options.listeners.onRetraction?(parts[index].schema.namespace, id)
+                try tally.countEqualText(document, ledger: options.judging.ledger)
+            }
+            tallies[index] = tally
+            let rest = "\(parts[index].namespace): more _ids have the text of another one than can be compared"
+            return search.isIncomplete ? [rest] : []
+        } catch let error as Errno {
+            return ["\(missing), because the temporary file failed: \(error) (TMPDIR names its folder)"]
+        }
     }
 }

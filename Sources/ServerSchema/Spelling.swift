@@ -2,14 +2,21 @@
 package enum Spelling {
     /// Returns the candidate that is most similar to `word`; `nil` if none is similar enough to be meant.
     static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+        nearest(to: word, among: candidates, most: 1).first
+    }
+
+    /// Returns the candidates nearest to `word`, the nearest first; empty if none is near enough for a typing error.
+    package static func nearest(to word: String, among candidates: some Sequence<String>, most: Int) -> [String] {
         let lowered = Array(word.lowercased().utf8)
         let limit = max(1, lowered.count / 3)
-        var best: (word: String, distance: Int)?
-        for candidate in candidates {
+        var near: [(word: String, distance: Int)] = []
+        for candidate in candidates where !near.contains(where: { $0.word == candidate }) {
             let distance = distance(lowered, Array(candidate.lowercased().utf8))
-            if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+            if distance <= limit { near.append((candidate, distance)) }
         }
-        return best?.word
+        // A stable order, so that of equally near candidates the first one is the nearest.
+        let order = near.indices.sorted { (near[$0].distance, $0) < (near[$1].distance, $1) }
+        return order.prefix(most).map { near[$0].word }
     }
 
     /// Returns the number of edits between two words; an edit inserts, removes or replaces a byte, or swaps two

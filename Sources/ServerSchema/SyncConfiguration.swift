@@ -118,8 +118,11 @@ extension ServerSchema {
 
     /// Keeps only this collection in `collections`, and moves all others to `neighbours`, because links may lead to
     /// them.
-    public mutating func narrow(to namespace: Namespace) {
-        neighbours += collections.filter { $0.namespace != namespace }
-        collections.removeAll { $0.namespace != namespace }
+    public mutating func narrow(to namespace: Namespace) { narrow(to: [namespace]) }
+
+    /// Moves all collections but the named ones to ``neighbours``.
+    package mutating func narrow(to namespaces: [Namespace]) {
+        neighbours += collections.filter { !namespaces.contains($0.namespace) }
+        collections.removeAll { !namespaces.contains($0.namespace) }
     }
 }

@@ -9,12 +9,12 @@ struct Shipshape: AsyncParsableCommand {
         abstract: "Make your documents shipshape before you ship a schema.",
         discussion: CommandConfiguration.text(
             examples: [
-                "check schemas/v2 --active schemas/v1", "plan schemas/v1 schemas/v2 --out jobs",
+                "check prisma/schema.prisma --database shop", "check --engine powersync --database shop",
                 "backfill jobs/app.person.yml --dry-run",
             ],
             """
-            Finds the documents that would stop syncing under a new schema, says why, judges whether the deploy is \
-            safe, and repairs the documents in small steps that can be stopped and resumed.
+            Finds the documents that a schema breaks, or that a sync engine does not deliver, says why, judges whether \
+            the deploy is safe, and repairs the documents in small steps that can be stopped and resumed.
             """,
             """
             Exit codes: 0 nothing found or all done; 1 findings; 64 wrong usage; 65 bad schema, job or dump file; \
@@ -23,7 +23,7 @@ struct Shipshape: AsyncParsableCommand {
             """),
         version: Release.text,
         groupedSubcommands: [
-            CommandGroup(name: "Check", subcommands: [CheckCommand.self, MergeCommand.self]),
+            CommandGroup(name: "Check", subcommands: [CheckCommand.self, ExplainCommand.self, MergeCommand.self]),
             CommandGroup(
                 name: "Repair",
                 subcommands: [PlanCommand.self, BackfillCommand.self, MigrateCommand.self, UndoCommand.self]),

@@ -32,11 +32,12 @@ extension CompiledJob {
         case .appServices: break
         case .jsonSchema:
             notes.append(
-                "the active schema is a validator, which has no limit: documents that stop fitting it are not counted, "
-                    + "and a strict validator refuses them")
+                "documents that stop fitting the active validator are not counted, and a strict validator refuses "
+                    + "them")
         case .prisma:
             notes.append("documents that clients of the active schema can no longer read are not counted")
-        case nil: notes.append("the job names no active schema: it is unknown whether it makes documents unsyncable")
+        case nil:
+            notes.append("the job names no active schema: documents that stop fitting the live one are not counted")
         }
         return notes
     }

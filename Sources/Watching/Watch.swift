@@ -67,7 +67,7 @@ package struct WatchOptions: Sendable {
     package init() {}
 
     /// The number of unsynced documents at which the watch begins to warn.
-    package var warningCount: Int { (limit * warnsAt + 99) / 100 }
+    package var warningCount: Int { limit == .max ? .max : (limit * warnsAt + 99) / 100 }
 }
 
 /// The reason why a watch cannot run.

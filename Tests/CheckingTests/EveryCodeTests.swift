@@ -28,7 +28,8 @@ import Testing
     @Test func rulesOfDocuments() {
         let codes = Self.rules
         #expect(codes.count > 55)
-        let tests = (Self.texts(in: "Tests/CheckingTests") + Self.texts(in: "Tests/Integration")).joined()
+        let folders = ["Tests/CheckingTests", "Tests/Conformance", "Tests/Integration"]
+        let tests = folders.flatMap { Self.texts(in: $0) }.joined()
         for (symbol, code) in codes {
             // A test names a code at the beginning of a finding's text, as a whole text, or by the Swift constant.
             let isNamed = tests.contains("\"\(code) ") || tests.contains(".\(symbol)") || tests.contains("\"\(code)\"")
@@ -60,12 +61,22 @@ import Testing
             #expect(Set(codes).subtracting(known) == [], "no entry below \(titles)")
             #expect(known.subtracting(codes).subtracting(["constraint-"]) == [], "nothing prints it")
         }
-        try expect(Self.rules.map(\.code), in: "Documents", "MongoDB's own validators", "Prisma clients")
+        try expect(
+            Self.rules.map(\.code), in: "Documents", "MongoDB's own validators", "Prisma clients", "Sync engines")
         try expect(Self.codes(in: "Sources/ServerSchema/Lint", files: "LintFinding").map(\.code), in: "Schemas")
         try expect(Self.codes(in: "Sources/SchemaChange", files: "SchemaChange.").map(\.code), in: "Changes")
         let remarks = Self.texts(in: "Sources/Inferring") { $0 == "Suspicion.swift" }.joined()
             .matches(of: /case \w+ = "(?<code>[a-z-]+)"/).map { String($0.code) }
         try expect(remarks, in: "Remarks")
+    }
+
+    /// The page `docs/reference/exit-codes.md` explains each exit code; 0 is no error, so it has no case.
+    @Test func everyExitCodeHasAnEntryInTheReference() throws {
+        let page = try String(contentsOf: Self.root.appending(path: "docs/reference/exit-codes.md"), encoding: .utf8)
+        let known = page.matches(of: /(?m)^\| (\d+) \|/).map { String($0.1) }
+        let codes = Self.texts(in: "Sources/ShipshapeCLI") { $0 == "ExitStatus.swift" }.joined()
+            .matches(of: /case \w+ = (\d+)/).map { String($0.1) }
+        #expect(codes.count > 8 && ["0"] + codes == known)
     }
 
     /// Every section of `semantics.md` that a source file cites exists.
@@ -83,9 +94,12 @@ import Testing
         }
         #expect(cited > 25)
         let rules = try String(contentsOf: Self.root.appending(path: "docs/reference/rules.md"), encoding: .utf8)
-        // The rules for Prisma cite Prisma's own code instead.
-        let parts = rules.split(separator: #/\n##+ /#).filter { !$0.prefix { $0 != "\n" }.contains("Prisma") }
-        for line in parts.flatMap({ $0.split(separator: "\n") }) where line.hasPrefix("| `") {
+        // The sources of other sections are those of Prisma and of the engines, or the program itself.
+        let ofSync = ["Documents", "MongoDB's own validators", "Schemas", "Changes", "Remarks"]
+        let sections = rules.split(separator: #/\n##+ /#).filter { part in
+            ofSync.contains { part.hasPrefix("\($0)\n") }
+        }
+        for line in sections.joined(separator: "\n").split(separator: "\n") where line.hasPrefix("| `") {
             let sources = line.split(separator: "|").last?.split(whereSeparator: { ", ".contains($0) }) ?? []
             #expect(
                 !sources.isEmpty && sources.filter { $0 != "note" }.allSatisfy { headings.contains(String($0)) },

@@ -1,6 +1,8 @@
 import BSON
 
 /// A document of `app.Note`, which is always valid; its `_id` has one of three types that the schema lists.
+///
+/// Some of the documents do not arrive in a sync engine as they are.
 struct DemoNote: DemoRecipe {
     let index: Int
 
@@ -16,9 +18,16 @@ struct DemoNote: DemoRecipe {
 
     var document: BSONDocument {
         var random = SplitMix64(collection: 4, index: index)
-        return [
-            "_id": id, "text": .string("\(random.pick(Words.verbs)) the \(random.pick(Words.nouns))"),
-            "createdAt": .day(29_000 + random.below(1000)),
-        ]
+        var builder = BSONBuilder()
+        builder.append("_id", id)
+        builder.append("text", .string("\(random.pick(Words.verbs)) the \(random.pick(Words.nouns))"))
+        let day = random.below(1000)
+        // An import stored nanoseconds where milliseconds belong.
+        builder.append(
+            "createdAt",
+            index % 400 == 137 ? .date(milliseconds: Int64(18_000 + day) * 86_400_000_000_000) : .day(29_000 + day))
+        // The average of the votes, also of none.
+        if index % 3 == 2 { builder.append("rating", .double(index % 30 == 11 ? .nan : Double(index % 50) / 10)) }
+        return builder.finish()
     }
 }

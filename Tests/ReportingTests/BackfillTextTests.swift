@@ -18,9 +18,9 @@ import Testing
                 10 pending, must stay under 90,000)
 
                 Steps:
-                  step                                  to change  remaining
-                  convert age to int                        1,789          0
-                  default a.b: a value of type string           1          0
+                  step                                 to change  remaining
+                  convert age to int                       1,789          0
+                  default a.b: a value of type string          1          0
 
                 convert age to int
                   skipped, cannot be converted: 2, such as _id NumberLong("5")
@@ -56,9 +56,9 @@ import Testing
                 ledger + 10 pending, must stay under 90,000)
 
                 Steps:
-                  step                                  to change
-                  convert age to int                        1,789
-                  default a.b: a value of type string           1
+                  step                                 to change
+                  convert age to int                       1,789
+                  default a.b: a value of type string          1
 
                 For example:
                   _id  change
@@ -135,9 +135,9 @@ import Testing
                 10 pending, must stay under 90,000)
 
                 Steps:
-                  step                                  to change
-                  convert age to int                        1,789
-                  default a.b: a value of type string           1
+                  step                                 to change
+                  convert age to int                       1,789
+                  default a.b: a value of type string          1
 
                 convert age to int
                   skipped, cannot be converted: 2, such as _id NumberLong("5")

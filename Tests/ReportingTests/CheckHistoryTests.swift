@@ -105,8 +105,8 @@ import Testing
         #expect(
             lines[0] == "40 documents would stop syncing; 2 checks ago, at 1970-01-01 00:00:38 UTC, there were 38.")
         #expect(lines[1] == "  would stop syncing  ███  40", "\(lines)")
-        // The headline and the title of the differences name a time, and so does the row of each check.
-        #expect(lines.count { $0.contains("1970-01-01 00:00:") } == 5)
+        // The headline at both ends and the title of the differences name a time, and so does the row of each check.
+        #expect(lines.count { $0.contains("1970-01-01 00:00:") } == 6)
         #expect(lines.contains("Note: passed over"))
         // The first check that is shown is still compared with the check before it, which is not shown.
         #expect(result.json.text.contains("\"grown\": 1"))

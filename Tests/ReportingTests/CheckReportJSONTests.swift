@@ -13,6 +13,8 @@ import Testing
                   "commit": null,
                   "command": "check",
                   "dialect": "appservices",
+                  "engine": null,
+                  "has_schema": true,
                   "source": "mongodb://localhost",
                   "active": null,
                   "part": null,
@@ -43,6 +45,7 @@ import Testing
                         }
                       },
                       "changes": null,
+                      "engine_counts": null,
                       "reading": {
                         "database": "app",
                         "collection": "Person",
@@ -60,6 +63,7 @@ import Testing
                           "rule": "required-missing",
                           "vendor_code": "required",
                           "level": "certain",
+                          "outcome": null,
                           "path": "email",
                           "expected": "string",
                           "found": "missing",
@@ -80,6 +84,7 @@ import Testing
                           "rule": "binary-subtype",
                           "vendor_code": "invalid_type",
                           "level": "possible",
+                          "outcome": null,
                           "path": "blobs[]",
                           "expected": "binData of subtype 0",
                           "found": "binData of subtype 5, not 16 bytes",
@@ -123,6 +128,7 @@ import Testing
                         }
                       },
                       "changes": null,
+                      "engine_counts": null,
                       "reading": {
                         "database": "app",
                         "collection": "Pet",

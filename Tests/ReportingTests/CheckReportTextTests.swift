@@ -43,17 +43,17 @@ import Testing
                 """)
     }
 
-    @Test func aTableTooWideForTheTerminalBecomesLines() throws {
+    @Test func aTableTooWideForTheTerminalHasItsTextsWrapped() throws {
         let narrow = try text(.fixture(), width: 80)
         #expect(
             narrow.contains(
                 """
-                  1  documents 1,023, level certain, rule required-missing, path email, expected
-                    string, found missing
-                     such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"
-                     db.getCollection("Person").find({ "$expr": { "$eq": [{ "$type": "$email" }, "missing"] } })
-                  2  documents 5, level possible, rule binary-subtype, path blobs[], expected
-                    binData of subtype 0, found binData of subtype 5, not 16 bytes
+                  #  documents  level     rule              path     expected      found
+                  1      1,023  certain   required-missing  email    string        missing
+                  2          5  possible  binary-subtype    blobs[]  binData of    binData of
+                                                                     subtype 0     subtype 5,
+                                                                                   not 16 bytes
+                  1  such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"
                 """))
         #expect(try text(.fixture(), width: 160) == text(.fixture()))
     }
@@ -81,8 +81,7 @@ import Testing
                 """
                 Safe to deploy: 0 documents would stop syncing.
                   documents  safe      0 documents would stop syncing
-                  limit      safe      no ledger, 0 certain, 5 possible: projected 0, at worst 5, headroom 99,999 of \
-                100,000
+                  limit      safe      no ledger, 0 certain, 5 possible: projected 0, at worst 5 of 100,000
                   change     safe      Nothing changed from v1 to v2
 
                 """))

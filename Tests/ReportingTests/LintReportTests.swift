@@ -44,6 +44,8 @@ import Testing
                   place  level    rule              path  finding                         what to do
                   12:3   warning  development-mode        clients may change the schemas
 
+                1 error, 2 warnings in 1 schema of app.
+
                 """)
         #expect(try text([]) == "Nothing found in 1 schema of app.\n")
         #expect(try text([], isColored: true).hasPrefix("\u{1B}["))

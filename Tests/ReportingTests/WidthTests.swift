@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "Next: ", "Next, for each job: ", "  next: ", "  to undo the job: ", "the job is paused; resume it with: ",
+        "Next: ", "Next, for each job: ", "To undo the job: ", "the job is paused; resume it with: ",
         "the next schema is recorded as the active one, on your word; run the job again: ",
     ])
     func aProposedCommandStaysWhole(_ lead: String) {

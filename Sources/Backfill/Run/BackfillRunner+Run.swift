@@ -119,7 +119,7 @@ extension BackfillRunner {
                     + "removes those that no document links to")
         }
         report.work.waits = run.kernel.throttler?.waits ?? []
-        // After a stop signal, skip the final count: it reads the whole collection.
+        // After a stop signal, the run reads no counts at its end: they would read the whole collection.
         do {
             guard stopped != .signal else { throw StopAsked() }
             let known = stopped == nil && options.only == nil ? run.survey : nil
@@ -212,7 +212,10 @@ extension BackfillRunner {
             RunEstimate.Measured(
                 seconds: report.work.seconds, changed: count.updates, touchedBytes: count.touchedBytes,
                 idBytes: count.idBytes, journalBytes: keepsJournal ? count.journalBytes : 0,
-                nice: job.job.limits.nice, oplogCapacity: Self.oplogCapacity(on: client)))
+                nice: job.job.limits.nice,
+                consumerSeconds: job.job.limits.consumer.seconds(
+                    for: count.updates, size: plan.collection.averageSize),
+                oplogCapacity: Self.oplogCapacity(on: client)))
         return report
     }
 }

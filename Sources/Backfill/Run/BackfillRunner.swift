@@ -130,6 +130,7 @@ package struct BackfillRunner: Sendable {
         plan.paused = state.control.paused
         let throttler = try throttleOfPlan(on: pool)
         (plan.missingMetrics, plan.notes) = (throttler.missing, plan.notes + throttler.notes)
+        plan.notes += notes(onConsumerOf: plan)
         if let note = store.ranges.terms.note { plan.notes.append(note) }
         if !job.isSafe {
             let budget = UnsyncBudget(
@@ -205,6 +206,15 @@ package struct BackfillRunner: Sendable {
         let throttler = Throttler(job.job, store: try store(pool))
         let waitReasons = throttler.waitReasons()
         return (throttler.missing, throttler.missingGuarantees + waitReasons.map { "a run would wait now: \($0)" })
+    }
+
+    /// Returns a note on the rate of the consumer, which limits the run; none without a consumer.
+    private func notes(onConsumerOf plan: BackfillPlan) -> [String] {
+        let rate = job.job.limits.consumer
+        guard !rate.isUnlimited else { return [] }
+        let seconds = plan.needing.map { rate.seconds(for: $0, size: plan.collection.averageSize) }
+        let least = seconds.map { ": a run takes at least \(Int($0.rounded(.up))) s" } ?? ""
+        return ["the consumer takes at most \(rate)\(least)"]
     }
 
     /// Returns the plan with its risk.

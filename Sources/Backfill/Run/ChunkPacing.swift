@@ -15,7 +15,7 @@ struct ChunkPacing {
 
     init(_ limits: Job.Limits, averageSize: Int?) {
         size = ChunkSize(limits, averageSize: averageSize)
-        bytes = limits.chunkBytes
+        bytes = limits.mostBytes
     }
 
     /// The number of documents in the next chunk.
@@ -27,7 +27,7 @@ struct ChunkPacing {
     /// Applies limits that an operator changed.
     mutating func adopt(_ limits: Job.Limits) {
         size.adopt(limits)
-        bytes = limits.chunkBytes
+        bytes = limits.mostBytes
     }
 
     /// Halves the size of the next chunk, after a chunk of `documents` documents took too long.

@@ -34,9 +34,9 @@ struct ChunkSize: Hashable {
     /// Starts with the size that the average document allows; `averageSize` is `nil` if the server does not report it.
     init(_ limits: Job.Limits, averageSize: Int?) {
         self.averageSize = averageSize
-        maximum = limits.chunkDocuments
-        (targetBytes, targetTime) = (Double(limits.chunkBytes), limits.chunkTime)
-        let byBytes = averageSize.map { max(1, limits.chunkBytes / max(1, $0)) } ?? Self.start
+        maximum = limits.mostDocuments
+        (targetBytes, targetTime) = (Double(limits.mostBytes), limits.chunkTime)
+        let byBytes = averageSize.map { max(1, limits.mostBytes / max(1, $0)) } ?? Self.start
         documents = min(maximum, byBytes, Self.start)
     }
 
@@ -44,8 +44,8 @@ struct ChunkSize: Hashable {
     ///
     /// A lower limit of documents applies at once, the other limits from the next chunks on.
     mutating func adopt(_ limits: Job.Limits) {
-        maximum = limits.chunkDocuments
-        (targetBytes, targetTime) = (Double(limits.chunkBytes), limits.chunkTime)
+        maximum = limits.mostDocuments
+        (targetBytes, targetTime) = (Double(limits.mostBytes), limits.chunkTime)
         set(min(documents, maximum))
     }
 

@@ -16,6 +16,8 @@ package struct RunEstimate: Hashable, Sendable {
         var journalBytes: Int
         /// How long a run rests after each chunk, as a multiple of the time that the chunk took.
         var nice: Double
+        /// The time that the consumer of the changes takes for them, in seconds; 0 without a consumer.
+        var consumerSeconds = 0.0
         /// The maximum size of the oplog in bytes; `nil` if the server does not report it.
         var oplogCapacity: Int?
     }
@@ -28,6 +30,8 @@ package struct RunEstimate: Hashable, Sendable {
 
     /// How long the run would take, in seconds.
     package let seconds: Double
+    /// Whether ``seconds`` is the time that the consumer of the changes takes.
+    package let isBoundByConsumer: Bool
     /// The bytes that the run would add to the oplog, including the journal's entries.
     package let oplogBytes: Int
     /// ``oplogBytes`` as a share of the oplog's maximum size; `nil` if the server does not report that size.
@@ -37,7 +41,9 @@ package struct RunEstimate: Hashable, Sendable {
 
     init(_ measured: Measured) {
         let writing = Double(measured.changed) / Double(Self.assumedWrites)
-        seconds = (measured.seconds + writing) * (1 + measured.nice)
+        let work = (measured.seconds + writing) * (1 + measured.nice)
+        seconds = max(work, measured.consumerSeconds)
+        isBoundByConsumer = measured.consumerSeconds > work
         oplogBytes =
             measured.changed * Self.entryOverhead + measured.touchedBytes + measured.idBytes + measured.journalBytes
         oplogShare = measured.oplogCapacity.flatMap { [oplogBytes] in $0 > 0 ? Double(oplogBytes) / Double($0) : nil }

@@ -79,6 +79,8 @@ package struct Job: Sendable {
         package var reserve = Reserve.percent(10)
         /// The pause after each chunk, as a multiple of the time that the chunk took; 0.5 is half that time.
         package var nice = 0.0
+        /// The rate at which a consumer of the changes can take them.
+        package var consumer = ConsumerRate()
         /// The values of the deployment's metrics at which the run waits.
         package var throttle = ThrottleLimits()
 
@@ -87,6 +89,11 @@ package struct Job: Sendable {
 
         /// The limit less the reserve; the ledger's documents and the pending reservations together must stay below it.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }
+
+        /// The largest number of documents in a chunk; a consumer gets no more at once than it takes in a second.
+        package var mostDocuments: Int { min(chunkDocuments, consumer.documents ?? .max) }
+        /// The target size of a chunk in bytes; a consumer gets no more at once than it takes in a second.
+        package var mostBytes: Int { min(chunkBytes, consumer.bytes ?? .max) }
     }
 
     /// A share of a limit, as a number of documents or in percent.

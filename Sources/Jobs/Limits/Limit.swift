@@ -1,5 +1,7 @@
 import Concurrency
 package import LocatedYAML
+import ServerSchema
+import Yams
 
 /// A limit that a job file states below `limits`, with its name and the format of its value.
 ///
@@ -31,6 +33,8 @@ package struct Limit: Sendable {
         Limit("unsynced", \.unsynced, .count(from: 1)),
         Limit("reserve", \.reserve, .reserve),
         Limit("nice", \.nice, .number(to: 100)),
+        Limit("consumer.documents", \.consumer.documents, LimitKind.count(from: 1).orOff),
+        Limit("consumer.bytes", \.consumer.bytes, LimitKind.size.orOff),
         Limit("lag", \.throttle.lag, LimitKind.duration.orOff),
         Limit("flowControl", \.throttle.flowControl, LimitKind.duration.orOff),
         Limit("tickets", \.throttle.tickets, LimitKind.percent.orOff),
@@ -42,7 +46,7 @@ package struct Limit: Sendable {
     ]
 
     /// The groups of limits that a job file can set to `off` as a whole.
-    private static let groupsThatCanBeOff: Set = ["cache"]
+    private static let groupsThatCanBeOff: Set = ["cache", "consumer"]
 
     /// Returns the limit with a name or former name; `nil` if there is none.
     package static func named(_ name: String) -> Limit? { all.first { $0.name == name || $0.alias == name } }
@@ -102,11 +106,25 @@ extension Limit {
                 for limit in all { try limit.reader(node, limit.key, &limits) }
                 continue
             }
+            if group == "consumer", let name = node.node.scalar?.string {
+                limits.consumer = try consumer(name, node)
+                continue
+            }
             let members = try node.members(of: "\"\(group)\"", allowed: all.map(\.key))
             for limit in all {
                 if let node = members[limit.key] { try limit.reader(node, limit.key, &limits) }
             }
         }
+    }
+
+    /// Returns the rate of a consumer that the file names in place of stating its rate.
+    private static func consumer(_ name: String, _ node: YAMLNode) throws(JobError) -> ConsumerRate {
+        if let known = ConsumerRate.known.first(where: { $0.name == name }) { return known.rate }
+        let names = ConsumerRate.known.map(\.name)
+        let hint = Spelling.hint(for: name, among: names).map { " (\($0))" } ?? ""
+        throw node.error(
+            "the rate of \"\(name)\" is not known\(hint): name \(names.joined(separator: ", ")), or state a rate, "
+                + "such as {documents: 1000, bytes: 2MiB}")
     }
 
     /// Returns the node with the limit's value, and the name that the file uses; `nil` if the file does not state the

@@ -39,6 +39,8 @@ extension Job {
             guard value.mapping == nil else {
                 throw JobError("\(override.name): set each limit by its own name, such as chunk.documents=1000")
             }
+            // The file may name a consumer, whose other rate stays.
+            if override.name.hasPrefix("consumer.") { node = node.statingConsumer() }
             // The file may state the limit under its former name.
             if let alias = Limit.named(override.name)?.alias { node = node.removing(alias) }
             node = node.setting(override.name.split(separator: ".", omittingEmptySubsequences: false)[...], to: value)
@@ -52,6 +54,16 @@ extension Node {
     fileprivate func removing(_ name: String) -> Node {
         guard var mapping else { return self }
         mapping[Node(name)] = nil
+        return .mapping(mapping)
+    }
+
+    /// Returns the mapping with the rates of the consumer that it names; any other node is returned unchanged.
+    fileprivate func statingConsumer() -> Node {
+        guard var mapping, let name = mapping["consumer"]?.scalar?.string,
+            let rate = ConsumerRate.known.first(where: { $0.name == name })?.rate
+        else { return self }
+        let rates = [("documents", rate.documents), ("bytes", rate.bytes)]
+        mapping["consumer"] = Node(rates.compactMap { key, value in value.map { (Node(key), Node("\($0)")) } })
         return .mapping(mapping)
     }
 

@@ -35,7 +35,7 @@ extension DiffReport {
         }
     }
 
-    /// A sentence on which Prisma clients fail on the documents of which others.
+    /// A sentence that says whether older Prisma clients, the newer one or both fail on documents that the other wrote.
     private var failingClients: String {
         switch (worst(\.server), worst(\.client)) {
         case (.breaking, .breaking): "Older and newer clients do not read each other's documents."
@@ -44,7 +44,7 @@ extension DiffReport {
         }
     }
 
-    /// A sentence on older Prisma clients that read documents of the newer one.
+    /// A sentence that says whether older Prisma clients can read documents that the newer client writes.
     var olderClientsSentence: String {
         let count = changes.count { $0.client == .breaking }
         if count == 0 { return "Older clients read what the newer one writes." }
@@ -67,8 +67,9 @@ extension DiffReport {
         return sorted.map { ($0.namespace.map { "\($0)".printable } ?? "the app", $0.changes) }
     }
 
-    /// Returns the rank of a change, which is 0 for the worst; a change that breaks both sides is worse than one that
-    /// breaks one side.
+    /// Returns the rank of a change, from 0 for the most severe to 5 for the least severe.
+    ///
+    /// A change that breaks both the server and the clients is more severe than a change that breaks one of them.
     private func rank(_ index: Int) -> Int {
         switch (changes[index].server, changes[index].client) {
         case (.breaking, .breaking): 0

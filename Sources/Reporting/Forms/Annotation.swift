@@ -42,9 +42,10 @@ public struct GitHubAnnotations: Sendable {
         headline = nil
     }
 
-    /// Wraps a report: whatever makes the command exit with code 1 is an error.
+    /// Wraps a report.
     ///
-    /// Each other finding is a warning or a notice, depending on its level, and each note of the report is a notice.
+    /// Each part and each finding that makes the command exit with code 1 becomes an error. Each other finding becomes
+    /// a warning or a notice, depending on its level. Each note of the report becomes a notice.
     package init(_ report: Report) {
         let parts = report.parts.filter(\.isFailure).map { part in
             Annotation(
@@ -84,7 +85,8 @@ public struct GitHubAnnotations: Sendable {
     /// Returns the text with the special characters in percent encoding, and with misleading characters as JSON
     /// escapes.
     ///
-    /// It goes scalar by scalar, because Swift treats a carriage return and a line feed as one character.
+    /// The function reads the text scalar by scalar, because Swift treats a carriage return with a line feed as one
+    /// character.
     private static func escaping(_ special: String, in text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

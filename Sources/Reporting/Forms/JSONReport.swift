@@ -24,7 +24,7 @@ package struct JSONReport: Sendable {
     /// The object, indented, which ends with a line break.
     package var text: String { value.text() + "\n" }
 
-    /// The JSON lines: one for each element of a list, between the `header` and the `result`.
+    /// The result as JSON lines: the `header`, a line for each element of the object's lists, and the `result`.
     ///
     /// The findings of a collection follow the collection's line.
     package var lines: String {
@@ -63,7 +63,7 @@ package struct JSONReport: Sendable {
             }
     }
 
-    /// The value of `record` in a line, by the key of the list whose element the line shows.
+    /// The record's name in a line, by the key of the list that contains the line's element.
     private static let records = [
         "changes": "change", "hints": "hint", "notes": "note", "collections": "collection", "groups": "finding",
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",
@@ -72,15 +72,17 @@ package struct JSONReport: Sendable {
         "paths": "path", "databases": "database", "differences": "difference", "refused": "refusal", "files": "file",
         "settings": "setting", "environments": "environment", "checks": "check",
     ]
-    /// The keys of lists within an element whose own elements have lines, too, after the line of the element.
+    /// The keys of inner lists.
+    ///
+    /// Each of their elements has its own line, after the line of the element that contains the list.
     private static let nested: Set = ["groups", "collections", "entries", "not_fitting", "paths"]
-    /// The keys that lines of an inner list repeat from the element that contains the list, such as its collection.
+    /// The keys that the lines of an inner list repeat from the element that contains the list.
     private static let names: Set = ["app", "job", "database", "collection"]
-    /// The keys whose values go into the header, because they are known before anything is found.
+    /// The keys whose values go into the header, because they are known before the first finding.
     private static let circumstances: Set = [
-        "dialect", "source", "schema", "active", "old", "new", "job", "database", "collection", "cover", "strict",
-        "folder", "partner", "ledger", "language",
+        "dialect", "engine", "has_schema", "source", "schema", "active", "old", "new", "job", "database", "collection",
+        "cover", "strict", "folder", "partner", "ledger", "language",
     ]
-    /// The keys of objects whose members become members of the result line themselves.
+    /// The keys of objects that the result line does not nest: it has their members instead.
     private static let results: Set = ["verdict", "counts"]
 }

@@ -67,7 +67,7 @@ package struct MarkdownReport {
             + (summary + section.remarks).map(Self.cell).joined(separator: "\\\n")
     }
 
-    /// The commands that the findings give the reader to copy, in a collapsed block; empty if there are none.
+    /// The commands of the findings, for the reader to copy, in a collapsed block; empty if there are none.
     private var commands: String {
         let lines = report.findings.flatMap { _, finding in finding.commands }
         guard !lines.isEmpty else { return "" }

@@ -6,16 +6,17 @@ struct TextGrid {
     let rows: [[Report.Cell]]
     let paint: Paint
 
-    /// The least width of a column whose cells are wrapped.
+    /// The least width of a column whose cells are wrapped, in characters.
     private static let leastWidth = 12
     /// The most lines that a cell is wrapped into.
     private static let mostLines = 3
 
     /// Returns the lines, indented by two blanks: the titles, then the rows, each with its lines.
     ///
-    /// A table that is too wide has its longest texts wrapped. A cell that shows a verdict has the colour of its level.
+    /// If the table is too wide, its longest texts are wrapped. A cell that shows a verdict has the colour of the
+    /// verdict's level.
     /// - Parameter width: the width of the terminal in columns; `nil` for no limit.
-    /// - Returns: `nil` if the texts would need many lines to fit.
+    /// - Returns: `nil` if the table does not fit even with cells of ``mostLines`` lines.
     func lines(within width: Int?) -> (titles: [String], rows: [[String]])? {
         let cells = [columns.map(\.title)] + rows.map { $0.map(\.text.printable) }
         guard let widths = widths(of: cells, within: width) else { return nil }
@@ -44,7 +45,7 @@ struct TextGrid {
         TextGrid(columns: Array(columns.prefix(count)), rows: rows.map { Array($0.prefix(count)) }, paint: paint)
     }
 
-    /// Returns the width of each column; `nil` if they do not fit.
+    /// Returns the width of each column; `nil` if the columns do not fit even with wrapped cells.
     private func widths(of cells: [[String]], within width: Int?) -> [Int]? {
         var widths = columns.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
         guard let width else { return widths }

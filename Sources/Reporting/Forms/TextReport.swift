@@ -3,7 +3,7 @@ import ServerSchema
 
 /// A report as text, for a terminal, a pipe or a file.
 ///
-/// The verdict comes first. A text that is too long to be seen at once repeats it at the end.
+/// The verdict comes first. A long text repeats the verdict at the end.
 package struct TextReport {
     private let report: Report
     private let layout: TextLayout
@@ -26,7 +26,7 @@ package struct TextReport {
         return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
     }
 
-    /// The blocks of the text, without those that follow the notes.
+    /// The text without its end, which repeats the verdict and proposes the next commands.
     private var body: String {
         let notes = (layout.hidesNotes ? [] : report.notes) + report.warnings
         var blocks = [[headline] + report.parts.flatMap(lines) + report.lines.map { "  \($0.printable)" }]
@@ -45,7 +45,7 @@ package struct TextReport {
         return report.level == .notice ? paint.bold(text) : paint(report.level, text)
     }
 
-    /// Returns the name, the verdict and the figures of a part, then its reasons.
+    /// Returns the lines of a part: its name, its verdict and its figures, then its reasons.
     private func lines(_ part: Report.Part) -> [String] {
         let text = (part.figures ?? part.sentence).printable
         let words = (text.hasSuffix(".") ? String(text.dropLast()) : text).wrapped(to: layout.width, indent: 23)
@@ -91,7 +91,7 @@ package struct TextReport {
             }
         }
         let shown = section.columns.indices.filter { !section.columns[$0].isAdvice }
-        // Findings with advice have their details there.
+        // If there is a column for advice, ``advice`` shows the details of the findings.
         let isAdvised = shown.count < section.columns.count
         let hidesCommands = report.hidesCommands && !layout.isKept
         let hasLines = section.columns.contains { $0.title == "line" }
@@ -110,7 +110,7 @@ package struct TextReport {
         return grid(columns, rows)
     }
 
-    /// Returns the lines of a table, then the lines below its rows, each with the number of its row.
+    /// Returns the lines of a table, then the texts that belong below its rows, each with the number of its row.
     private func grid(_ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]) -> [String] {
         guard !rows.isEmpty else { return [] }
         let isNumbered = rows.contains { !$0.below.isEmpty }
@@ -153,7 +153,7 @@ package struct TextReport {
             }
     }
 
-    /// The advice on the findings, once for all findings with the same rule and the same advice.
+    /// The lines with the advice on the findings; findings with the same rule and the same advice share their lines.
     ///
     /// The worst findings come first.
     private var advice: [String] {

@@ -5,7 +5,7 @@ import BSON
 /// A picture has no text, because it stretches to the width of a page or a phone, and text would stretch with it.
 private let width = 1_000.0
 
-/// The template's values for amounts that add up towards a limit, shown as the parts of one bar.
+/// The values that the HTML template shows for a gauge: amounts that add up towards a limit, as the parts of one bar.
 struct HTMLGauge {
     let gaugeID, gaugeTitle, gaugeSummary: String
     let limit, end: String
@@ -53,7 +53,7 @@ struct HTMLGauge {
     }
 }
 
-/// The template's values for bars one below the other, each in a row of a table that also shows the figures.
+/// The values that the HTML template shows for a chart: bars one below the other, each in a table row with its figures.
 struct HTMLChart {
     let chartTitle, barKind: String
     let heads: [String]
@@ -87,7 +87,7 @@ struct HTMLChart {
     }
 }
 
-/// The template's values for figures over time, drawn as lines above a common baseline.
+/// The values that the HTML template shows for figures over time, drawn as lines above a common baseline.
 struct HTMLSeries {
     let seriesID, seriesTitle, seriesSummary, unit, top, first, last: String
     let lines: [Line]
@@ -160,7 +160,7 @@ struct HTMLSeries {
         seriesSummary = ends.joined(separator: "; ")
     }
 
-    /// Returns a round number that is not less than `maximum`.
+    /// Returns a round number for the top of the chart, which is not less than `maximum`.
     private static func rounded(_ maximum: Double) -> Double {
         var unit = 1.0
         while unit * 10 < maximum { unit *= 10 }

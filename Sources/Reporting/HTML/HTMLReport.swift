@@ -31,8 +31,8 @@ private struct MarkupText: MustacheContentType {
 
 /// The values that the template shows.
 ///
-/// No type within this one repeats a property name of the type around it, because the template finds the properties of
-/// both.
+/// No nested type has a property with the same name as a property of the type around it, because the template finds the
+/// properties of both.
 struct HTMLPage {
     let title, command, headline, level, style: String
     let version = Release.text
@@ -90,7 +90,8 @@ struct HTMLPage {
     }
 
     struct Cell {
-        /// The title of the cell's column, because on a phone a cell is shown without its column head.
+        /// The title of the cell's column; a phone shows it next to the cell, because it hides the table's column
+        /// heads.
         let label: String
         let kind, text, cellLevel: String
         let isBadge, isCode, isPlain: Bool

@@ -20,7 +20,7 @@ struct CheckDifference {
 
     struct Change {
         let kind: Kind
-        /// The finding with its current count of documents, or if the finding is gone, with the count of the earlier
+        /// The finding, with the current number of documents; if the finding is gone, with the number from the earlier
         /// check.
         let finding: CheckSummary.Finding
         let before, now: Int

@@ -5,7 +5,8 @@ import ServerSchema
 package struct CheckHistory: Sendable {
     /// The checks, the oldest first.
     package private(set) var summaries: [CheckSummary]
-    /// Notes on files or documents in the history that are no summary of a check, and are ignored; one clause each.
+    /// Notes on files or documents in the history that are ignored, because they are not the summary of a check; one
+    /// clause each.
     package private(set) var notes: [String]
 
     /// - Parameter summaries: the checks, in any order.
@@ -14,7 +15,7 @@ package struct CheckHistory: Sendable {
         self.notes = notes
     }
 
-    /// The maximum number of ignored files or documents that are named in a note of their own.
+    /// The maximum number of ignored files or documents that get a note each; one more note counts the others.
     private static let maximumNamed = 3
 
     /// - Parameters:
@@ -31,14 +32,13 @@ package struct CheckHistory: Sendable {
     /// Adds the newest check.
     package mutating func add(_ summary: CheckSummary) { summaries.append(summary) }
 
-    /// Returns how the findings of a check changed since the check of the same source before it; `nil` if there was
-    /// none.
+    /// Returns the changes of a check's findings since the previous check of the same source; `nil` if there was none.
     func difference(at index: Int) -> CheckDifference? {
         let now = summaries[index]
         return summaries[..<index].last { $0.source == now.source }.map { CheckDifference(now, since: $0) }
     }
 
-    /// How the findings of the newest check changed; `nil` if there is no earlier check of the same source.
+    /// The changes of the newest check's findings since the previous check of the same source; `nil` if there was none.
     var difference: CheckDifference? { summaries.isEmpty ? nil : difference(at: summaries.count - 1) }
 }
 
@@ -57,7 +57,8 @@ extension Report.Series {
 }
 
 extension CheckHistory {
-    /// The counts that reports show over time, with a value for each check; `nil` for a check without this count.
+    /// The counts that reports show over time, each with a value per check, which is `nil` for a check without the
+    /// count.
     var lines: [(name: String, level: Report.Level, values: [Int?])] {
         let unsynced = summaries.map(\.unsynced)
         let dialect = summaries.last?.dialect ?? .appServices

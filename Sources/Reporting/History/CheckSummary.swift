@@ -22,7 +22,7 @@ package struct CheckSummary: Hashable, Sendable {
     package var dialect = Dialect.appServices
     /// The number of documents that were read.
     package var documents: Int
-    /// The number of documents that would stop syncing, or would fail in another way, by the dialect.
+    /// The number of documents that would stop syncing or, without sync, would not fit or could not be read.
     package var failing: Int
     /// The number of documents that might fail.
     package var possible: Int
@@ -50,11 +50,11 @@ extension CheckSummary {
             }
         }
         self.init(
-            at: time, source: report.source, schema: schema, dialect: report.dialect,
+            at: time, source: report.source, schema: schema, dialect: report.words,
             documents: report.readCount,
             failing: report.verdict.stopping, possible: total.changes?.newlyPossible ?? total.newPossible,
             unsynced: report.verdict.ledger?.entries,
-            headroom: report.dialect == .appServices ? report.verdict.headroom : nil,
+            headroom: report.isOfDeviceSync ? report.verdict.headroom : nil,
             collections: report.collections.map { "\($0.namespace)" },
             findings: Dictionary(grouping: groups) { [$0.collection, $0.rule, $0.path] }.values.map { same in
                 var finding = same[0]

@@ -54,7 +54,7 @@ package struct RunMetrics: Sendable {
         let now = Double(time.milliseconds) / 1_000
         var code: Int32?
         if case .ended(let ended) = phase { code = ended }
-        // Exit code 1 means findings, which are a result as well.
+        // Exit code 1 means findings: the run itself succeeded.
         let success = code.map { $0 <= 1 } == true ? now : lastSuccess
         let run =
             [
@@ -69,8 +69,8 @@ package struct RunMetrics: Sendable {
             "throttled", "Whether the run waits, by the reason.",
             counts: ThrottleReason.known.map { (labels + [("reason", $0.rawValue)], isHeld.contains($0) ? 1 : 0) })
         guard throttles else {
-            // The metrics of the previous result stay until a check has a new result. Otherwise an alert would end
-            // because a check failed.
+            // The metrics of the previous result stay until a check has a new result. Otherwise a check that fails
+            // would end an alert on that result.
             return Metric.text(run + found) + (found.isEmpty ? foundBefore : "")
         }
         return Metric.text(run + [throttle] + (found.isEmpty ? progress(documents, changed, seconds) : found))
@@ -127,7 +127,7 @@ extension RunMetrics {
         if let ledger = verdict.ledger {
             found.append(Metric("ledger_entries", "Entries of the ledger.", labels, ledger.entries))
         }
-        guard last.dialect == .appServices else { return }
+        guard last.isOfDeviceSync else { return }
         found += [
             headroom(verdict.headroom),
             Metric("unsynced_limit", "The count at which sync stops.", labels, verdict.limit),
@@ -157,8 +157,8 @@ extension RunMetrics {
     }
 
     /// Sets the metrics of the result from the reports of jobs, as sums over all of them.
-    /// - Parameter isWhole: whether the reports cover all documents that may still need a job; otherwise that number is
-    ///   left out.
+    /// - Parameter isWhole: whether the reports cover all documents that may still need a job; if not, the metric of
+    ///   remaining documents is left out.
     private mutating func take(_ reports: [BackfillReport], isWhole: Bool, seconds: Double) {
         waitReasons = []
         // A run that was stopped by a signal has no final count, so the number of remaining documents is unknown.

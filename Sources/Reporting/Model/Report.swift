@@ -26,13 +26,13 @@ package struct Report: Sendable {
     package var level: Level
     /// The parts of the verdict.
     package var parts: [Part] = []
-    /// The figures in words, one line each, which text shows instead of the facts.
+    /// The figures in words, one line each, which the text format shows instead of ``facts``.
     package var lines: [String] = []
-    /// The number of documents that were read and how long it took, which text shows instead of the facts.
+    /// The number of documents that were read and the duration, which the text format shows instead of ``facts``.
     package var footer: String?
     /// Single figures, each with a name.
     package var facts: [Fact] = []
-    /// Sums, and how close they are to their limits.
+    /// Sums of amounts, each shown with its limit.
     package var gauges: [Gauge] = []
     /// Amounts to compare, as bars.
     package var charts: [Chart] = []
@@ -50,9 +50,10 @@ package struct Report: Sendable {
     package var warnings: [String] = []
     /// Lines for the end of the text that propose what to do next, such as a command.
     package var next: [String] = []
-    /// Whether text shows the findings' messages instead of tables, because the cells are too long for a terminal.
+    /// Whether the text format shows the findings' messages instead of tables, because the cells are too long for a
+    /// terminal.
     package var listsFindings = false
-    /// Whether text on a terminal leaves out the commands of the findings.
+    /// Whether the text format leaves out the commands of the findings, except in a report file.
     package var hidesCommands = false
     /// The kind of thing that each section covers, as a column title, such as `file` or `job`.
     package var sectionKind = "collection"
@@ -79,7 +80,7 @@ extension Report {
         package var isFailure = false
         /// The verdict of the part, in one sentence.
         package var sentence: String
-        /// The figures of the part, which text shows instead of the sentence; `nil` if there are none.
+        /// The figures of the part, which the text format shows instead of the sentence; `nil` if there are none.
         package var figures: String?
         /// Reasons and remarks that follow the sentence, one sentence each.
         package var reasons: [String] = []
@@ -139,7 +140,7 @@ extension Report {
         package var title: String
         /// Whether the column has figures, which are aligned to the right.
         package var isNumber = false
-        /// Whether the column has advice, which text shows once for all findings of the same kind.
+        /// Whether the column has advice, which the text format shows once for all findings of the same kind.
         package var isAdvice = false
     }
 
@@ -206,7 +207,8 @@ extension Report {
         package var message: String
         /// Details that follow the message, one line each.
         package var details: [String] = []
-        /// Further details, for output formats without tables; in the others cells or other sections have them.
+        /// Further details, for output formats without tables; formats with tables show them in cells or other
+        /// sections.
         package var asides: [String] = []
         /// The cells, in the order of the section's columns.
         package var cells: [Cell]
@@ -244,8 +246,8 @@ extension Report {
 
         /// A marked period.
         ///
-        /// Beginning and end are counted in points from the first one, so that 1.5 is halfway between the second
-        /// and the third.
+        /// Beginning and end are indices into the points of the series: 1.5 is halfway between the second point and the
+        /// third.
         package struct Span: Sendable {
             /// The beginning of the period.
             package var from: Double
@@ -261,7 +263,8 @@ extension Report {
         allSections.flatMap { section in section.findings.map { (section, $0) } }
     }
 
-    /// The sections, then those of the reports on parts, whose names begin with the name of their part.
+    /// The report's own sections, then the sections of the reports on parts, whose names begin with the name of the
+    /// part.
     package var allSections: [Section] {
         sections
             + reports.flatMap { name, report in
@@ -274,7 +277,7 @@ extension Report {
             }
     }
 
-    /// The tables that belong to no section, then those of the reports on parts.
+    /// The report's own tables that belong to no section, then such tables of the reports on parts.
     package var allTables: [Table] {
         tables
             + reports.flatMap { name, report in

@@ -4,7 +4,7 @@ package import Partners
 /// The lines about the events of a mirror, and its metrics.
 package enum MirrorReport {
     /// Returns a line about a pair of documents that clients changed on both sides.
-    /// - Parameter winner: the side whose change was later, and overwrites the other; `nil` if neither is overwritten.
+    /// - Parameter winner: the side whose later change overwrites the other side; `nil` if neither side is overwritten.
     package static func conflict(_ id: BSONValue, _ winner: PartnerSide?, _ ids: IDDisplay) -> String {
         let changed = "both sides of _id \(ids.text(id) ?? "(hidden)") changed: "
         guard let winner else {

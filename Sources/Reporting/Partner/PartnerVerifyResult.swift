@@ -7,7 +7,7 @@ package struct PartnerVerifyResult: Reportable {
     private let ids: IDDisplay
     private let next: [String]
 
-    /// - Parameter next: lines that propose the next command, for sides without a difference.
+    /// - Parameter next: lines that propose the next command, shown only if the two sides do not differ.
     package init(_ comparison: PartnerComparison, ids: IDDisplay = .shown, next: [String] = []) {
         (found, self.ids, self.next) = (comparison, ids, next)
     }

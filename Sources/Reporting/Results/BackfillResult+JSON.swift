@@ -67,7 +67,7 @@ extension BackfillResult {
         guard let estimate = found.estimate else { return .null }
         return [
             "duration_ms": Int(estimate.seconds * 1_000), "assumed_writes_per_second": RunEstimate.assumedWrites,
-            "oplog_bytes": estimate.oplogBytes,
+            "bound_by": estimate.isBoundByConsumer ? "consumer" : nil, "oplog_bytes": estimate.oplogBytes,
             "oplog_share_percent": estimate.oplogShare.map { BSONValue.double(($0 * 1_000).rounded() / 10) },
             "journal_bytes": estimate.journalBytes,
         ]

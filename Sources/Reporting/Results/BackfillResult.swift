@@ -52,7 +52,7 @@ package struct BackfillResult: Reportable {
         return report
     }
 
-    /// The lines that propose the next commands; none if the headline already names it.
+    /// The lines that propose the next commands; empty if there is nothing to run, or if the headline says what to do.
     private var next: [String] {
         switch found.outcome {
         case .dryRun:
@@ -77,7 +77,8 @@ package struct BackfillResult: Reportable {
         let updates = work.updates > work.modified ? " by \(work.updates.counted("update"))" : ""
         let earlier = work.earlierChunks > 0 ? " (after \(work.earlierChunks.counted("chunk")) of earlier runs)" : ""
         var lines = [
-            "\(isDryRun ? "would change" : "changed") \(work.modifiedIsLow ? "at least " : "")\(work.modified.grouped) of "
+            "\(isDryRun ? "would change" : "changed") \(work.modifiedIsLow ? "at least " : "")"
+                + "\(work.modified.grouped) of "
                 + "\(found.estimatedDocuments.documents)\(updates) in \(work.chunks.counted("chunk")), "
                 + "\(work.seconds.inTenths) s\(earlier)"
         ]
@@ -130,7 +131,7 @@ package struct BackfillResult: Reportable {
         return table
     }
 
-    /// A few documents, with the fields that the job changes before and after it.
+    /// A few sample documents, with the fields that the job changes, as they are before the change and after it.
     private var samples: Report.Table {
         func text(_ value: BSONValue?) -> String {
             guard let value else { return "missing" }
@@ -211,7 +212,7 @@ package struct BackfillPlanResult {
 }
 
 extension [StepCount] {
-    /// Returns a table with a row per step: how many documents have to be changed.
+    /// Returns a table with a row per step, which has the number of documents that the step has to change.
     /// - Parameter before: the counts from before the run; empty if they were not made.
     fileprivate func table(_ before: [StepCount]) -> Report.Table {
         Report.Table(
@@ -223,7 +224,7 @@ extension [StepCount] {
         Report.Cell(index < count ? self[index].needing.grouped : "-")
     }
 
-    /// A section of skipped documents for each step, by reason.
+    /// A section for each step, which has the documents that the step skips, by reason.
     fileprivate var sections: [Report.Section] {
         map { step in
             Report.Section(
@@ -261,7 +262,7 @@ extension Report.Finding {
 }
 
 extension Headroom {
-    /// How close the unsynced documents are to the number at which the job stops.
+    /// A gauge of the unsynced documents and the limit at which the job stops.
     var gauge: Report.Gauge {
         Report.Gauge(
             title: "Unsynced documents, and the limit at which the job stops", summary: "\(text).", limit: ceiling,

@@ -18,7 +18,7 @@ package struct CheckResult: Reportable {
     ///   - history: the results of earlier checks and, last, of this one; empty if no history is kept.
     ///   - ids: how `_id`s are shown.
     ///   - showsFilters: whether a terminal shows the filter of each violation group, as a file always does.
-    ///   - next: the command that plans the repair of the documents, which the text names; `nil` for none.
+    ///   - next: the command that plans the repair of the documents, for the end of the text; `nil` for none.
     package init(
         _ report: CheckReport, policy: FailurePolicy, history: CheckHistory = CheckHistory([]), ids: IDDisplay = .shown,
         showsFilters: Bool = false, next: String? = nil
@@ -34,13 +34,9 @@ package struct CheckResult: Reportable {
     package var report: Report {
         let (headline, level) = found.headline(ids: ids)
         var report = Report(command: "check", title: title, headline: headline, level: level)
-        let failures = [
-            "documents": policy.failsByDocuments(found), "limit": isLimitReached,
-            "change": policy.failsByChange(found),
-        ]
         report.parts = found.parts(ids: ids).map { part in
             var part = part
-            part.isFailure = failures[part.name] ?? false
+            part.isFailure = isFailure(part)
             return part
         }
         report.facts = facts
@@ -71,7 +67,13 @@ package struct CheckResult: Reportable {
         return (change.isEmpty ? "" : "\(change) on ") + found.source
     }
 
-    private var isLimitReached: Bool { found.verdict.band >= .syncWillStop }
+    private func isFailure(_ part: Report.Part) -> Bool {
+        switch part.name {
+        case "limit": found.verdict.band >= .syncWillStop
+        case "change": policy.failsByChange(found)
+        default: policy.failsByDocuments(found)
+        }
+    }
 
     private var facts: [Report.Fact] {
         let total = found.total
@@ -86,19 +88,26 @@ package struct CheckResult: Reportable {
             ]
         } else {
             facts.append(
-                Report.Fact(name: found.dialect.failing(2), value: total.certain.grouped))
+                Report.Fact(name: found.words.failing(2), value: total.certain.grouped))
         }
-        if found.dialect.isOfSync {
+        if let counts = total.engine {
             facts += [
-                Report.Fact(name: "might not sync", value: total.possible.grouped),
-                Report.Fact(name: "headroom", value: found.verdict.headroom.grouped),
+                Report.Fact(name: "halt the engine", value: counts.halting.grouped),
+                Report.Fact(name: "never arrive", value: counts.dropped.grouped),
+                Report.Fact(name: "values lost", value: counts.values.grouped),
             ]
+        }
+        if found.isOfDeviceSync {
+            facts.append(Report.Fact(name: "might not sync", value: total.possible.grouped))
+            if found.verdict.ledger != nil {
+                facts.append(Report.Fact(name: "headroom", value: found.verdict.headroom.grouped))
+            }
         }
         return facts + [Report.Fact(name: "took", value: "\(found.duration.seconds.inTenths) s")]
     }
 
     private var gauge: Report.Gauge? {
-        guard found.dialect.isOfSync, let sum = found.limitPart.figures else { return nil }
+        guard found.isOfDeviceSync, let sum = found.limitPart.figures else { return nil }
         let verdict = found.verdict
         return Report.Gauge(
             title: "Unsynced documents after the deploy, and the limit",

@@ -22,7 +22,7 @@ package struct ImportResult: Reportable {
         self.keepsStrings = keepsStrings
     }
 
-    /// Returns the result as text, whose findings are all notes.
+    /// Returns the result as text; a layout that hides notes also hides the findings, because they are all notes.
     package func text(_ layout: TextLayout) -> String {
         var report = report
         if layout.hidesNotes { report.sections = [] }
@@ -90,7 +90,7 @@ extension ImportResult {
         return (isAboutStrings && !keepsStrings ? [strings] : []) + [check].compactMap(\.self)
     }
 
-    /// The notes that say the same, in the order of severity and then of the source.
+    /// The notes in groups with the same code and message, sorted by severity and then by place in the source.
     private var groups: [Group] {
         var groups: [Group] = []
         var places: [String: Int] = [:]
@@ -106,7 +106,7 @@ extension ImportResult {
         return ImportNote.Kind.allCases.flatMap { kind in groups.filter { $0.first.kind == kind } }
     }
 
-    /// The notes that say the same on several parts of a schema.
+    /// Notes with the same code and message, on several parts of a schema.
     private struct Group {
         var notes: [ImportNote]
         let first: ImportNote

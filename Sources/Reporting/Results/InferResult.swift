@@ -39,7 +39,8 @@ package struct InferResult: Reportable {
             findings: collection.outcome.groups.filter { $0.violation.level >= .possible }.map {
                 var finding = ViolationGroupWords($0, of: checked, ids: .hidden).finding(
                     isFailure: !collection.outcome.isWithinCover)
-                // The report shows no values of documents, and a filter may contain one.
+                // The commands are left out, because the report shows no values of documents, and a filter may contain
+                // one.
                 finding.commands = []
                 return finding
             }, remarks: remarks(collection))

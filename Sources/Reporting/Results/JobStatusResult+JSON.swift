@@ -6,7 +6,7 @@ extension JobStatusResult {
     /// The result as JSON, with its keys in a fixed order.
     package var json: JSONReport { JSONReport("status", ["jobs": jobs.map(job)]) }
 
-    /// The same object on one line, as `status --watch -o json` writes it for each update.
+    /// The object of ``json`` on one line, as `status --watch -o json` writes it for each update.
     package var line: String { (ReportValue.record("status") + json.value).line }
 
     /// The last line of `status --watch -o json`, with the number of jobs.

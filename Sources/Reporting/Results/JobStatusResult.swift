@@ -83,8 +83,8 @@ extension JobStatus {
         if pendingReservations > 0 {
             lines.append(
                 areReservationsProvisional
-                    ? "reserves room for \(pendingReservations.documents) that it made or may make unsyncable and that are not "
-                        + "in the ledger yet (provisional until the run ends)"
+                    ? "reserves room for \(pendingReservations.documents) that it made or may make unsyncable and "
+                        + "that are not in the ledger yet (provisional until the run ends)"
                     : "made \(pendingReservations.documents) unsyncable that are not in the ledger yet")
         }
         if !control.limits.isEmpty {

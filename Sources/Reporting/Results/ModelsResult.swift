@@ -7,7 +7,7 @@ package struct ModelsResult: Reportable {
     private let language: ModelLanguage
     private let folder: String?
     private let files: [ModelFile]
-    /// Notes on what a client cannot have.
+    /// Notes on the parts of the schema that the client classes do not have.
     package let notes: [String]
 
     /// Creates the result.

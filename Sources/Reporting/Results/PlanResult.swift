@@ -14,13 +14,13 @@ package struct PlanResult: Reportable {
     let ids: IDDisplay
     private let command: Command
 
-    /// Makes a command to propose, from its name, the file that is its argument, and flags with a value.
+    /// Returns a command line to propose, from the command's name, its file argument and its flags with values.
     package typealias Command =
         @Sendable (
             _ name: String, _ file: String, _ flags: [(name: String, value: String)]
         ) -> String
 
-    /// Makes a command that names no deployment.
+    /// Returns a command line without flags that select a deployment.
     package static let plainCommand: Command = { name, file, flags in
         let words = ["shipshape", name, file.shellWord] + flags.map { "\($0.name) \($0.value.shellWord)" }
         return words.joined(separator: " ")
@@ -123,7 +123,8 @@ package struct PlanResult: Reportable {
         return ([first] + open).joined(separator: "; ") + "."
     }
 
-    /// The dry run of the jobs that run before the deploy; none if there are none, or if there is something to decide.
+    /// The line that proposes the dry run of the jobs that run before the deploy; empty if there are no such jobs, or
+    /// if the operator has to decide something first.
     private var next: [String] {
         if plan.failing != nil { return nextOfRepairs }
         let early = files.filter { $0.path != nil && !$0.job.isDraft && $0.job.stage == .beforeDeploy }
@@ -184,7 +185,7 @@ package struct PlanResult: Reportable {
             $0.role != .step || $0.isActive || !($0.changes.isEmpty && $0.violations.isEmpty)
         }
         let hasCounts = entries.contains { $0.finding != nil }
-        // The steps after the first one that serve the same changes.
+        // For each entry, whether the next entry is a further step that serves the same changes.
         let followers = entries.dropFirst().map { $0.isActive && $0.changes.isEmpty && $0.violations.isEmpty }
         return Report.Section(
             name: name,
@@ -242,13 +243,14 @@ package struct PlanResult: Reportable {
                 } ?? [] : [])
     }
 
-    /// Returns the state of an entry and its reason, then its remarks; nothing for a step that is just planned.
+    /// Returns the state of an entry and its reason, then its remarks; empty for a planned step without review or
+    /// remarks.
     private func state(of entry: PlanEntry, _ word: String, isFollowed: Bool) -> [String] {
         switch entry.role {
         case _ where entry.partner != nil: return entry.remarks
         case .manual, .nothing:
             return entry.remarks.isEmpty ? [word] : ["\(word): \(entry.remarks[0])"] + entry.remarks.dropFirst()
-        // The remarks of an inactive step apply to its line in the file, where it is a comment.
+        // The remarks of an inactive step are left out, because they apply to its commented line in the job file.
         case .step where !entry.isActive: return isFollowed ? [] : [word]
         case .step: return [entry.review].compactMap { $0.map { "to review: \($0)" } } + entry.remarks
         }

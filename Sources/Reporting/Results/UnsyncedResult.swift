@@ -61,7 +61,7 @@ package struct UnsyncedResult: Reportable {
             })
     }
 
-    /// Whether some documents of the collection are not known to fit again.
+    /// Whether documents of the collection still fail, might fail, or were not checked.
     private func isOpen(_ collection: UnsyncedReport.Collection) -> Bool {
         guard found.schema != nil else { return true }
         guard let counts = collection.explanation?.counts else { return !found.isNarrowed }
@@ -107,8 +107,8 @@ extension UnsyncedReport {
             : ("\(recorded): headroom \(headroom.grouped) of \(limit.grouped).", .warning)
     }
 
-    /// A sentence on how many documents of the ledger still fail, might fail, fit now or are gone; `nil` if they were
-    /// not checked.
+    /// A sentence with the numbers of the ledger's documents that still fail, might fail, fit now or are gone; `nil` if
+    /// the documents were not checked.
     var explanation: String? {
         guard let explained, !apps.isEmpty else { return nil }
         let uncovered = uncoveredCount

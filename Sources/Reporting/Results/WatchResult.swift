@@ -15,7 +15,8 @@ package struct WatchResult: Reportable {
         JSONReport(
             "watch",
             [
-                "ledger": "\(counts.ledger)", "limit": counts.limit, "unsynced": counts.total,
+                "ledger": "\(counts.ledger)", "limit": counts.limit < .max ? counts.limit : nil,
+                "unsynced": counts.total,
                 "collections": counts.collections.map { namespace, count in
                     ["collection": "\(namespace)", "unsynced": count] as ReportValue
                 },
@@ -28,12 +29,14 @@ package struct WatchResult: Reportable {
         var report = Report(
             command: "watch", title: "The ledger \(counts.ledger)", headline: WatchReport.line(counts),
             level: counts.total > 0 ? .error : outcome.isCaughtUp ? .good : .warning)
-        report.gauges = [
-            Report.Gauge(
-                title: "Unsynced documents, and the limit", summary: WatchReport.line(counts) + ".",
-                limit: counts.limit,
-                amounts: [Report.Amount(name: "unsynced documents", value: counts.total, level: .warning)])
-        ]
+        if counts.limit < .max {
+            report.gauges = [
+                Report.Gauge(
+                    title: "Unsynced documents, and the limit", summary: WatchReport.line(counts) + ".",
+                    limit: counts.limit,
+                    amounts: [Report.Amount(name: "unsynced documents", value: counts.total, level: .warning)])
+            ]
+        }
         report.sections = [
             Report.Section(
                 name: "\(counts.ledger)",

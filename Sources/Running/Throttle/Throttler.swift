@@ -24,6 +24,9 @@ package final class Throttler {
     private let isFixed: Bool
     private var metricsReader: ServerMetricsReader
     private var rules = ThrottleRules()
+    private var pace = ConsumerPace()
+    /// Whether the run has reported that it waits for the consumer, which it does after every chunk.
+    private var hasSaidPace = false
     private var reading: (values: ServerMetrics, askedAt: ContinuousClock.Instant)?
     private var failure: String?
     private var lastReading: ContinuousClock.Instant?
@@ -68,6 +71,7 @@ package final class Throttler {
         // The oplog gets each change and, if there is a journal, the old values. Together, that is at most twice the
         // document.
         rules.written = size.map { documents * (2 * $0 + Self.entryOverhead) }
+        pace.note(changed: documents, size: size)
     }
 
     /// The size in bytes of the oplog entries for one changed document and for its journal, without the values.
@@ -105,7 +109,8 @@ package final class Throttler {
                 limit: "shipshape resume \(name)")
         }
         if let overload { return [operatorReason, veto?.waitReason, overload].compactMap(\.self) }
-        return [operatorReason, veto?.waitReason].compactMap(\.self)
+        let pacing = pace.waitReason(limits.consumer, now: .now)
+        return [operatorReason, veto?.waitReason, pacing].compactMap(\.self)
             + rules.waitReasons(reading, failure: failure, limits: limits.throttle, now: .now)
     }
 
@@ -134,6 +139,7 @@ package final class Throttler {
     ) throws -> RunStop? {
         let started = ContinuousClock.now
         var said: (reasons: [ThrottleReason], at: ContinuousClock.Instant)?
+        var hasWaited = false
         var waitReasons: [WaitReason] = []
         while true {
             let before = ContinuousClock.now
@@ -142,15 +148,20 @@ package final class Throttler {
             let ended: RunStop? =
                 stop.isRaised ? .signal : deadline.map { .now >= $0 } == true ? .timeBudget : nil
             guard !waitReasons.isEmpty, ended == nil else {
-                if said != nil {
+                if hasWaited {
                     // A run that has to stop does so even if it lost its lease during the wait.
                     if ended == nil { try keep([]) } else { try? keep([]) }
-                    events(.continuing(seconds: started.duration(to: .now).seconds))
                 }
+                if said != nil { events(.continuing(seconds: started.duration(to: .now).seconds)) }
                 return ended
             }
+            hasWaited = true
             let reasons = waitReasons.map(\.reason)
-            if said.map({ $0.reasons != reasons || $0.at.duration(to: .now) > Self.reminder }) ?? true {
+            let isPaced = reasons == [.consumer]
+            if isPaced, hasSaidPace, said == nil {
+                // Nothing to report: the run is as fast as the consumer.
+            } else if said.map({ $0.reasons != reasons || $0.at.duration(to: .now) > Self.reminder }) ?? true {
+                if isPaced { hasSaidPace = true }
                 said = (reasons, .now)
                 events(.waiting(waitReasons))
             }

@@ -67,7 +67,7 @@ extension SchemaLint {
         return found + constraints.combinations.flatMap(\.nodes).flatMap(everyPattern)
     }
 
-    /// Returns all regular expressions of a schema without a ``LintPlace``, and of the schemas inside it.
+    /// Returns the regular expressions of a schema that has no ``LintPlace``, and those of all schemas inside it.
     private static func everyPattern(in node: SchemaNode) -> [Expression] {
         LintPlace.all(of: CollectionSchema(namespace: Namespace(database: "", collection: ""), root: node))
             .flatMap { patterns(of: $0.node) }

@@ -144,8 +144,8 @@ struct BackfillCommand: AsyncParsableCommand {
             try Console.confirm(
                 "Job \(plan.job) waits for the deploy of its next schema. \(question)",
                 orElse: "nothing was written", offTerminal: "backfill needs --deployed")
-            // The plan is made again, because the active schema, which decides which documents stop syncing, is now the
-            // next one.
+            // After the answer, the next schema counts as the active one. The plan is made again, because the active
+            // schema decides which documents stop syncing.
             work.options.statesDeploy = true
             plan = try await work.plan(on: pool, isAsked: true)
         }
@@ -172,14 +172,14 @@ struct BackfillCommand: AsyncParsableCommand {
         if let failed = ExitStatus(of: report) { throw failed }
     }
 
-    /// Returns a line for each command that checks the result of a finished run or undoes the job; none if neither is
-    /// possible.
+    /// Returns a line for the command that checks the result of a finished run, and a line for the command that undoes
+    /// the job; each only if it is possible.
     private func nextCommands(after job: Job) -> [String] {
         var commands: [String] = []
         if let next = job.nextSchema {
             let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string }
-            // A job that repairs documents names the live schema for both. Without --active, every document that does
-            // not fit counts, and not only newly failing ones.
+            // A job that repairs documents names the live schema as both the active and the next one. The command then
+            // has no --active, so that the check counts every document that does not fit, not only newly failing ones.
             let active = job.activeSchema.map(path).flatMap { $0 == path(next) ? nil : $0 }
             let renames = active == nil ? [] : job.renames.map { (name: "--rename", value: $0.description) }
             let flags =
@@ -233,7 +233,7 @@ struct SelectionFlags: ParsableArguments {
             valueName: "pattern"))
     var databases: String?
 
-    /// Checks that the flags go together, and with the other flags of the command.
+    /// Checks that these flags go with each other, and with the other flags of the command.
     func check(isDryRun: Bool, hasFailures: Bool) throws(ValidationError) {
         if isDryRun, ids != nil {
             throw ValidationError("--ids does not go with --dry-run, which reads the whole collection")

@@ -12,11 +12,11 @@ internal import ServerSchema
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "check", "[<schema>]",
-        abstract: "Checks every document against a schema, and shows which would stop syncing and why.",
+        abstract: "Checks every document against a schema or a sync engine's rules, and shows which fail and why.",
         examples: [
             "check schemas/v2 --active schemas/v1 --uri mongodb://db1/",
-            "check person.json --collection app.person --source dump.archive",
             "check prisma/schema.prisma --database shop",
+            "check --engine powersync --collection app.task --columns cols.yml",
         ],
         details: """
             SCHEMA is an App Services app folder, one schema.json, a folder of them, a MongoDB validator file \
@@ -26,18 +26,23 @@ struct CheckCommand: AsyncParsableCommand {
             compressed with gzip. Nothing is written to the deployment, except by --part, which stores where each part \
             begins, and by --history db:NAME.
 
-            The verdict has three parts: the documents (which of them stop syncing), the limit (whether sync itself \
-            stops), and the change (what it does to sync and to clients, as in diff). The result is "Safe to deploy" \
-            only if all three are safe, which only a check with --active can show.
+            --engine adds what a sync engine does with the documents: which of them halt it for all users, never \
+            arrive, or lose a value. It needs no schema: name collections, a database, or an ObjectBox model. \
+            shipshape explain CODE prints what a rule means.
 
-            Exit code 1 means that documents would stop syncing, do not fit a validator, or make the queries of a \
-            Prisma client fail. With --active, only documents that fit the active schema count. A breaking change, \
-            which resets clients or refuses writes, also gives exit code 1, even if every document fits. --fail-on \
-            changes this. If sync itself has stopped or would stop, the exit code is always 1.
+            The verdict has up to three parts: the documents (which of them fail), the limit (whether Device Sync \
+            itself stops), and the change (what it does to sync and to clients, as in diff). The result is "Safe to \
+            deploy" only if all are safe, which only a check with --active can show.
+
+            Exit code 1 means that documents do not fit a validator, make the queries of a Prisma client fail, would \
+            stop syncing, or do not arrive unchanged in the engine. With --active, only documents that fit the active \
+            schema count. A breaking change, which resets clients or refuses writes, also gives exit code 1, even if \
+            every document fits. --fail-on changes this. If documents halt the engine for all users, or \
+            sync itself has stopped or would stop, the exit code is always 1.
             """)
 
-    @Argument(help: "The schema to check against: a file, a folder, or live.")
-    var schema = SchemaArgument.configured
+    @Argument(help: "The schema to check against: a file, a folder, or live; not needed with --engine.")
+    var schema: SchemaArgument?
 
     /// Schemas after the first one, which are given by mistake.
     @Argument(help: .hidden)
@@ -55,6 +60,7 @@ struct CheckCommand: AsyncParsableCommand {
     var history: HistoryPlace?
 
     @OptionGroup var failing: FailingFlags
+    @OptionGroup(title: "Engine") var engine: EngineFlags
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
     @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "The App") var dialect: DialectFlags
@@ -68,13 +74,14 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
-    func validate() throws {
-        if let other = others.first {
+    mutating func validate() throws {
+        if let schema, let other = others.first {
             throw ValidationError(
                 "check takes one schema, the new one: name the active one with --active, as in "
                     + "shipshape check \(schema.name.shellWord) --active \(other.name.shellWord) "
                     + "(diff and plan take OLD NEW)")
         }
+        try validateSubject()
         if severity.info, scan.prefilter {
             throw ValidationError("--prefilter does not go with --info, which reports on documents that fit, too")
         }
@@ -108,22 +115,46 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
+    private mutating func validateSubject() throws {
+        if subject.collection.count > 1, comparison.active != nil {
+            throw ValidationError("--active goes with one --collection or none: name one, or check all of them")
+        }
+        if schema == nil, engine.engine == nil, Settings.current.file.schema != nil { schema = .configured }
+        guard schema == nil else { return }
+        guard let engine = engine.engine else {
+            throw ValidationError(
+                "name a schema, or the sync engine with --engine, or write schema: PATH into "
+                    + "\(ConfigurationFile.standardName) (shipshape init writes it)")
+        }
+        if engine == .deviceSync {
+            throw ValidationError(EngineFlags.needsSchema)
+        }
+        let asked = [("--active", comparison.active != nil), ("--follow-links", dialect.followLinks)]
+        if let (flag, _) = asked.first(where: \.1) { throw ValidationError("\(flag) needs a schema") }
+    }
+
+    /// The name of what is checked: the schema, or the engine without one.
+    private var checkedName: String { schema?.name ?? engine.engine?.rawValue ?? "" }
+
     func run() async throws {
-        try schema.checkNamed(for: "check")
         try output.prepare(
-            reading: [schema.name, comparison.active?.name, subject.source, exceptions.path]
+            reading: [schema?.name, comparison.active?.name, subject.source, exceptions.path] + engine.files
                 + connection.files,
             writing: [evidence.failures, monitoring.metrics])
-        let monitor = RunMonitor(monitoring, of: "check", schema.name, throttles: false)
+        let monitor = RunMonitor(monitoring, of: "check", checkedName, throttles: false)
         try await monitor.following { try await run(monitor) }
     }
 
     private func run(_ monitor: RunMonitor) async throws {
         let folder = try historyFolder()
-        let serverSchema = try await schema.read(
-            namespace: subject.namespace, in: database, connection: connection)
-        let baseline = try await comparison.baseline(
-            of: schema, serverSchema, collection: subject.collection, database: database, connection: connection)
+        let found = try await CheckSubject(self)
+        let serverSchema = found.schema
+        var baseline: Baseline?
+        if let schema {
+            baseline = try await comparison.baseline(
+                of: schema, serverSchema, collection: subject.collection.first, database: database,
+                connection: connection)
+        }
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
@@ -135,14 +166,17 @@ struct CheckCommand: AsyncParsableCommand {
             location(for: serverSchema), of: ledger.apps(of: [serverSchema, baseline?.schema]))
         run.stateDatabase = state.stateDatabase
         run.notes = notes(for: serverSchema)
+        run.notes += found.engine?.notes(for: serverSchema, hasSchema: found.hasSchema) ?? []
+        run.hasSchema = found.hasSchema
         run.rules.assumptions = dialect.assumptions
+        run.rules.assumptions.engine = found.engine
         run.rules.followsLinks = dialect.followLinks
         run.rules.tally.includesInfo = severity.info
         run.rules.tally.keepsValues = privacy.showValues
         run.baseline = baseline
         run.proves = evidence.prove
         run.rules.exceptions = try exceptions.read(
-            for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: subject.collection != nil)
+            for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: !subject.collection.isEmpty)
         if let databases = subject.databases {
             return try await check(DatabasesCheck(run, matching: databases, of: serverSchema), interruption, monitor)
         }
@@ -156,7 +190,7 @@ struct CheckCommand: AsyncParsableCommand {
         var report: CheckReport
         do {
             report = try await check(run, on: pool)
-            applyOptions(&report, serverSchema)
+            applyOptions(&report, run)
             report.part = scan.part.map {
                 PartOfCheck($0, digest: run.digest, policy: comparison.policy(isStrict: severity.strict))
             }
@@ -173,12 +207,13 @@ struct CheckCommand: AsyncParsableCommand {
     /// Throws if the folder cannot be written, so that the check fails before the work and not after it.
     private func historyFolder() throws -> HistoryFolder? {
         guard case .folder(let name)? = history else { return nil }
-        return try HistoryFolder.forWriting(name, reading: [schema.name, comparison.active?.name, subject.source])
+        return try HistoryFolder.forWriting(name, reading: [schema?.name, comparison.active?.name, subject.source])
     }
 
     /// Returns the database for the counts of this run; `nil` if `--history` names none.
     ///
-    /// It is on the deployment that is checked. For a dump, it is on the deployment that the connection flags name.
+    /// The database is on the deployment that is checked. For a dump, it is on the deployment that the connection flags
+    /// name.
     private func historyDatabase(_ pool: ClientPool?) async throws -> HistoryDatabase? {
         guard let history, case .database(let name) = history else { return nil }
         let pool = try pool ?? connection.pool()
@@ -192,9 +227,10 @@ struct CheckCommand: AsyncParsableCommand {
         return scan.part == nil ? failing.added(to: policy) : policy
     }
 
-    /// Sets the dialect of a report, and whether documents that might stop syncing count as failing.
-    private func applyOptions(_ report: inout CheckReport, _ schema: ServerSchema) {
-        report.dialect = schema.dialect
+    /// Sets the dialect and the engine of a report, and whether documents that might fail count as failing.
+    private func applyOptions(_ report: inout CheckReport, _ run: CheckRun) {
+        report.dialect = run.schema.dialect
+        (report.engine, report.hasSchema) = (run.rules.assumptions.engine?.engine, run.hasSchema)
         if comparison.policy(isStrict: severity.strict).includesPossible { report.countPossible() }
     }
 
@@ -214,7 +250,7 @@ struct CheckCommand: AsyncParsableCommand {
                 entries.append(CheckMatrix.Entry(database: name, report: nil, policy: policy))
                 continue
             }
-            applyOptions(&report, check.schema)
+            applyOptions(&report, check.run)
             if policy.hasLimits { report.limits = policy.uses(in: report) }
             entries.append(CheckMatrix.Entry(database: name, report: report, policy: policy))
         }
@@ -241,9 +277,9 @@ struct CheckCommand: AsyncParsableCommand {
         return try await run.check(source: source, connection: try ledgerPool())
     }
 
-    /// Returns the pool of the deployment whose ledger is read for a dump, which has none.
+    /// Returns the pool of the deployment whose ledger is read for the check of a dump, because a dump has no ledger.
     ///
-    /// Returns `nil` without `--uri` and `--ledger`, or with `--ledger none`.
+    /// Returns `nil` if neither `--uri` nor `--ledger` is given, and for `--ledger none`.
     private func ledgerPool() throws -> ClientPool? {
         let isUnasked = connection.uri == nil && ledger.ledger == nil
         return isUnasked || ledger.ledger == LedgerLocation.none ? nil : try connection.pool()
@@ -255,12 +291,12 @@ struct CheckCommand: AsyncParsableCommand {
         let policy = policy
         var (report, history) = (found, CheckHistory([]))
         if policy.hasLimits { report.limits = policy.uses(in: report) }
-        report.notes += failing.notes(for: report, isPart: subject.collection != nil)
+        report.notes += failing.notes(for: report, isPart: !subject.collection.isEmpty)
         var failure: (any Error)?
         if store != nil, report.isPartial {
             report.notes.append("this check is not kept in the history: not every document was read")
         } else if let store {
-            let summary = CheckSummary(report, schema: schema.name, at: .now)
+            let summary = CheckSummary(report, schema: checkedName, at: .now)
             do {
                 history = try await onOwnedThread(name: "history") { () throws in try store.read() }
                 report.notes += history.notes
@@ -278,25 +314,38 @@ struct CheckCommand: AsyncParsableCommand {
         if policy.fails(report) { throw ExitStatus.findings }
     }
 
+    /// Returns the command that explains the worst rule of the engine; `nil` if no document breaks one.
+    private static func explanation(of report: CheckReport) -> String? {
+        let groups = report.collections.flatMap(\.groups).filter { $0.violation.level >= .possible }
+        let worst = groups.max { $0.outcome ?? .changed < $1.outcome ?? .changed }
+        return worst.flatMap { $0.outcome == nil ? nil : "shipshape explain \($0.violation.rule)" }
+    }
+
     /// Returns the command that plans jobs for the documents that stop syncing or, if there are none, for those that
     /// fail already; `nil` if every document fits, or if not every document was read.
+    ///
+    /// Documents that break a rule of an engine come first: the command explains the worst rule.
     private func next(after report: CheckReport) -> String? {
-        guard !report.isPartial else { return nil }
-        let given = [("--collection", subject.collection), ("--database", database.database)]
-        let place = given.compactMap { name, value in value.map { (name: name, value: $0) } }
+        if let explanation = Self.explanation(of: report) { return explanation }
+        guard let schema, !report.isPartial else { return nil }
+        let collections = subject.collection.map { (name: "--collection", value: $0) }
+        let place = collections + (database.database.map { [(name: "--database", value: $0)] } ?? [])
         guard let active = comparison.active, report.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
-        else { return repair(after: report, place) }
+        else { return repair(of: (comparison.active ?? schema).name, after: report, place) }
         let renames = comparison.renames.rename.map { (name: "--rename", value: $0) }
         return "\(NextCommand("plan", [active.name, schema.name], place + renames + [("--out", "jobs")]))"
     }
 
     /// Returns the command that plans the repair of documents that fail under the live schema; `nil` if there are none.
     ///
-    /// The live schema is the active one or, without it, the one that is checked. Also returns `nil` for documents from
-    /// a dump or from a collection of another name, because jobs would change other documents.
-    private func repair(after report: CheckReport, _ place: [(name: String, value: String)]) -> String? {
-        guard subject.source == nil, scan.map.isEmpty else { return nil }
+    /// Also returns `nil` for documents from a dump or from a collection of another name, because jobs would change
+    /// other documents, and for several collections, because `plan` takes one or all.
+    /// - Parameter live: the live schema: the active one or, without it, the one that is checked.
+    private func repair(
+        of live: String, after report: CheckReport, _ place: [(name: String, value: String)]
+    ) -> String? {
+        guard subject.source == nil, scan.map.isEmpty, subject.collection.count < 2 else { return nil }
         let isStrict = comparison.policy(isStrict: severity.strict).includesPossible
         let failing =
             if let changes = report.total.changes {
@@ -305,43 +354,50 @@ struct CheckCommand: AsyncParsableCommand {
                 report.total.unexcepted.certain + (isStrict ? report.total.unexcepted.possible : 0)
             }
         guard failing > 0 else { return nil }
-        let live = (comparison.active ?? schema).name
         let accepted = exceptions.exceptions.map { [(name: "--exceptions", value: $0)] } ?? []
         let flags = place + accepted + [("--out", "jobs")]
         return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
     }
 }
 
-/// The effect of a schema without sync: a validator and a Prisma schema have no limit, no ledger, no app and no links.
+/// The settings of a check without Device Sync: validators, Prisma schemas and other engines have no limit, no ledger,
+/// no app and no links.
 extension CheckCommand {
-    /// Returns the number of unsynced documents at which sync stops; without sync there is no such limit.
-    func limit(of schema: ServerSchema) -> Int { schema.dialect.isOfSync ? severity.limit : .max }
+    /// Whether Device Sync serves the documents of a schema.
+    private func isOfDeviceSync(_ schema: ServerSchema) -> Bool {
+        schema.dialect.isOfSync && (engine.engine ?? .deviceSync) == .deviceSync
+    }
+
+    /// Returns the number of unsynced documents at which sync stops; only Device Sync has such a limit.
+    func limit(of schema: ServerSchema) -> Int { isOfDeviceSync(schema) ? severity.limit : .max }
 
     /// Returns notes on the given flags that have no effect on the check of a schema.
     func notes(for schema: ServerSchema) -> [String] {
-        let ofPrisma = [database.note(on: schema)].compactMap(\.self)
-        guard !schema.dialect.isOfSync else { return ofPrisma }
+        let ofPrisma = self.schema == nil ? [] : [database.note(on: schema)].compactMap(\.self)
+        guard !isOfDeviceSync(schema) else { return ofPrisma }
+        let isOfApp = schema.dialect.isOfSync
         let asked = [
             ("--limit", severity.limit != DeployVerdict.defaultLimit),
-            ("--info", severity.info && schema.dialect == .jsonSchema),
+            ("--info", severity.info && schema.dialect == .jsonSchema && engine.engine == nil),
             ("--ledger", ledger.ledger != nil && schema.dialect == .prisma),
-            ("--mixed-collections", dialect.app.mixedCollections == .off), ("--null-types", dialect.nullTypes != nil),
-            ("--include-asymmetric", dialect.includeAsymmetric), ("--follow-links", dialect.followLinks),
+            ("--mixed-collections", !isOfApp && dialect.app.mixedCollections == .off),
+            ("--null-types", !isOfApp && dialect.nullTypes != nil),
+            ("--include-asymmetric", !isOfApp && dialect.includeAsymmetric),
+            ("--follow-links", !isOfApp && dialect.followLinks),
         ]
         let names = asked.filter(\.1).map(\.0)
         guard !names.isEmpty else { return ofPrisma }
         let effect = names.count == 1 ? "has no effect" : "have no effect"
-        let kind = ComparisonFlags.name(of: schema.dialect)
-        return ["\(names.joined(separator: ", ")) \(effect): the schema is \(kind)"] + ofPrisma
+        let reason =
+            engine.engine.map { "the engine is \($0.name)" }
+            ?? "the schema is \(ComparisonFlags.name(of: schema.dialect))"
+        return ["\(names.joined(separator: ", ")) \(effect): \(reason)"] + ofPrisma
     }
 
-    /// Returns where the ledger is; a validator has none, unless the operator names one, and Prisma never has one.
+    /// Returns where the ledger is; only Device Sync has one, unless the operator names one, and Prisma never has one.
     func location(for schema: ServerSchema) -> LedgerLocation {
-        switch schema.dialect {
-        case .appServices: ledger.location
-        case .jsonSchema: ledger.ledger == nil ? .none : ledger.location
-        case .prisma: .none
-        }
+        guard schema.dialect != .prisma else { return .none }
+        return isOfDeviceSync(schema) || ledger.ledger != nil ? ledger.location : .none
     }
 }
 
@@ -349,9 +405,10 @@ extension CheckCommand {
 struct CheckSubjectFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The collection that a single schema.json describes; with an app folder, the only one to check.",
+            "The collection that a single schema.json describes; with an app folder or --engine, a collection to check "
+                + "(repeatable).",
             valueName: "db.collection"), completion: .collections)
-    var collection: String?
+    var collection: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -367,13 +424,13 @@ struct CheckSubjectFlags: ParsableArguments {
     var databases: String?
 
     func validate() throws {
-        if let collection, namespace == nil {
-            throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
+        for name in collection where Namespace(name) == nil {
+            throw ValidationError("--collection: \"\(name)\" is not DATABASE.COLLECTION")
         }
     }
 
-    /// The only collection to check; `nil` for all.
-    var namespace: Namespace? { collection.flatMap { Namespace($0) } }
+    /// The only collections to check; empty for all.
+    var namespaces: [Namespace] { collection.compactMap { Namespace($0) } }
 }
 
 /// The flags for how severe findings are: for a document, for the check, and for sync as a whole.
@@ -381,7 +438,7 @@ struct SeverityFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit
 
-    @Flag(help: "Documents that might stop syncing fail the check, too.")
+    @Flag(help: "Documents that might fail also fail the check.")
     var strict = false
 
     @Flag(help: "Also report mere information, such as fields that the schema does not declare; slower.")

@@ -83,7 +83,8 @@ extension CheckRun {
     }
 }
 
-/// Collects the documents that fail under the active and the new schema, because jobs may have made them fail.
+/// Collects the documents that fail under both the active and the new schema; jobs may have caused some of the
+/// failures.
 final class FailingAlready: Sendable {
     /// The maximum number of `_id`s that are kept.
     private static let maximum = 100_000
@@ -105,8 +106,8 @@ final class FailingAlready: Sendable {
 extension CheckRun {
     /// Returns the effects of jobs on a collection; `nil` without an active schema.
     ///
-    /// A job may have changed a document ahead of the deploy so that it fits neither schema. If the document synced
-    /// before that, it then counts as newly failing.
+    /// A job that runs before the deploy may have changed a document so that it fits neither schema. If the document
+    /// synced before that change, it counts as newly failing.
     /// - Parameters:
     ///   - tally: the counts of the scan under both schemas, which this function corrects.
     ///   - failing: the documents that fail under both schemas.
@@ -193,7 +194,7 @@ extension Tally {
 }
 
 extension JobHistory.Job {
-    /// Whether a file of the job's next schema has one of these texts, so that the job makes documents fit that schema.
+    /// Whether the job makes documents fit the checked schema: a file of the job's next schema has one of the texts.
     ///
     /// True for a job that names no next schema.
     fileprivate func serves(_ texts: Set<String>) -> Bool { next.isEmpty || !texts.isDisjoint(with: next) }
@@ -229,7 +230,7 @@ extension LedgerScope {
 extension CheckRun {
     /// Counts on the server how many documents the filter of each violation group finds.
     func prove(_ part: inout CheckReport.Collection, of selection: BSONDocument, on pool: ClientPool) async throws {
-        // The server cannot count only the documents of the sample, because it is not recorded which documents were
+        // The server cannot count only the documents of a sample, because the scan does not record which documents it
         // read.
         if case .sample = part.reading.selection { return }
         let filters = part.groups.map(\.filter)

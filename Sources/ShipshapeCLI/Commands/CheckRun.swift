@@ -13,6 +13,8 @@ internal import ServerSchema
 /// One run of `check`: reads each collection of the schema and puts the report together.
 struct CheckRun {
     private(set) var schema: ServerSchema
+    /// Whether the operator named a schema, and not only an engine.
+    var hasSchema = true
     /// The schema that is live now; `nil` if the operator names none.
     var baseline: Baseline?
     let limit: Int
@@ -48,7 +50,8 @@ struct CheckRun {
         return run
     }
 
-    /// Returns the active schema of a collection, or that it does not cover the collection, or that there is none.
+    /// Returns the active schema of a collection, or a case for a collection that it does not cover, or for a check
+    /// without an active schema.
     func active(for namespace: Namespace) -> ActiveSchema {
         guard let active = baseline?.schema else { return .notAsked }
         return active[namespace].map { .covered(rules.compile($0, of: active)) } ?? .notCovered
@@ -62,7 +65,7 @@ struct CheckRun {
         return Dictionary(collections.map { ($0.namespace, compile($0)) }) { first, _ in first }
     }
 
-    /// The settings of sync in the exports of the app that affect the deploy.
+    /// The sync settings that affect the deploy, from the exports of the app.
     var circumstances: SyncCircumstances { SyncCircumstances(active: baseline?.schema.sync, new: schema.sync) }
 
     /// The collections that only the active schema covers, so that they lose their schema.
@@ -182,14 +185,14 @@ extension CheckRun {
 }
 
 extension CheckRun {
-    /// Returns the collection that `--map` names for reading the documents of a collection; `nil` if it is that
-    /// collection.
+    /// Returns the collection from which `--map` reads the documents of a collection; `nil` if it is the collection
+    /// itself.
     func renamed(_ namespace: Namespace) -> Namespace? {
         let target = map.target(of: namespace)
         return target == namespace ? nil : target
     }
 
-    /// Sets the options of a scan that the operator chose by flags.
+    /// Sets the options of a scan that the operator's flags choose.
     /// - Returns: a note for the reader of the report if the prefilter cannot be used; otherwise `nil`.
     func choose(
         into options: inout ScanOptions, for schema: CompiledSchema, on pool: ClientPool
@@ -203,7 +206,8 @@ extension CheckRun {
         options.rate = scan.rate.map { RateLimit(perSecond: $0) }
         guard scan.prefilter else { return nil }
         guard let proof = proof(schema, options.judging.active) else {
-            return "\(schema.namespace): its schema allows no prefilter, so every document is read"
+            let reason = rules.assumptions.engine.map { "the rules of \($0.engine.name) allow" } ?? "its schema allows"
+            return "\(schema.namespace): \(reason) no prefilter, so every document is read"
         }
         // A server of another version may refuse an expression that this program accepts.
         if let refusal = try await pool.refusal(of: proof, in: map.target(of: schema.namespace)) {
@@ -213,7 +217,7 @@ extension CheckRun {
         return nil
     }
 
-    /// Returns a filter for documents that provably fit the new schema and, if there is one, the active schema.
+    /// Returns a filter whose matching documents certainly fit the new schema and, if there is one, the active schema.
     ///
     /// Documents that fit only the new schema are still read, because the report counts them as fixed. Returns `nil` if
     /// a schema allows no such filter.
@@ -223,7 +227,7 @@ extension CheckRun {
         return active.proof.map { ["$and": [.object(proof), .object($0)]] }
     }
 
-    /// Returns the facts for the report about how the documents of a collection were read.
+    /// Returns the facts about the reading of a collection, for the report.
     func reading(
         _ result: ScanResult, of namespace: Namespace, _ options: ScanOptions, _ target: LiveTarget,
         on pool: ClientPool

@@ -37,8 +37,8 @@ struct DatabaseWorks {
 
     /// The exit code of the whole run; `nil` if nothing is left to do.
     ///
-    /// If the run ended early, it is the code of that end. Otherwise it is the first code that needs the operator, else
-    /// the first that another run may resolve, else the one for findings.
+    /// If the run ended early, the reason for that decides the code. Otherwise it is the first code that needs the
+    /// operator, else the first code that another run may resolve, else the code for findings.
     var status: ExitStatus? {
         if ended != nil { return codes.last }
         return codes.first { !$0.isPassing && $0 != .findings } ?? codes.first(where: \.isPassing) ?? codes.first

@@ -56,7 +56,8 @@ struct DatabasesBackfill {
 
         let started = ContinuousClock.now
         let timeline = TimelineKeeper()
-        // In a database where the job is done, it is only checked. The others come first, in case the run ends early.
+        // The databases where the job is done come last, in case the run ends early: there, the run only checks the job
+        // again.
         let order = places.filter(\.isOpen) + places.filter { $0.state == "done" }
         var works = DatabaseWorks(
             order.count, flags: flags, on: pool, stop: interruption.stop, monitor: monitor, timeline: timeline)

@@ -7,10 +7,10 @@ internal import ServerSchema
 
 /// A check of many databases of one shape, one after the other, so that the load is never more than that of one check.
 struct DatabasesCheck {
-    let schema: ServerSchema
     /// The pattern that the databases' names match.
     let pattern: DatabasePattern
-    private let run: CheckRun
+    /// The check of the database that the schema names.
+    let run: CheckRun
     /// The database that the schema names.
     let own: String
 
@@ -22,14 +22,14 @@ struct DatabasesCheck {
             throw UsageError(
                 "--databases needs a schema of one database, and this one is of \(databases.joined(separator: ", "))")
         }
-        (self.run, self.schema, self.own) = (run, schema, own)
+        (self.run, self.own) = (run, own)
         self.pattern = DatabasePattern(text: pattern, stateDatabase: run.stateDatabase)
     }
 
     /// Returns the collections and databases that the checks of these databases read, for the check of the user's
     /// privileges.
     func places(of names: [String]) throws -> WorkPlaces {
-        let collections = schema.collections.map(\.namespace)
+        let collections = run.schema.collections.map(\.namespace)
         let all = names.flatMap { name in collections.map { $0.moved(from: own, to: name) } }
         return WorkPlaces(
             reading: all, state: run.stateDatabase, ledger: run.ledger.location, apps: run.ledger.apps.ids)

@@ -21,7 +21,7 @@ struct JobRun {
     }
 
     /// Returns the plan of the job; nothing is written.
-    /// - Parameter isAsked: whether the counts are needed, for a question to the user or for a report.
+    /// - Parameter isAsked: whether the plan must have the counts, for a question to the user or for a report.
     func plan(on pool: ClientPool, isAsked: Bool) async throws -> BackfillPlan {
         let runner = makeRunner()
         return try await onOwnedThread(name: "plan") { [isDryRun] () throws in

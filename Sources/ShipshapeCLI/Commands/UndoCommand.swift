@@ -76,8 +76,8 @@ struct UndoCommand: AsyncParsableCommand {
         let planner = UndoRunner(
             name, on: named, options: options, assuming: assumptions, stop: stop,
             events: { if case .retrying = $0 { $0.show(on: silent, quiet: quiet) } })
-        // Errors are retried for long only after the undo has begun; a deployment that cannot be reached is reported at
-        // once.
+        // The command retries errors for a long time only after the undo has begun. Before that, it soon reports a
+        // deployment that it cannot reach.
         try await onOwnedThread(name: "hello") { () throws in
             _ = try planner.early.run { try pool.client().hello() }
         }

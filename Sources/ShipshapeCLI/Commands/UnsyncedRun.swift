@@ -11,8 +11,9 @@ internal import ServerSchema
 struct UnsyncedRun {
     /// Where the ledger is.
     var ledger = LedgerLocation.standard
-    /// The apps whose entries count; with ``LedgerApps/fullest``, the entries of all apps are counted, each app for
-    /// itself.
+    /// The apps whose entries count.
+    ///
+    /// With ``LedgerApps/fullest``, the entries of all apps are counted, separately for each app.
     let apps: LedgerApps
     let limit: Int
     let stop: StopSignal

@@ -14,8 +14,8 @@ struct ExceptionList {
 
     /// - Parameters:
     ///   - schema: the schema of the check; exceptions for other collections are ignored.
-    ///   - isPart: whether the operator chose one collection of several, so that exceptions for the others are no
-    ///     mistake and get no note.
+    ///   - isPart: whether the operator chose one collection of several. Exceptions for the other collections are then
+    ///     correct, and get no note.
     ///   - today: the day in UTC, as `YYYY-MM-DD`.
     init(file: String, _ exceptions: [FindingException], for schema: ServerSchema, isPart: Bool, today: String) {
         self.file = file

@@ -62,7 +62,8 @@ struct GitRevision {
         return try read(place.string)
     }
 
-    /// Refuses links that lead out of the copy, because a committer could make the program read other files by them.
+    /// Refuses links that lead out of the copy, because a committer could use them to make the program read other
+    /// files.
     private func refuseLinks(out folder: FilePath, of root: FilePath) throws {
         let home = URL(fileURLWithPath: folder.string).resolvingSymlinksInPath().path + "/"
         let entries = FileManager.default.enumerator(atPath: root.string)

@@ -58,7 +58,8 @@ struct SchemaTarget {
                 guard try place.stat().type != .directory else { return }
                 throw OutputError(description: "cannot write the schema \(file): \(place) is not a folder")
             } catch let error as Errno {
-                // `notDirectory` means that a folder further up is a file, which is reported when the loop reaches it.
+                // `notDirectory` means that the path has a file in place of a folder. The loop reports it when it
+                // reaches that file.
                 guard error == .noSuchFileOrDirectory || error == .notDirectory else {
                     throw OutputError(description: "cannot write the schema \(file): \(place): \(error)")
                 }

@@ -26,7 +26,7 @@ struct CoverArgument: ExpressibleByArgument {
 
     init?(argument: String) {
         let number = argument.hasSuffix("%") ? argument.dropLast() : argument[...]
-        // A number such as 0.999 probably means 99.9% and not less than 1%, so it needs a percent sign.
+        // A number such as 0.999 needs a percent sign, because the user probably means 99.9% and not 0.999%.
         guard let percent = Double(number), percent > 0, percent <= 100, argument.hasSuffix("%") || percent > 1 else {
             return nil
         }

@@ -20,14 +20,15 @@ enum CommandLineWords {
     private static func checkCommand(_ arguments: [String]) throws {
         let names = Shipshape.configuration.subcommands.map { $0._commandName } + ["help"]
         let named = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
-        // A word that begins with a hyphen is left to the parser: it may be a flag, or a request for completions.
+        // The parser judges a word that begins with a hyphen, which may be a flag or a request for completions.
         guard let named, !named.hasPrefix("-"), !names.contains(named) else { return }
         let hint = Spelling.hint(for: named, among: names).map { " (\($0))" } ?? ""
         throw ValidationError("there is no command \"\(named)\"\(hint)")
     }
 
     private static func checkFlags(_ arguments: [String]) throws {
-        let allowed = ["infer", "grants"].contains(arguments.first) ? repeatable.union(manyCollections) : repeatable
+        let takesMany = ["check", "infer", "grants"].contains(arguments.first)
+        let allowed = takesMany ? repeatable.union(manyCollections) : repeatable
         let words = arguments.prefix { $0 != "--" }
         var seen: Set<Substring> = []
         for (index, word) in words.enumerated() where word.hasPrefix("--") {

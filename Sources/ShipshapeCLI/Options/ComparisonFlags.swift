@@ -52,7 +52,7 @@ struct ComparisonFlags: ParsableArguments {
     /// Reads the active schema and compares the new one with it, as `diff` does; `nil` if the operator names none.
     /// - Parameters:
     ///   - read: the new schema as it was read. If it has one collection, a single file of the active schema describes
-    ///     the same one.
+    ///     the same collection.
     ///   - collection: the only collection to check.
     /// - Throws: errors of reading; ``RenameError``; ``UsageError`` for a schema of the other dialect.
     func baseline(

@@ -2,11 +2,13 @@ internal import BSON
 internal import Mongo
 internal import Synchronization
 
-/// Shows warnings about parts of a connection string that the driver ignores, and itself only logs.
+/// Shows warnings about parts of a connection string that the driver ignores.
+///
+/// By itself, the driver only logs them.
 enum DriverWarnings {
     private static let shown = Mutex<Set<String>>([])
 
-    /// From now on, shows a warning for each option, value or compressor that the driver does not know, once for each.
+    /// From now on, shows one warning for each option, value or compressor that the driver does not know.
     static func show() {
         DriverLog.setSink { level, _, message in
             guard level == .warning, message.hasPrefix("Unsupported") else { return }

@@ -8,7 +8,7 @@ struct FixFlags: ParsableArguments {
             valueName: "schema"))
     var fix: SchemaArgument?
 
-    @Flag(help: "Also repair documents that might stop syncing.")
+    @Flag(help: "Also repair documents that might fail.")
     var strict = false
 
     @Option(help: ArgumentHelp("How many parts of a collection to read at the same time.", valueName: "count"))

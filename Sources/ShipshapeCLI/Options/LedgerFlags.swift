@@ -42,7 +42,7 @@ struct LedgerFlags: ParsableArguments {
 
     /// Returns the error for a ledger that the operator names and that does not exist; `nil` if none is named.
     ///
-    /// It is an error because the name may be mistyped, which must not count as an empty ledger.
+    /// The name may be mistyped, so the command must not take the missing collection for an empty ledger.
     static func missing(_ location: LedgerLocation) -> UsageError? {
         guard case .named(let ledger) = location else { return nil }
         return UsageError("--ledger \(ledger): there is no such collection (if there is no ledger, use --ledger none)")

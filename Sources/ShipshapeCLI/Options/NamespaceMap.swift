@@ -53,9 +53,11 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
     }
 }
 
-/// Where the documents of a schema's collections are read, if the collections have other names there.
+/// The collections from which the documents of a schema's collections are read, if they have other names in the
+/// deployment.
 ///
-/// The ledger and the findings keep the schema's own names, because the ledger of a copied deployment still has those.
+/// The ledger and the findings keep the schema's own names, because the ledger of a copied deployment still has those
+/// names.
 struct NamespaceMap {
     private let mappings: [NamespaceMapping]
 

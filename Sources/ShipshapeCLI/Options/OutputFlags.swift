@@ -28,7 +28,9 @@ struct OutputFlags: ParsableArguments {
 
     @OptionGroup var color: ColorFlags
 
-    /// Whether a program or a file gets the result, so that counts must not be left out to save a scan.
+    /// Whether a program or a file gets the result.
+    ///
+    /// The result then needs all counts, even those that cost a scan.
     var isKept: Bool { output != .text || !report.isEmpty }
 
     /// Whether progress is shown.

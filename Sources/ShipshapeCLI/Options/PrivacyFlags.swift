@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Reporting
 
-/// The flags for which data of the documents results may show.
+/// The flags that decide which data of documents a result may show.
 struct PrivacyFlags: ParsableArguments {
     /// How `_id`s are shown: as they are, as a hash, or not at all.
     enum IDs: String, ExpressibleByArgument, CaseIterable {

@@ -87,7 +87,8 @@ struct SchemaArgument: ExpressibleByArgument {
     private func databaseName(
         _ database: DatabaseFlags?, _ namespace: Namespace?, _ connection: ConnectionFlags
     ) -> String? {
-        // Without the flag, a Prisma schema is refused after it was read, so that its database has no meaning.
+        // A command without the flag refuses a Prisma schema after reading it, so the name of the database does not
+        // matter.
         database.map { $0.database(of: namespace, connection) } ?? "database"
     }
 
@@ -111,7 +112,8 @@ struct SchemaArgument: ExpressibleByArgument {
 }
 
 extension SchemaArgument {
-    /// Returns the schema's path relative to a folder; `nil` if it is no file or folder that a job could name.
+    /// Returns the schema's path relative to a folder; `nil` for `live` and for a schema in a git revision, because
+    /// neither is a file or folder on disk.
     func path(from folder: FilePath) -> String? {
         guard !isLive, (try? FilePath(name).stat()) != nil else { return nil }
         return Self.path(of: FilePath(name), from: folder)

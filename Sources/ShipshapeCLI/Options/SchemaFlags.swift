@@ -61,7 +61,8 @@ struct DialectFlags: ParsableArguments {
 struct DatabaseFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The database of a Prisma schema; default: the one in the path of the connection string.",
+            "The database of a Prisma schema, or of check --engine without a schema; default: the one in the path of "
+                + "the connection string.",
             discussion:
                 "The connection string is that of --uri or SHIPSHAPE_URI, else the url of the schema's datasource.",
             valueName: "name"))
@@ -78,7 +79,7 @@ struct DatabaseFlags: ParsableArguments {
         database ?? namespace?.database ?? connection.databaseOfURI
     }
 
-    /// Returns a note that the flag has no effect; `nil` if it has one, or is not given.
+    /// Returns a note that the flag has no effect; `nil` if it has an effect, or is not given.
     func note(on schema: ServerSchema) -> String? {
         guard database != nil, schema.dialect != .prisma else { return nil }
         return "--database has no effect: the schema is \(ComparisonFlags.name(of: schema.dialect))"

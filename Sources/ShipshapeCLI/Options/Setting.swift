@@ -16,8 +16,8 @@ struct Setting: Sendable, Hashable {
     var isSecret = false
     /// Whether a value from a variable or the file counts as if the flag had been given.
     ///
-    /// Otherwise commands look the value up themselves, because only the flag has its full effect: `--uri` makes `diff`
-    /// read a deployment, and `SHIPSHAPE_URI` does not.
+    /// If false, commands look up the value themselves, because only the flag has the full effect. For example, `--uri`
+    /// makes `diff` read a deployment, but `SHIPSHAPE_URI` does not.
     var replacesFlag = true
 
     /// The flag, with its hyphens.

@@ -111,7 +111,8 @@ struct Settings: Sendable {
 // MARK: flags
 
 extension Settings {
-    /// Returns the settings that count as flags which were not given, with the arguments to add for each.
+    /// Returns the settings that take the place of flags that the user did not give, with the arguments to add for
+    /// each.
     /// - Parameter accepted: returns the flags that the command takes; called only if something is set.
     func replacedFlags(
         for accepted: () throws -> Set<String>, in arguments: [String]
@@ -156,7 +157,7 @@ struct GivenFlags {
 extension Settings {
     /// The protected environment that this run would write to; `nil` if there is none.
     ///
-    /// It is the chosen environment, or one with the connection string of this run.
+    /// The environment is the chosen one, or one that has the connection string of this run.
     private var protected: String? {
         if let environment, file.environments[environment]?.isProtected == true { return environment }
         guard let uri = self["uri"] else { return nil }
@@ -164,8 +165,8 @@ extension Settings {
     }
 
     /// Asks the operator to confirm that a command writes to a protected environment.
-    /// - Throws: ``UsageError`` off a terminal or for a wrong `--yes-protected`; ``ExitStatus/stopped`` after a wrong
-    ///   answer.
+    /// - Throws: ``UsageError`` without a terminal or for a wrong `--yes-protected`; ``ExitStatus/stopped`` after a
+    ///   wrong answer.
     func confirmWriting(_ command: String) throws {
         guard let name = protected else { return }
         if let allowed {

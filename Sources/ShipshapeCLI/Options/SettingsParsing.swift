@@ -4,7 +4,9 @@ internal import LocatedYAML
 internal import ServerSchema
 
 extension Shipshape {
-    /// Parses a command line; settings from variables and the configuration count as flags that were not given.
+    /// Parses a command line.
+    ///
+    /// Settings from variables and the configuration take the place of flags that the user did not give.
     /// - Throws: errors of parsing; ``LocatedError`` for a setting that the command does not accept.
     static func parse(withSettings arguments: [String]) throws -> any ParsableCommand {
         let command = try parseAsRoot(arguments)
@@ -20,7 +22,7 @@ extension Shipshape {
         do {
             return try parseAsRoot(arguments.appending(replacedFlags.flatMap(\.arguments)))
         } catch {
-            // The command line alone is valid, so each setting is tried to find the wrong one.
+            // The command line alone is valid, so a setting is wrong. This loop tries each one alone to find it.
             for (value, words) in replacedFlags {
                 do { _ = try parseAsRoot(arguments.appending(words)) } catch {
                     let place: SourceLocation? =
@@ -35,7 +37,7 @@ extension Shipshape {
 }
 
 extension [String] {
-    /// Returns the arguments with flags added at the end, or before `--`, because no flags can follow that.
+    /// Returns the arguments with flags added at the end, or before `--`, because no flags can follow `--`.
     fileprivate func appending(_ flags: [String]) -> [String] {
         let end = firstIndex(of: "--") ?? endIndex
         return Array(self[..<end] + flags + self[end...])

@@ -99,9 +99,9 @@ struct AtomicFile {
 
     /// Opens a device or a pipe.
     ///
-    /// A plain open of a pipe that no program reads would block for ever, and no signal would end it. So this tries
-    /// again without blocking, and fails after ``openTimeout``. After the path was examined, another user may have put
-    /// a link or a regular file there: then this throws, and writes to neither.
+    /// A plain open of a pipe that no program reads would block for ever, and no signal would end it. The method
+    /// therefore tries repeatedly without blocking, and fails after ``openTimeout``. If another user has put a link or
+    /// a regular file at the path since the path was examined, the method throws, and writes nothing.
     private static func open(_ place: FilePath, isPipe: Bool) throws -> FileDescriptor {
         let deadline = ContinuousClock.now + openTimeout
         while true {

@@ -7,7 +7,8 @@ enum ConnectionStringMask {
     /// It has `***` for everything between the scheme of the first connection string and the last `@`, and for the
     /// values of options that hold a secret.
     static func mask(_ text: String) -> String {
-        // In a path, two slashes may have been joined into one.
+        // If the user gave a connection string where a path belongs, normalizing the path may have removed one of its
+        // two slashes.
         let secret = /([A-Za-z][A-Za-z0-9+.\-]*:\/+)[\s\S]*@/.matchingSemantics(.unicodeScalar)
         return hidingOptions(of: text.replacing(secret) { "\($0.output.1)***@" })
     }

@@ -30,14 +30,15 @@ enum Console {
 
     /// Opens `/dev/null` for each standard stream that is closed.
     ///
-    /// Otherwise the next socket would get the number of that stream, and results would be written to the socket.
+    /// Otherwise the next socket would get the number of the closed stream, and results would be written to the socket.
     static func secureStreams() {
         for (stream, mode) in [(Int32(0), O_RDONLY), (1, O_RDONLY), (2, O_WRONLY)] where fcntl(stream, F_GETFD) == -1 {
-            // All lower numbers are in use, so the stream gets its own. Writing a result to it fails, as it should.
+            // All lower numbers are in use, so the stream gets its own number. Standard output is opened for reading
+            // only, so that writing a result to it fails.
             _ = unsafe open("/dev/null", mode)
         }
-        // At the limit of `ulimit -f`, a write then fails as on a full disk: with exit code 73, and without a
-        // half-written file.
+        // With SIGXFSZ ignored, a write beyond the limit of `ulimit -f` fails as on a full disk: with exit code 73, and
+        // without a half-written file.
         _ = signal(SIGXFSZ, SIG_IGN)
     }
 
@@ -111,7 +112,7 @@ enum Console {
     /// - Parameters:
     ///   - nothing: the message after another answer, such as "nothing was written".
     ///   - need: what to do without a terminal, such as "backfill needs --yes".
-    /// - Throws: ``UsageError`` off a terminal; ``ExitStatus/stopped`` after any other answer.
+    /// - Throws: ``UsageError`` without a terminal; ``ExitStatus/stopped`` after any other answer.
     static func confirm(_ question: String, orElse nothing: String, offTerminal need: String) throws {
         try confirm(question + " [yes/no]", by: ["yes", "y"], orElse: nothing, offTerminal: need) { $0.lowercased() }
     }
@@ -129,7 +130,7 @@ enum Console {
         guard canAsk else { throw UsageError("\(nothing): without a terminal, \(need)") }
         write(question.printable + " ")
         let answer = readLine()
-        // At the end of the input, the line with the question has no line break yet.
+        // If the input has ended, the user has typed no line break after the question.
         if answer == nil { write("\n") }
         guard let answer, answers.contains(read(answer.trimmingCharacters(in: .whitespaces))) else {
             failure(nothing, .stopped)

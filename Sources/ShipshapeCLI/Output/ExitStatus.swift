@@ -8,6 +8,7 @@ internal import LocatedYAML
 internal import Mongo
 internal import Planning
 internal import Privileges
+internal import Reporting
 internal import Scanning
 internal import SchemaChange
 internal import ServerSchema
@@ -61,7 +62,7 @@ enum ExitStatus: Int32, Error {
     init(for error: any Error) {
         switch error {
         case let status as ExitStatus: self = status
-        case is UsageError, is PlanError: self = .usage
+        case is UsageError, is PlanError, is UnknownCode: self = .usage
         case let error as LocatedError where error.isConfiguration: self = .badConfiguration
         case let error as RenameError: self = error.location == nil ? .usage : .badConfiguration
         case is SchemaError, is MergeError, is LocatedError, is DumpError, is SourceError, is BSONError, is InputError:

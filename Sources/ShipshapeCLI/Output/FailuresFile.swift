@@ -29,7 +29,7 @@ final class FailuresFile: Sendable {
         }
     }
 
-    /// Whether a line could not be written, so that it is of no use to continue the scan.
+    /// Whether a line could not be written, in which case it is useless to continue the scan.
     var hasFailed: Bool { failed.load(ordering: .relaxed) }
 
     /// Adds a line; an error is thrown later, by ``finish(_:)``.

@@ -37,7 +37,7 @@ enum Log {
         return "{\(members.joined(separator: ","))}"
     }
 
-    /// Returns the level of a line that was written for a person, which its first words show.
+    /// Returns the log level of a line that was written for a person, from the line's first words.
     static func level(of line: String) -> Logger.Level {
         if line.hasPrefix("shipshape: warning: ") { return .warning }
         return line.hasPrefix("shipshape: ") ? .error : .info

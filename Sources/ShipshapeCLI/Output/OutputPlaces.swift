@@ -3,7 +3,8 @@ internal import SystemPackage
 
 /// Checks that no result overwrites an input of the command, or another result.
 enum OutputPlaces {
-    /// Refuses an output file that is also read, is in a folder that is read, or is named twice.
+    /// Refuses an output file that the command also reads, that is in a folder that the command reads, or that is named
+    /// twice.
     /// - Parameter inputs: the files and folders that are read; those that do not exist are ignored.
     /// - Throws: ``UsageError``.
     static func check(_ outputs: [String], reading inputs: [String]) throws {

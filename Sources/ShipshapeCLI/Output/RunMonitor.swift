@@ -52,8 +52,8 @@ final class RunMonitor: Sendable {
         do { try await work() } catch {
             let status = ExitStatus.code(for: error)
             await end(status, because: error is ExitStatus ? nil : ConnectionStringMask.mask("\(error)"))
-            // Findings would hide that the metrics were not written, so this error decides the exit code, as for a
-            // report file.
+            // The exit code for findings would hide that the metrics were not written, so the write error decides the
+            // exit code, as it does for a report file.
             if case ExitStatus.findings = error, let failure = state.withLock({ $0.failure }) { throw failure }
             throw error
         }
@@ -123,7 +123,7 @@ final class RunMonitor: Sendable {
         hooks.run(hook, "--on-\(event.rawValue)", input: notification.json, variables: notification.variables)
     }
 
-    /// Writes the metrics file; an error, for instance of a disk that is full for a time, does not end the run.
+    /// Writes the metrics file; an error, for instance because the disk is full for a time, does not end the run.
     private func write(_ phase: RunMetrics.Phase) {
         guard let path = flags?.metrics else { return }
         let seconds = started.duration(to: .now).seconds

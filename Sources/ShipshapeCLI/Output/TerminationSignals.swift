@@ -30,7 +30,7 @@ final class TerminationSignals: Sendable {
 
     /// Calls `action` for a signal, on a queue of the system, instead of the actions of earlier listeners.
     ///
-    /// No signal after the return of this initializer is missed.
+    /// After this initializer has returned, no signal is missed.
     init(_ action: @escaping @Sendable () -> Void) {
         id = Self.state.withLock { state in
             state.next += 1

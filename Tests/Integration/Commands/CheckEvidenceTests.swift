@@ -45,7 +45,7 @@ import Testing
                 tags?["violations"] == [
                     [
                         "path": "tags[]", "rule": "array-item-type", "vendor_code": "invalid_type",
-                        "level": "certain", "expected": "string", "found": "int",
+                        "level": "certain", "outcome": nil, "expected": "string", "found": "int",
                     ]
                 ])
             #expect(folder.names.contains("f.jsonl.partial") == false)

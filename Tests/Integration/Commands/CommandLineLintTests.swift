@@ -47,7 +47,8 @@ import Testing
                 """
                 /pet.json (shop.Pet)
                   place  level  rule        path  finding                                      what to do
-                  1:1    error  id-missing        properties do not name _id, the primary key  define _id, and require it
+                  1:1    error  id-missing        properties do not name _id, the primary key  \
+                define _id, and require it
 
                 """))
     }

@@ -57,7 +57,8 @@ import Testing
                           decision  1     _id   _id is allowed: every document has one, and the schema does not name it
                           left out  2     name  format email is not checked
 
-                        Note: --keep-strings is for code that stores dates and UUIDs as strings, such as Zod's and TypeBox's.
+                        Note: --keep-strings is for code that stores dates and UUIDs as strings, such as Zod's \
+                        and TypeBox's.
 
                         """)
             }

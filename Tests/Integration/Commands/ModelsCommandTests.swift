@@ -16,9 +16,14 @@ import Testing
         #expect(first.exitCode == 0, "\(first.errors)")
         #expect(
             first.output.hasPrefix(
-                "1 class for swift in models.\n\nFiles:\n  file       class  kind    collection\n  Pet.swift  Pet    object  "
-                    + "shop.Pet\n"
-            ))
+                """
+                1 class for swift in models.
+
+                Files:
+                  file       class  kind    collection
+                  Pet.swift  Pet    object  shop.Pet
+
+                """))
         #expect(first.output.contains("size has several types: int, string: the class has no such property"))
         let text = try #require(folder.text(of: "models/Pet.swift"))
         #expect(text.contains("@Persisted(primaryKey: true) var _id: Int?") == false)

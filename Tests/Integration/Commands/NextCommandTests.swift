@@ -22,7 +22,7 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(
                 proposals(run) == [
-                    "  to undo the job: shipshape undo job --state-database \(test.state.name) --ledger none"
+                    "To undo the job: shipshape undo job --state-database \(test.state.name) --ledger none"
                 ])
             #expect(!run.output.contains("mongodb:"), "a connection string can contain a password")
         }
@@ -39,12 +39,12 @@ import Testing
             let flags = ["backfill", test.path(), "--config", file, "--env", "test", "--yes"]
             let run = try await Program.run(flags)
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(proposals(run) == ["  to undo the job: shipshape undo job --config \(file) --env test"])
+            #expect(proposals(run) == ["To undo the job: shipshape undo job --config \(file) --env test"])
             try test.job("other", steps: [#"default: {field: nick, value: ""}"#])
             let set = try await Program.run(
                 ["backfill", test.path("other"), "--config", file, "--yes"], environment: ["SHIPSHAPE_ENV": "test"])
             #expect(set.exitCode == 0, "\(set.errors)")
-            #expect(proposals(set) == ["  to undo the job: shipshape undo other --config \(file)"])
+            #expect(proposals(set) == ["To undo the job: shipshape undo other --config \(file)"])
         }
     }
 
@@ -112,9 +112,9 @@ import Testing
             try await test.database.fill("people", count: 3)
             try test.job(steps: [#"default: {field: email, value: ""}"#], more: "journal: false")
             let spoken = try await test.migrate("--dry-run", yes: false)
-            #expect(spoken.output.contains("\nNext: ") && spoken.output.contains("note: "), "\(spoken.output)")
+            #expect(spoken.output.contains("\nNext: ") && spoken.output.contains("Note: "), "\(spoken.output)")
             let quiet = try await test.migrate("--dry-run", "--quiet", yes: false)
-            #expect(!quiet.output.contains("Next") && !quiet.output.contains("note: "), "\(quiet.output)")
+            #expect(!quiet.output.contains("Next") && !quiet.output.contains("Note: "), "\(quiet.output)")
         }
     }
 

@@ -46,7 +46,7 @@ enum ThrottleCase {
         #expect(run.errors.contains("waiting: "), "\(run.errors)")
         #expect(run.errors.contains(metric), "\(run.errors)")
         #expect(run.errors.contains("continuing after"), "\(run.errors)")
-        #expect(run.output.contains(": \(metric)") || run.output.contains("lag of "), "\(run.output)")
+        #expect(run.output.contains("\nWaits of the run:\n") && run.output.contains(metric), "\(run.output)")
         #expect(try await test.database.count("people", ["email": "none"]) == people)
         #expect(try await waiting(test).isEmpty)
         return run

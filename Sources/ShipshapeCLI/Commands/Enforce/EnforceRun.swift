@@ -43,8 +43,7 @@ struct EnforceRun {
         var done: [BSONDocument] = []
         var checked: (report: CheckReport, stage: EnforcementStage)?
         while true {
-            // Documents that do not fit can be written until `error` is set, so only a check made after that is
-            // certain.
+            // Clients can write documents that do not fit until `error` is set, so only a later check is certain.
             let isStale = checked.map { state.stage >= .error && $0.stage < .error } ?? true
             if isStale { checked = (try await check(), state.stage) }
             guard let found = checked?.report else { preconditionFailure("it was just made") }
@@ -78,7 +77,8 @@ struct EnforceRun {
         return try await deployment.with { try $0.read(for: validator, restarts: restarts) }
     }
 
-    /// Does the next step and returns the stage after it; a signal during the step ends the run after the step.
+    /// Does the next step and returns the stage that the step has reached; a signal during the step ends the run after
+    /// it.
     private func advance(from state: Enforcement.State) async throws -> Enforcement.State {
         interruption.beginWork()
         try await deployment.with { try $0.advance(from: state) }

@@ -19,9 +19,10 @@ extension ClientPool {
         try await requirePrivileges(needs, on: places)
     }
 
-    /// Checks that the user has these privileges, which may be a share of those that the command needs.
+    /// Checks that the user has these privileges, which may be only some of the privileges that the command needs.
     ///
-    /// Otherwise the same as ``requirePrivileges(for:on:)``. `enforce` can divide its privileges between two users.
+    /// In all else, the method does the same as ``requirePrivileges(for:on:)``. It is for `enforce`, which can divide
+    /// its privileges between two users.
     func requirePrivileges(_ needs: CommandNeeds, on places: WorkPlaces) async throws {
         try await refuseIncompleteReads()
         let user: UserPrivileges?
@@ -54,20 +55,21 @@ extension ClientPool {
 }
 
 extension WorkPlaces {
-    /// Creates the list of what a check, or another command that reads documents, needs privileges on.
+    /// Creates the list of collections and databases on which a check, or another command that reads documents, needs
+    /// privileges.
     init(reading namespaces: [Namespace], state: String? = nil, ledger: LedgerLocation = .none, apps: [String] = []) {
         self.init(state: state)
         add(namespaces, to: .data)
         add(ledger: ledger, apps: apps)
     }
 
-    /// Creates the list of what a job needs privileges on.
+    /// Creates the list of collections and databases on which a job needs privileges.
     init(_ job: JobReach, state: String, ledger: LedgerLocation, apps: [String] = []) {
         self.init(state: state)
         add(job, ledger: ledger, apps: apps)
     }
 
-    /// Creates the list of what a command about a partner needs privileges on.
+    /// Creates the list of collections and databases on which a command for a partner needs privileges.
     init(_ partner: Partner, state: String, ledger: LedgerLocation = .none, apps: [String] = []) {
         self.init(state: state)
         add([partner.job.source], to: .data)

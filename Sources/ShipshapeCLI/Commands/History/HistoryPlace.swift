@@ -45,7 +45,8 @@ extension HistoryPlace: CustomStringConvertible {
 
 /// A folder or a database that stores the counts of checks.
 protocol HistoryStore: Sendable {
-    /// Returns the counts of all checks in the store, with notes on files or documents that are no summary of a check.
+    /// Returns the counts of all checks in the store, with notes on files or documents that are not the summary of a
+    /// check.
     func read() throws -> CheckHistory
 
     /// Adds the counts of a check.
@@ -53,7 +54,7 @@ protocol HistoryStore: Sendable {
 
     /// Removes the counts of all checks except the newest ones.
     ///
-    /// Files and documents that are no summary of a check stay.
+    /// Files and documents that are not the summary of a check stay.
     /// - Parameter count: the number of checks that stay.
     /// - Returns: how many were removed.
     func keep(_ count: Int) throws -> Int

@@ -57,7 +57,7 @@ struct InferCommand: AsyncParsableCommand {
     var cover = CoverArgument()
 
     @Flag(
-        help: "Documents that only might stop syncing, such as an int where a long is declared, count as refused.")
+        help: "Documents that only might fail, such as an int where a long is declared, count as refused.")
     var strict = false
 
     @Flag(

@@ -70,7 +70,9 @@ struct NewProject {
         return ["export \(name)='mongodb+srv://…'"] + commands
     }
 
-    /// The text of `shipshape.yml`. A comment that does not begin with a single blank is a setting to switch on.
+    /// The text of the configuration file.
+    ///
+    /// A comment that does not begin with a single blank is a setting to switch on.
     private var configuration: String {
         """
         # The settings of shipshape in this folder. A flag and its SHIPSHAPE_… variable override a line.

@@ -158,7 +158,7 @@ struct PlanCommand: AsyncParsableCommand {
     var statedDefaults: [StatedDefault] { defaults.compactMap { StatedDefault($0) } }
 
     /// Returns a plan after checking its jobs, so that a defect is reported before the documents are surveyed.
-    /// - Throws: ``PlanDefect`` for such a job.
+    /// - Throws: ``PlanDefect`` for a job that does not fit the schemas.
     func planned(by planner: Planner, _ plan: () throws -> SchemaPlan) throws -> SchemaPlan {
         do {
             let plan = try plan()
@@ -169,7 +169,8 @@ struct PlanCommand: AsyncParsableCommand {
         }
     }
 
-    /// Writes the plan's files, shows it, and ends with the exit code that its open questions give.
+    /// Writes the plan's files, shows the plan, and throws ``ExitStatus/findings`` if the plan has what `--fail-on`
+    /// names.
     /// - Parameter only: the only collection of the plan; `nil` for all.
     func finish(
         _ planned: SchemaPlan, _ planner: Planner, _ old: NamedSchema, _ new: NamedSchema, only: Namespace?
@@ -220,7 +221,9 @@ struct PlanCommand: AsyncParsableCommand {
         }
     }
 
-    /// Shows the plan; without a folder the jobs are the result, and the text about them goes to standard error.
+    /// Shows the plan.
+    ///
+    /// Without a folder, the jobs go to standard output, and the text about them goes to standard error.
     private func show(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) throws {
         let (jobs, partners) = (files.files, files.partners)
         let place = database.database.map { [(name: "--database", value: $0)] } ?? []
@@ -233,7 +236,7 @@ struct PlanCommand: AsyncParsableCommand {
         guard out == nil, !(jobs.isEmpty && partners.isEmpty), output.output == .text else {
             return try output.show(result)
         }
-        // The jobs may be saved to a file, so they are not wrapped to the terminal's width.
+        // The user may save the jobs to a file, so they are not wrapped to the terminal's width.
         try output.show(result.text(TextLayout()), reporting: result)
         if !output.quiet { Console.error(TextReport(result.report).text) }
     }

@@ -21,7 +21,8 @@ struct PlanFiles {
     static let lateFolder = "after-deploy"
     /// The subfolder for partner jobs, which other commands run.
     static let partnerFolder = "partner"
-    /// The end of the names of jobs that repair documents, so that they do not replace the jobs for a change.
+    /// The end of the file names of jobs that repair documents, which keeps them from replacing the jobs for a schema
+    /// change.
     private static let ofRepairs = "+fix"
 
     /// - Parameter folder: the folder for the files; `nil` for standard output.
@@ -39,7 +40,7 @@ struct PlanFiles {
                 }
         }
         func place(_ job: PlannedJob) -> FilePath {
-            // A `+` before the number of a part keeps the name different from that of every collection's own file.
+            // A `+` before the number of a part makes the name different from the file names of all collections.
             let own = PlannedJob.fileName(of: job.namespace) + (job.stage == .anyTime ? Self.ofRepairs : "")
             let name = own + (job.part.map { "+\($0.name)" } ?? "")
             let isLate = job.stage == .afterDeploy
@@ -103,7 +104,7 @@ struct PlanFiles {
         }
     }
 
-    /// Returns the files that an earlier plan wrote for some of the collections, and for which this plan has no job.
+    /// Returns the files that an earlier plan wrote for these collections and that no job of this plan replaces.
     ///
     /// A file that no plan wrote is not returned, even if its name matches.
     private func leftovers(of collections: Set<Namespace>) -> [FilePath] {
@@ -136,9 +137,10 @@ struct PlanFiles {
         }
     }
 
-    /// Writes all files, and removes the files of an earlier plan for which this plan has no job.
+    /// Writes all files, and removes the files of an earlier plan that no job of this plan replaces.
     ///
-    /// Unless `replacing` is set, nothing is written if there are such files, or if a file to be written exists.
+    /// Without `replacing`, the method throws and writes nothing if there are files to remove, or if a file to be
+    /// written exists.
     /// - Parameter collections: the collections of the plan.
     /// - Returns: the files that were removed.
     /// - Throws: ``OutputError``.
@@ -200,7 +202,7 @@ struct SchemaCopy {
 }
 
 extension Job {
-    /// Whether a job that was read from another text is the same job.
+    /// Whether both jobs have the same name, collection, schemas, steps and settings, although their texts may differ.
     fileprivate func saysTheSame(as other: Job) -> Bool {
         (name, namespace, activeSchema, nextSchema) == (
             other.name, other.namespace, other.activeSchema, other.nextSchema
@@ -210,7 +212,7 @@ extension Job {
     }
 }
 
-/// An error for a plan that is wrong because of a bug.
+/// An error for a wrong plan, which is a bug of the planner.
 struct PlanDefect: Error, CustomStringConvertible {
     let description: String
 }

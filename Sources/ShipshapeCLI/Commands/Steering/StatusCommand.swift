@@ -91,7 +91,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 }
 
-/// The output of `--watch`: on a terminal each update replaces the one before it, elsewhere it follows it.
+/// The output of `--watch`: on a terminal, each update replaces the one before; elsewhere, it follows the one before.
 struct WatchScreen {
     let isTerminal: Bool
 

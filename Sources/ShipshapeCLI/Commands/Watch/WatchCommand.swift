@@ -23,7 +23,8 @@ struct WatchCommand: AsyncParsableCommand {
             Reads every collection of SCHEMA once, then checks each document that changes, and keeps a collection of \
             the documents that do not sync. Its entries have the form of the sync engine's ledger, with path, rule and \
             time added. An entry is removed when its document fits or is deleted. check, unsynced and backfill read \
-            the collection with --ledger.
+            the collection with --ledger. With --engine, the documents that another sync engine halts at, drops or \
+            takes a value from are kept as well.
 
             A watch that was stopped or killed continues where it ended. If the oplog no longer holds what happened \
             since, it says so and reads the collection again. Apart from that, it writes only its own state, \
@@ -52,7 +53,7 @@ struct WatchCommand: AsyncParsableCommand {
         name: [.customLong("once"), .customLong("until-caught-up")], help: "End once all earlier changes are checked.")
     var once = false
 
-    @Flag(help: "Also record documents that might stop syncing.")
+    @Flag(help: "Also record documents that might fail.")
     var strict = false
 
     @OptionGroup var alarm: AlarmFlags
@@ -72,6 +73,7 @@ struct WatchCommand: AsyncParsableCommand {
         help: ArgumentHelp("How long to wait while another live runner holds the watch.", valueName: "duration"))
     var leaseWait = DurationArgument(.seconds(0))
 
+    @OptionGroup(title: "Engine") var engine: EngineFlags
     @OptionGroup(title: "The App") var app: AppFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
@@ -90,13 +92,17 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare(reading: [schema.name] + connection.files, writing: [metrics])
+        try output.prepare(reading: [schema.name] + engine.files + connection.files, writing: [metrics])
         let serverSchema = try await schema.read(
             namespace: collection.flatMap { Namespace($0) }, connection: connection)
+        try engine.check(for: serverSchema)
+        let options = try options(for: serverSchema)
         let interruption = Interruption()
         let signals = interruption.listen()
         defer { signals.cancel() }
-        let showing = WatchShowing(metrics: metrics, hook: alarm.hook, isQuiet: output.quiet)
+        let showing = WatchShowing(
+            metrics: metrics, hook: alarm.hook, verb: isOfDeviceSync(serverSchema) ? "sync" : "fit",
+            isQuiet: output.quiet)
         let watch = try Watch(serverSchema, options: options, stop: interruption.stop) { showing.show($0) }
         let pool = try connection.pool(readsFromPrimary: true)
         var places = WorkPlaces(reading: serverSchema.collections.map(\.namespace), state: state.stateDatabase)
@@ -118,7 +124,11 @@ struct WatchCommand: AsyncParsableCommand {
         if outcome.counts.total > 0 { throw ExitStatus.findings }
     }
 
-    private var options: WatchOptions {
+    private func isOfDeviceSync(_ schema: ServerSchema) -> Bool {
+        schema.dialect == .appServices && (engine.engine ?? .deviceSync) == .deviceSync
+    }
+
+    private func options(for schema: ServerSchema) throws -> WatchOptions {
         var options = WatchOptions()
         options.run.stateDatabase = state.stateDatabase
         options.run.lease = LeaseTerms(duration: leaseTtl.duration)
@@ -127,8 +137,10 @@ struct WatchCommand: AsyncParsableCommand {
             ledger.flatMap { Namespace($0) }
             ?? Namespace(database: state.stateDatabase, collection: options.ledger.collection)
         options.assumptions = app.assumptions
+        options.assumptions.engine = try engine.settings()
         options.isStrict = strict
-        options.limit = alarm.limit
+        // Only Device Sync has a limit, unless the operator sets one for the warning.
+        options.limit = isOfDeviceSync(schema) || alarm.limit != DeployVerdict.defaultLimit ? alarm.limit : .max
         options.warnsAt = alarm.warnAt
         options.endsWhenCaughtUp = once
         options.threads = threads
@@ -136,7 +148,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 }
 
-/// The flags for the count of unsynced documents at which the operator is warned, and for how.
+/// The flags for the limit of unsynced documents, and for the warning as the count comes near the limit.
 struct AlarmFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit

@@ -14,11 +14,13 @@ final class WatchShowing: Sendable {
     private let metrics: String?
     private let hook: String?
     private let hooks = Hooks(timeLimit: .seconds(300))
+    /// The verb for a document that is not in the ledger: it syncs or, without Device Sync, it fits.
+    private let verb: String
     private let isQuiet: Bool
     private let state = Mutex(State())
 
-    init(metrics: String?, hook: String?, isQuiet: Bool) {
-        (self.metrics, self.hook, self.isQuiet) = (metrics, hook, isQuiet)
+    init(metrics: String?, hook: String?, verb: String, isQuiet: Bool) {
+        (self.metrics, self.hook, self.verb, self.isQuiet) = (metrics, hook, verb, isQuiet)
     }
 
     /// The error of the last write of the metrics; `nil` if the write succeeded.
@@ -34,7 +36,7 @@ final class WatchShowing: Sendable {
         case _ where isQuiet: break
         case .reading(let namespace, let reason): say("reading all of \(namespace): \(reason)")
         case .wasRead(let namespace, let documents, let failing):
-            say("\(namespace): \(documents.documents) read, \(failing.grouped) do not sync")
+            say("\(namespace): \(documents.documents) read, \(failing.grouped) do not \(verb)")
         case .resumed(let namespace): say("following \(namespace) from where the last run stopped")
         case .caughtUp: say("caught up")
         }

@@ -1,0 +1,64 @@
+import ServerSchema
+
+/// A sync engine that serves the documents of MongoDB collections to clients.
+///
+/// The table ``EngineRule/all`` has the rules for what an engine does with a document.
+public enum Engine: String, Hashable, Sendable, CaseIterable {
+    /// PowerSync, which turns each document into a row of the clients' SQLite database.
+    case powersync
+    /// ObjectBox Sync, which turns each document into an object of a stated model.
+    case objectbox
+    /// Ditto's MongoDB connector.
+    case ditto
+    /// RxDB's replication with MongoDB.
+    case rxdb
+    /// Couchbase Sync Gateway, for documents that move from MongoDB to Couchbase.
+    case couchbase
+    /// The conditions that trouble at least one of the engines, for operators who have not chosen one.
+    case any
+    /// Atlas Device Sync, whose rules are those of App Services schemas, and which keeps a ledger with a limit.
+    case deviceSync = "device-sync"
+
+    /// The engine's name in sentences.
+    public var name: String {
+        switch self {
+        case .powersync: "PowerSync"
+        case .objectbox: "ObjectBox Sync"
+        case .ditto: "Ditto"
+        case .rxdb: "RxDB"
+        case .couchbase: "Sync Gateway"
+        case .any: "at least one engine"
+        case .deviceSync: "Device Sync"
+        }
+    }
+
+    /// The version whose behaviour the engine's rules describe, and where that was read.
+    public var version: String {
+        switch self {
+        case .powersync: "powersync-service 1.25.0 (332d649, August 2026) and its documentation (780aa3c)"
+        case .objectbox: "ObjectBox Sync Server 6 (core 5.1.0) and its documentation (f47cf67, July 2026)"
+        case .ditto: "MongoDB connector and SDK 5.0, as documented in August 2026"
+        case .rxdb: "RxDB 17.3, plugin replication-mongodb (16b1659)"
+        case .couchbase: "Sync Gateway 4.1 and Couchbase Server 8.0, as documented in August 2026"
+        case .any: "the engines of this page; Airbyte, olake and dsync by their reported bugs"
+        case .deviceSync: "App Services, as documented until its end in September 2025"
+        }
+    }
+
+    /// Returns the engine with a name as the operator writes it; the error names the engine that was probably meant.
+    public static func named(_ text: String) -> Result<Engine, UnknownEngine> {
+        Engine(rawValue: text).map { .success($0) } ?? .failure(UnknownEngine(text))
+    }
+}
+
+/// The error for a name that no engine has.
+public struct UnknownEngine: Error, CustomStringConvertible {
+    /// The message: the unknown name, the engine that was probably meant, and all engines.
+    public let description: String
+
+    init(_ text: String) {
+        let names = Engine.allCases.map(\.rawValue)
+        let hint = Spelling.hint(for: text, among: names).map { "\($0) " } ?? ""
+        description = "there is no engine \"\(text)\": \(hint)The engines are \(names.joined(separator: ", "))"
+    }
+}

@@ -1,0 +1,66 @@
+/// The numbers of documents by what an engine does with them; each document counts once, by its worst certain finding.
+public struct EngineCounts: Hashable, Sendable, Codable {
+    /// The documents that halt the engine for all users.
+    public var halting = 0
+    /// The documents that never arrive.
+    public var dropped = 0
+    /// The documents that arrive without a value, or with 0 or null in its place.
+    public var losing = 0
+    /// The values that the documents in ``losing`` lose.
+    public var values = 0
+    /// The documents in ``halting`` whose findings of that outcome exceptions cover.
+    public var haltingExcepted = 0
+
+    /// Creates counts of zero.
+    public init() {}
+
+    /// Whether no document has a consequence that loses anything.
+    public var isEmpty: Bool { halting + dropped + losing == 0 }
+
+    /// Adds the counts of other documents, such as those that another thread read.
+    public static func += (left: inout EngineCounts, right: EngineCounts) {
+        left.halting += right.halting
+        left.dropped += right.dropped
+        left.losing += right.losing
+        left.values += right.values
+        left.haltingExcepted += right.haltingExcepted
+    }
+
+    static prefix func - (counts: EngineCounts) -> EngineCounts {
+        var result = EngineCounts()
+        result.halting = -counts.halting
+        result.dropped = -counts.dropped
+        result.losing = -counts.losing
+        result.values = -counts.values
+        result.haltingExcepted = -counts.haltingExcepted
+        return result
+    }
+
+    init(_ effect: EngineEffect) {
+        switch effect.outcome {
+        case .halts:
+            halting = 1
+            haltingExcepted = effect.isHaltingUnexcepted ? 0 : 1
+        case .dropped: dropped = 1
+        case .lostValue: (losing, values) = (1, Int(effect.values))
+        case .changed, nil: break
+        }
+    }
+}
+
+/// The consequences of one document in an engine, by the document's certain findings.
+struct EngineEffect: Hashable, Sendable {
+    /// The worst outcome; `nil` if there is none.
+    private(set) var outcome: EngineRule.Outcome?
+    /// The number of values that are lost.
+    private(set) var values: Int32 = 0
+    /// Whether a finding because of which the engine halts is covered by no exception.
+    private(set) var isHaltingUnexcepted = false
+
+    mutating func add(_ rule: EngineRule, _ level: Level, isExcepted: Bool) {
+        guard level == .certain else { return }
+        outcome = max(outcome ?? rule.outcome, rule.outcome)
+        if rule.outcome == .lostValue { values += 1 }
+        if rule.outcome == .halts, !isExcepted { isHaltingUnexcepted = true }
+    }
+}

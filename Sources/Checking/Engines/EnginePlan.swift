@@ -1,0 +1,221 @@
+import BSON
+import ServerSchema
+
+/// The rules of an engine for the documents of one collection, compiled once for ``EngineWalker``.
+struct EnginePlan: Sendable {
+    let engine: Engine
+    /// The tests of values by their types; those of the level ``Level/info`` come last.
+    private(set) var tests: [ValueTest] = []
+    /// The number of tests of a higher level than ``Level/info``.
+    private(set) var seriousTestCount = 0
+    /// The rules for single top-level fields, in the order of the names in ``table``.
+    private(set) var fields: [Field] = []
+    private(set) var table = FieldTable()
+    private(set) var range = FieldRange()
+    private(set) var limits = Limits()
+    /// The words for what each of ``fields`` expects, in their order; `nil` for those that the rule itself states.
+    private(set) var expectations: [String?] = []
+    /// The names of ``fields``, in their order.
+    private(set) var names: [String] = []
+    /// The rule for equal texts of `_id`s; `nil` if the engine has none.
+    private(set) var idText: Rule?
+    /// The rule for documents that do not fit the schema; `nil` if the engine has none.
+    private(set) var unfit: Rule?
+    /// The number of the first node of the plan among the nodes of the schema; it means the document.
+    let firstNode: Int
+
+    /// A test of the values of some types at some places.
+    struct ValueTest: Sendable, BitwiseCopyable {
+        enum Kind: Sendable, BitwiseCopyable { case always, nonFinite, dateOutside, notUUID, legacyUUID }
+
+        var kind: Kind
+        var types: TypeMask
+        var places: EngineRule.Places
+        var rule: Rule
+        var level: Level
+        /// The range of the dates that pass.
+        var low: Int64 = .min
+        var high: Int64 = .max
+    }
+
+    /// The rule for a top-level field.
+    struct Field: Sendable, BitwiseCopyable {
+        enum Kind: Sendable, BitwiseCopyable { case id, forbidden, text, integer, real, property }
+
+        var kind: Kind
+        var rule: Rule
+        var level: Level
+        /// The types whose values need no further check.
+        var plain: TypeMask
+        /// The types that the field may have.
+        var accepts: TypeMask = .all
+        /// The types of the elements that an array in the field may have.
+        var elements: TypeMask = .all
+        /// The range of whole numbers that the field may have.
+        var low: Int64 = .min
+        var high: Int64 = .max
+        /// Whether the field is a list that becomes null if it is absent.
+        var isList = false
+    }
+
+    /// The limits that apply to a document as a whole.
+    struct Limits: Sendable, BitwiseCopyable {
+        /// A limit with its rule.
+        struct Limit: Sendable, BitwiseCopyable {
+            var most = Int.max
+            var rule = Rule.anySize
+            var level = Level.certain
+        }
+
+        var depth = Limit()
+        var fields = Limit()
+        /// The most bytes of the document.
+        var size = Limit()
+        /// The most bytes of a second, larger size.
+        var secondSize = Limit()
+        /// The most bytes of the document, and of its fields as JSON text.
+        var rowSize = Limit()
+        var idSize = Limit()
+        /// The types that values need to have for a test to apply to them, and objects and arrays if their content is
+        /// tested.
+        var watched: TypeMask = []
+        /// The types with which ``watched`` grows when findings of the level ``Level/info`` are wanted.
+        var watchedForInfo: TypeMask = []
+        /// The types that a field of the table needs to have for a rule to apply to it.
+        var judgedInFields: TypeMask = []
+        /// Binary data as `_id` must be a UUID of subtype 4.
+        var hasOnlyUUIDs = false
+        /// The document size up to which no limit of the size can be exceeded.
+        ///
+        /// The JSON text of a document is less than eight times as long as the document itself.
+        var harmlessSize: Int { min(size.most, secondSize.most, rowSize.most / 8) }
+    }
+
+    /// Compiles the rules of an engine; `nil` if it has none of its own, as Device Sync.
+    init?(_ settings: EngineSettings, for schema: CollectionSchema, firstNode: Int) {
+        engine = settings.engine
+        self.firstNode = firstNode
+        let rules = EngineRule.all(of: engine)
+        guard !rules.isEmpty else { return nil }
+        for rule in rules { for condition in rule.conditions { add(condition, of: rule) } }
+        for rule in rules {
+            for condition in rule.conditions { addFields(condition, of: rule, settings, schema) }
+        }
+        range = table.append(names)
+        compileWatched()
+    }
+
+    private mutating func add(_ condition: EngineRule.Condition, of rule: EngineRule) {
+        let limit: (Int) -> Limits.Limit = { .init(most: $0, rule: rule.rule, level: rule.level) }
+        func test(_ kind: ValueTest.Kind, _ types: TypeMask, _ places: EngineRule.Places = .anywhere) -> ValueTest {
+            ValueTest(kind: kind, types: types, places: places, rule: rule.rule, level: rule.level)
+        }
+        switch condition {
+        case .types(let types, let places): tests.append(test(.always, types, places))
+        case .nonFinite(let places): tests.append(test(.nonFinite, .double, places))
+        case .binary: tests.append(test(.notUUID, .binData))
+        case .legacyUUID: tests.append(test(.legacyUUID, .binData))
+        case .dates(let range):
+            var dates = test(.dateOutside, .date)
+            (dates.low, dates.high) = (range.lowerBound, range.upperBound)
+            tests.append(dates)
+        case .depth(let most): limits.depth = limit(most)
+        case .size(let most) where limits.size.most == .max: limits.size = limit(most)
+        case .size(let most): limits.secondSize = limit(most)
+        case .rowSize(let most): limits.rowSize = limit(most)
+        case .fields(let most): limits.fields = limit(most)
+        case .idSize(let most): limits.idSize = limit(most)
+        case .idText: idText = rule.rule
+        case .schema: unfit = rule.rule
+        case .id, .names, .column, .property, .elements, .absentList: break
+        }
+    }
+
+    private mutating func compileWatched() {
+        tests = tests.filter { $0.level > .info } + tests.filter { $0.level == .info }
+        seriousTestCount = tests.count { $0.level > .info }
+        for field in fields { limits.judgedInFields.formUnion(TypeMask.all.subtracting(field.plain)) }
+        for test in tests {
+            if test.level > .info { limits.watched.formUnion(test.types) }
+            limits.watchedForInfo.formUnion(test.types)
+        }
+        let looksInside = limits.depth.most < .max || tests.contains { $0.level > .info && $0.places.contains(.nested) }
+        if looksInside { limits.watched.formUnion([.object, .array, .javascriptWithScope]) }
+        if tests.contains(where: { $0.places.contains(.nested) }) {
+            limits.watchedForInfo.formUnion([.object, .array, .javascriptWithScope])
+        }
+    }
+}
+
+// MARK: fields
+
+extension EnginePlan {
+    private mutating func addFields(
+        _ condition: EngineRule.Condition, of rule: EngineRule, _ settings: EngineSettings, _ schema: CollectionSchema
+    ) {
+        switch condition {
+        case .id(let types, let onlyUUIDs): addID(rule, accepting: types, onlyUUIDs: onlyUUIDs)
+        case .idSize: addID(rule, accepting: .all, onlyUUIDs: false)
+        case .names(let names):
+            for name in names { add(name, Field(kind: .forbidden, rule: rule.rule, level: rule.level, plain: [])) }
+        case .column:
+            for column in settings.columns(of: schema) { add(column, rule) }
+        case .property:
+            for property in settings.model?[schema.namespace.collection]?.properties ?? [] { add(property, rule) }
+        case .types, .nonFinite, .dates, .binary, .legacyUUID, .depth, .size, .rowSize, .fields, .idText, .elements,
+            .absentList, .schema:
+            break
+        }
+    }
+
+    /// Adds a field unless another rule has the name already, as it has `_id`.
+    private mutating func add(_ name: String, _ field: Field, expected: String? = nil) {
+        guard !names.contains(name), !name.isEmpty else { return }
+        names.append(name)
+        fields.append(field)
+        expectations.append(expected)
+    }
+
+    private mutating func addID(_ rule: EngineRule, accepting types: TypeMask, onlyUUIDs: Bool) {
+        if onlyUUIDs { limits.hasOnlyUUIDs = true }
+        if let index = names.firstIndex(of: "_id") { return fields[index].plain.formIntersection(types) }
+        var field = Field(kind: .id, rule: rule.rule, level: rule.level, plain: types, accepts: types)
+        if onlyUUIDs { field.plain.remove(.binData) }
+        // Only the texts of these types can exceed a limit of hundreds of bytes.
+        if limits.idSize.most < .max { field.plain.subtract([.string, .object, .binData]) }
+        add("_id", field)
+    }
+
+    private mutating func add(_ column: ClientTable.Column, _ rule: EngineRule) {
+        let nulls: TypeMask = [.null, .undefined, .minKey, .maxKey]
+        let whole: TypeMask = [.int, .bool]
+        let expected = "value that an \(column.type) column holds"
+        switch column.type {
+        case .text:
+            // No value is lost in it. It is in the table, so that the fields of most documents are found in its order.
+            add(column.name, Field(kind: .text, rule: rule.rule, level: rule.level, plain: .all))
+        case .integer:
+            let plain = nulls.union(whole).union([.long, .timestamp])
+            add(
+                column.name, Field(kind: .integer, rule: rule.rule, level: rule.level, plain: plain), expected: expected
+            )
+        case .real:
+            add(
+                column.name,
+                Field(kind: .real, rule: rule.rule, level: rule.level, plain: nulls.union(whole).union(.double)),
+                expected: expected.replacing("an real", with: "a real"))
+        }
+    }
+
+    private mutating func add(_ property: ObjectBoxModel.Property, _ rule: EngineRule) {
+        let values = property.values
+        var field = Field(kind: .property, rule: rule.rule, level: rule.level, plain: [.null], accepts: values.types)
+        field.elements = values.elements
+        if let range = values.range { (field.low, field.high) = (range.lowerBound, range.upperBound) }
+        field.isList = values.types == .array && values.elements != .all
+        var checked: TypeMask = values.range == nil ? [] : .integers
+        if values.elements != .all { checked.insert(.array) }
+        field.plain.formUnion(values.types.subtracting(checked))
+        add(property.fieldName, field, expected: "value of the type \(property.typeName)")
+    }
+}

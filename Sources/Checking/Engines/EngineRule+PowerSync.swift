@@ -1,0 +1,94 @@
+/// The table of rules, by engine.
+extension EngineRule {
+    /// The rules of all engines, those with the worst outcome first within each engine.
+    public static let all: [EngineRule] = powersync + objectbox + ditto + rxdb + couchbase + any
+
+    /// Returns the row of the table for a code; `nil` if no engine has the rule.
+    public static func named(_ code: RuleCode) -> EngineRule? { byCode[code] }
+
+    private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
+
+    /// The rules of one engine; none for Device Sync, whose rules come from its schemas.
+    static func all(of engine: Engine) -> [EngineRule] { all.filter { $0.engine == engine } }
+}
+
+/// PowerSync: top-level fields become columns of SQLite, and the values in them become text, integers or reals.
+extension EngineRule {
+    /// The most milliseconds before and after 1970 that a JavaScript `Date` can hold.
+    static let javaScriptDates: ClosedRange<Int64> = -8_640_000_000_000_000...8_640_000_000_000_000
+
+    private static let reader = "powersync-service: modules/module-mongodb/src/replication/bufferToSqlite.ts"
+    private static let types = "powersync-docs: sync/types.mdx"
+
+    static let powersync: [EngineRule] = [
+        EngineRule(
+            .powersyncDepth, of: .powersync, .halts, if: .depth(over: 20), expected: "at most 20 levels below a field",
+            meaning: "An object or array is nested deeper than 20 levels below its top-level field. The replicator "
+                + "throws, starts over, and meets the document again",
+            example: "22 objects, each in the one before it",
+            remedy: "flatten the value, or move it to a collection "
+                + "that is not synced", source: "\(reader), `NESTED_DEPTH_LIMIT`"),
+        EngineRule(
+            .powersyncDate, of: .powersync, .halts, if: .dates(outside: javaScriptDates),
+            expected: "date within 8.64e15 ms of 1970",
+            meaning: "A date is beyond what a JavaScript `Date` holds, 8.64e15 ms before or after 1970. The replicator "
+                + "throws, starts over, and meets the document again",
+            example: "`Date(9223372036854775807)`", remedy: "`unset`, or `expression` with `$min` and `$max`",
+            source: "\(reader), `appendDateTimeToWriter`"),
+        EngineRule(
+            .powersyncSize, of: .powersync, .dropped, if: .rowSize(over: 15 << 20), expected: "row of at most 15 MiB",
+            meaning: "The document, or the row of JSON made of it, is larger than 15 MiB: the row is removed",
+            example: "16 MB in `log`",
+            remedy: "store the large value elsewhere, or leave its field out of "
+                + "the Sync Streams",
+            source: "powersync-docs: resources/performance-and-limits.mdx; powersync-service: "
+                + "modules/module-mongodb-storage/…/PersistedBatch.ts, `MAX_ROW_SIZE`"),
+        EngineRule(
+            .powersyncID, of: .powersync, .dropped,
+            if: .id(otherThan: .all.subtracting([.null, .undefined, .minKey, .maxKey]), onlyUUIDs: true),
+            expected: "_id that has a text",
+            meaning: "The `_id` is null, MinKey, MaxKey, or binary data that is no UUID. All such documents become one "
+                + "row with an empty id, of which clients get an arbitrary one",
+            example: "`{_id: null}`", remedy: "insert the document again under another `_id`",
+            source: "powersync-service: packages/sync-rules/src/cast.ts, `idFromData`"),
+        EngineRule(
+            .powersyncIDText, of: .powersync, .dropped, if: .idText, expected: "_id whose text no other _id has",
+            meaning: "Another `_id` of the collection has the same text, so that two documents become one row",
+            example: "`{_id: 1}` and `{_id: \"1\"}`", remedy: "insert one of the two again under another `_id`",
+            source: "powersync-docs: sync/advanced/client-id.mdx"),
+        EngineRule(
+            .powersyncColumns, of: .powersync, .lostValue, if: .fields(over: 1_999),
+            expected: "at most 1,999 fields",
+            meaning: "The document has more than 1,999 top-level fields besides the `_id`, and a client's table has no "
+                + "more columns", example: "a field for each day of six years",
+            remedy: "move the fields into an object", source: "powersync-docs: resources/performance-and-limits.mdx"),
+        EngineRule(
+            .powersyncType, of: .powersync, .lostValue, if: .column, expected: "value that fits the column",
+            meaning: "The value does not fit its column in the clients' schema, and SQLite's CAST changes it: text in "
+                + "an `integer` or `real` column becomes 0 or the number that it begins with, and a fraction in an "
+                + "`integer` column is cut off. The columns follow from the schema, or from `--columns`",
+            example: "`{age: \"unknown\"}` in an `integer` column", remedy: "`convert`, or another type of column",
+            source: "powersync-docs: maintenance-ops/implementing-schema-changes.mdx"),
+        EngineRule(
+            .powersyncBinary, of: .powersync, .lostValue, if: .binary, expected: "UUID of subtype 4",
+            meaning: "The value is binary data that is no UUID of subtype 4. A top-level field does not arrive unless "
+                + "the Sync Streams convert it to text; inside an object or array, the value is left out",
+            example: "subtype 0 in `photo`; a UUID of subtype 3",
+            remedy: "`convert` to `uuid` with `legacy`, or `base64()` in the Sync Streams for a top-level field",
+            source: "\(types); \(reader)"),
+        EngineRule(
+            .powersyncNonfinite, of: .powersync, .lostValue,
+            if: .nonFinite(at: .anywhere), .types([.undefined, .minKey, .maxKey], at: .anywhere),
+            expected: "finite number",
+            meaning: "The value is NaN or infinite, or has the type undefined, MinKey or MaxKey: it arrives as null",
+            example: "`{price: NaN}`", remedy: "`unset`, or `expression`", source: "\(types); \(reader)"),
+        EngineRule(
+            .powersyncMapping, of: .powersync, .changed,
+            if: .types(
+                [.decimal, .date, .objectId, .bool, .object, .array, .regex, .javascript, .timestamp], at: .top),
+            expected: "text, integer or real",
+            meaning: "The value arrives as another type: decimal, date, ObjectId and UUID as text, a boolean as 0 or "
+                + "1, an object, an array, a regular expression and code as JSON text, a timestamp as an integer",
+            example: "`{done: true}` arrives as 1", remedy: "none; read it so in the client", source: types),
+    ]
+}

@@ -1,0 +1,78 @@
+public import BSON
+public import ServerSchema
+
+/// The sync engine whose rules a check applies, with what the operator states about its clients.
+public struct EngineSettings: Hashable, Sendable {
+    /// The engine.
+    public var engine: Engine
+    /// The tables of the clients' PowerSync schema; for the other collections, the columns follow from the schema.
+    public var tables: [ClientTable] = []
+    /// The model of ObjectBox clients; `nil` if the operator states none.
+    public var model: ObjectBoxModel?
+
+    /// Creates the settings of an engine about whose clients nothing is stated.
+    public init(_ engine: Engine) { self.engine = engine }
+}
+
+/// A table of the clients' PowerSync schema: the columns that the documents of one collection fill.
+public struct ClientTable: Hashable, Sendable {
+    /// The types of columns that a client's schema can name.
+    public enum ColumnType: String, Hashable, Sendable, CaseIterable {
+        case text, integer, real
+    }
+
+    /// A column of a table.
+    public struct Column: Hashable, Sendable {
+        /// The column's name, which is the name of the documents' top-level field.
+        public var name: String
+        /// The type to which SQLite casts the values.
+        public var type: ColumnType
+
+        /// Creates a column.
+        public init(name: String, type: ColumnType) { (self.name, self.type) = (name, type) }
+    }
+
+    /// The collection, as `NAME` or `DATABASE.NAME`.
+    public var collection: String
+    /// The columns.
+    public var columns: [Column]
+
+    /// Creates a table.
+    public init(collection: String, columns: [Column]) { (self.collection, self.columns) = (collection, columns) }
+
+    /// Whether the documents of a collection fill the table.
+    public func holds(_ namespace: Namespace) -> Bool {
+        collection == namespace.collection || collection == "\(namespace)"
+    }
+}
+
+extension EngineSettings {
+    /// Returns the columns of a collection: as stated, or as they follow from the types in its schema.
+    func columns(of schema: CollectionSchema) -> [ClientTable.Column] {
+        if let table = tables.first(where: { $0.holds(schema.namespace) }) { return table.columns }
+        return schema.root.properties.compactMap { property in
+            ClientTable.ColumnType(property.node.types).map { .init(name: property.name, type: $0) }
+        }
+    }
+}
+
+extension ClientTable.ColumnType {
+    /// Creates the type of the column that holds values of the schema's types; `nil` if they need different columns.
+    init?(_ types: [SchemaType]) {
+        let columns = Set(types.filter { $0 != .null }.map(Self.column))
+        guard columns.count == 1, case let column?? = columns.first else { return nil }
+        self = column
+    }
+
+    /// Returns the type of the column into which PowerSync puts values of a type; `nil` if that is not one type.
+    private static func column(_ type: SchemaType) -> Self? {
+        switch type {
+        case .int, .long, .bool, .timestamp: .integer
+        case .double: .real
+        case .string, .objectId, .date, .decimal, .uuid, .object, .array, .regex, .javascript, .symbol, .dbPointer,
+            .javascriptWithScope:
+            .text
+        case .binData, .null, .minKey, .maxKey, .undefined, .number, .mixed: nil
+        }
+    }
+}

@@ -1,0 +1,300 @@
+import BSON
+import ServerSchema
+
+/// Judges a document by an ``EnginePlan`` in one traversal, and reports to a sink what the engine halts at or loses.
+///
+/// It reads the document after the walker of the schema, in the same read, and allocates nothing for a document that
+/// fits. The arrays of the plan are borrowed as spans.
+struct EngineWalker: ~Escapable {
+    private let tests: Span<EnginePlan.ValueTest>
+    private let fields: Span<EnginePlan.Field>
+    private let lookup: FieldLookup
+    private let range: FieldRange
+    private let limits: EnginePlan.Limits
+    private let watched: TypeMask
+    private let wantsInfo: Bool
+    private let root: Int
+
+    @_lifetime(borrow plan)
+    @inline(__always)
+    init(_ plan: borrowing EnginePlan, wantsInfo: Bool = false) {
+        tests = wantsInfo ? plan.tests.span : plan.tests.span.extracting(first: plan.seriousTestCount)
+        fields = plan.fields.span
+        lookup = FieldLookup(plan.table)
+        range = plan.range
+        limits = plan.limits
+        self.wantsInfo = wantsInfo
+        watched = wantsInfo ? plan.limits.watched.union(plan.limits.watchedForInfo) : plan.limits.watched
+        root = plan.firstNode
+    }
+
+    /// Judges a whole document.
+    func document<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
+        var count = 0
+        var expected = 0
+        var found = -1
+        var position = view.firstPosition
+        while let element = try lookup.next(
+            &position, in: view, among: range, expected: expected, searching: limits.judgedInFields, found: &found)
+        {
+            count &+= 1
+            let type = TypeMask(element.type)
+            if found >= 0 {
+                expected = found &+ 1
+                if !fields[found].plain.contains(type) { try field(element, found, of: view, into: &sink) }
+            }
+            if watched.contains(type) { try top(element, of: view, into: &sink) }
+        }
+        if count &- 1 > limits.fields.most { try reportFields(of: view, into: &sink) }
+        if view.byteCount > limits.harmlessSize { try reportSize(of: view, into: &sink) }
+        if wantsInfo { try reportAbsentLists(in: view, into: &sink) }
+    }
+
+    private func report<Sink: FindingSink>(
+        _ limit: EnginePlan.Limits.Limit, _ detail: Found.Detail, _ type: UInt8 = 3, into sink: inout Sink
+    ) {
+        sink.report(Finding(limit.rule, limit.level, node: root, Found(BSONType(rawValue: type), detail)))
+    }
+}
+
+// MARK: values
+
+extension EngineWalker {
+    /// Judges the value of a top-level field of a watched type.
+    private func top<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, into sink: inout Sink
+    ) throws(BSONError) {
+        sink.enter(field: element, of: view)
+        let isTooDeep = try value(element, of: view, at: .top, depth: 0, into: &sink)
+        // One path for the whole field, because the path to the value itself is too long for a report.
+        if isTooDeep { report(limits.depth, .nestedDeeper, element.type.rawValue, into: &sink) }
+        sink.leave()
+    }
+
+    /// Judges a value of a watched type, and the values inside it.
+    /// - Parameter depth: The number of levels between the value and its top-level field.
+    /// - Returns: Whether an object or array is nested too deep.
+    private func value<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, at place: EngineRule.Places, depth: Int,
+        into sink: inout Sink
+    ) throws(BSONError) -> Bool {
+        let type = TypeMask(element.type)
+        for index in tests.indices where tests[index].types.contains(type) {
+            judge(element, tests[index], of: view, at: place, into: &sink)
+        }
+        if type == .object || type == .array {
+            return try content(
+                of: try view.document(element), isArray: type == .array, depth: depth, into: &sink)
+        }
+        if type == .javascriptWithScope {
+            return try content(of: try view.scope(element), isArray: false, depth: depth &+ 1, into: &sink)
+        }
+        return false
+    }
+
+    /// Judges the values inside an object or array.
+    private func content<Sink: FindingSink>(
+        of view: borrowing BSONView, isArray: Bool, depth: Int, into sink: inout Sink
+    ) throws(BSONError) -> Bool {
+        if depth > limits.depth.most { return true }
+        guard depth <= BSONView.maximumDepth else { throw BSONError(.tooDeep, at: view.start) }
+        var isTooDeep = false
+        var position = view.firstPosition
+        while let element = try view.step(&position) {
+            guard watched.contains(TypeMask(element.type)) else { continue }
+            if isArray { sink.enter(.elements) } else { sink.enter(field: element, of: view) }
+            if try value(element, of: view, at: .nested, depth: depth &+ 1, into: &sink) { isTooDeep = true }
+            sink.leave()
+        }
+        return isTooDeep
+    }
+
+    @inline(__always)
+    private func judge<Sink: FindingSink>(
+        _ element: BSONElement, _ test: EnginePlan.ValueTest, of view: borrowing BSONView, at place: EngineRule.Places,
+        into sink: inout Sink
+    ) {
+        guard test.places.contains(place) else { return }
+        var found = Found(element.type)
+        switch test.kind {
+        case .always: break
+        case .nonFinite:
+            let number = view.double(element)
+            if number.isFinite { return }
+            found.detail = number.isNaN ? .notANumber : .infinity
+        case .dateOutside:
+            let milliseconds = view.int64(element)
+            if milliseconds >= test.low, milliseconds <= test.high { return }
+            found.detail = .dateOutOfRange
+        case .notUUID:
+            if isUUID(element, of: view) { return }
+            found = binary(element, of: view)
+        case .legacyUUID:
+            guard view.binarySubtype(element) == 3, view.binaryLength(element) == 16 else { return }
+            found = binary(element, of: view)
+        }
+        sink.visit(at: element, of: view)
+        sink.report(Finding(test.rule, test.level, node: root, found))
+    }
+
+    private func isUUID(_ element: BSONElement, of view: borrowing BSONView) -> Bool {
+        view.binarySubtype(element) == 4 && view.binaryLength(element) == 16
+    }
+
+    private func binary(_ element: BSONElement, of view: borrowing BSONView) -> Found {
+        Found(
+            element.type, view.binaryLength(element) == 16 ? .sixteenBytes : .otherLength,
+            subtype: view.binarySubtype(element))
+    }
+}
+
+// MARK: fields
+
+extension EngineWalker {
+    /// Judges a top-level field of which the type alone does not decide.
+    @inline(never)
+    private func field<Sink: FindingSink>(
+        _ element: BSONElement, _ index: Int, of view: borrowing BSONView, into sink: inout Sink
+    ) throws(BSONError) {
+        let field = fields[index]
+        let node = root &+ 1 &+ index
+        let found: Found?
+        switch field.kind {
+        case .id: return try id(element, field, node: node, of: view, into: &sink)
+        case .forbidden: found = Found(element.type)
+        case .text: return
+        case .integer, .real: found = lost(element, in: field.kind, of: view)
+        case .property: return try property(element, field, node: node, of: view, into: &sink)
+        }
+        guard let found else { return }
+        sink.visit(at: element, of: view)
+        sink.report(Finding(field.rule, field.level, node: node, found))
+    }
+
+    private func id<Sink: FindingSink>(
+        _ element: BSONElement, _ field: EnginePlan.Field, node: Int, of view: borrowing BSONView,
+        into sink: inout Sink
+    ) throws(BSONError) {
+        let type = TypeMask(element.type)
+        if !field.accepts.contains(type) {
+            sink.report(Finding(field.rule, field.level, node: node, Found(element.type)))
+        } else if limits.hasOnlyUUIDs, type == .binData, !isUUID(element, of: view) {
+            sink.report(Finding(field.rule, field.level, node: node, binary(element, of: view)))
+        }
+        guard limits.idSize.most < .max else { return }
+        let size =
+            if type == .string { element.valueLength &- 5 } else {
+                try JSONText.text(of: element, in: view)?.count ?? element.valueLength
+            }
+        if size > limits.idSize.most {
+            sink.report(
+                Finding(limits.idSize.rule, limits.idSize.level, node: node, Found(element.type, .longer)))
+        }
+    }
+
+    /// Returns what SQLite's CAST loses of a value in an `integer` or `real` column; `nil` if it loses nothing.
+    private func lost(
+        _ element: BSONElement, in column: EnginePlan.Field.Kind, of view: borrowing BSONView
+    ) -> Found? {
+        let type = TypeMask(element.type)
+        if type == .binData { return isUUID(element, of: view) ? binary(element, of: view) : nil }
+        if TypeMask.numbers.contains(type) {
+            let number = Number(element, of: view)
+            var detail = number.fitness(for: column == .integer ? .long : .double)
+            // Text such as 1E+2 is cut at the letter, and text such as 0.1 is read as the nearest real.
+            if type == .decimal {
+                let text = view.decimal(element).description
+                if column == .integer, detail == .exact, text.utf8.contains(UInt8(ascii: "E")) { detail = .inexact }
+                if column == .real, detail == .inexact, Double(text)?.isFinite ?? false { detail = .exact }
+            }
+            let isNull = detail == .notANumber || detail == .infinity
+            return detail == .exact || isNull && type == .double ? nil : Found(element.type, detail)
+        }
+        if type == .timestamp {
+            return Double(exactly: view.int64(element)) == nil ? Found(element.type, .inexact) : nil
+        }
+        if type == .string {
+            return isNumber(view.stringBytes(element), isWhole: column == .integer)
+                ? nil : Found(element.type, .notNumber)
+        }
+        return Found(element.type)
+    }
+
+    /// Whether CAST reads the whole text as a number, and writes whole numbers as the same text again.
+    private func isNumber(_ text: RawSpan, isWhole: Bool) -> Bool {
+        let text = text.decoded()
+        if isWhole { return Int64(text).map { "\($0)" == text } ?? false }
+        let isPlain = text.utf8.allSatisfy { $0 < 0x3A || $0 | 0x20 == UInt8(ascii: "e") }
+        return isPlain && Double(text)?.isFinite ?? false
+    }
+
+    private func property<Sink: FindingSink>(
+        _ element: BSONElement, _ field: EnginePlan.Field, node: Int, of view: borrowing BSONView,
+        into sink: inout Sink
+    ) throws(BSONError) {
+        let type = TypeMask(element.type)
+        if TypeMask.deprecated.contains(type), type != .javascriptWithScope { return }
+        guard field.accepts.contains(type) else {
+            // Whether a number of another type is converted is not documented.
+            let isConvertible = TypeMask.numbers.contains(type) && !field.accepts.isDisjoint(with: .numbers)
+            sink.visit(at: element, of: view)
+            return sink.report(
+                Finding(field.rule, isConvertible ? .possible : field.level, node: node, Found(element.type)))
+        }
+        if TypeMask.integers.contains(type) {
+            let value = type == .int ? Int64(view.int32(element)) : view.int64(element)
+            guard value < field.low || value > field.high else { return }
+            sink.visit(at: element, of: view)
+            return sink.report(Finding(field.rule, field.level, node: node, Found(element.type, .numberOutOfRange)))
+        }
+        guard type == .array else { return }
+        let array = try view.document(element)
+        var position = array.firstPosition
+        sink.enter(.elements)
+        while let item = try array.next(&position) {
+            guard !field.elements.contains(TypeMask(item.type)) else { continue }
+            sink.visit(at: item, of: array)
+            sink.report(Finding(.objectboxArray, field.level, node: node, Found(item.type)))
+        }
+        sink.leave()
+    }
+}
+
+// MARK: the document as a whole
+
+extension EngineWalker {
+    @inline(never)
+    private func reportFields<Sink: FindingSink>(
+        of view: borrowing BSONView, into sink: inout Sink
+    ) throws(BSONError) {
+        report(limits.fields, .moreFields, into: &sink)
+    }
+
+    @inline(never)
+    private func reportSize<Sink: FindingSink>(of view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
+        if view.byteCount > limits.size.most { report(limits.size, .larger, into: &sink) }
+        if view.byteCount > limits.secondSize.most { report(limits.secondSize, .larger, into: &sink) }
+        if view.byteCount > limits.rowSize.most {
+            report(limits.rowSize, .larger, into: &sink)
+        } else if view.byteCount > limits.rowSize.most / 8,
+            try JSONText.rowLength(of: view) > limits.rowSize.most
+        {
+            report(limits.rowSize, .largerAsJSON, into: &sink)
+        }
+    }
+
+    @inline(never)
+    private func reportAbsentLists<Sink: FindingSink>(
+        in view: borrowing BSONView, into sink: inout Sink
+    ) throws(BSONError) {
+        for index in fields.indices where fields[index].isList {
+            var found = -1
+            var isPresent = false
+            var position = view.firstPosition
+            while try lookup.next(&position, in: view, among: range, expected: index, found: &found) != nil {
+                if found == index { isPresent = true }
+            }
+            if !isPresent { sink.report(Finding(.objectboxNull, .info, node: root &+ 1 &+ index, .missing)) }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package import BSON
+import ServerSchema
+
+/// The types of the `_id`s of a collection, as far as they decide whether two `_id`s can have the same text.
+struct IDTypes: Sendable {
+    private var mask: TypeMask = []
+
+    mutating func note(_ document: borrowing BSONView) throws(BSONError) {
+        var position = document.firstPosition
+        // The server stores `_id` as the first field, but a document of another source may have it elsewhere.
+        guard let first = try document.step(&position) else { return }
+        if first.isID(in: document) {
+            mask.formUnion(TypeMask(first.type))
+        } else if let element = try document.find("_id") {
+            mask.formUnion(TypeMask(element.type))
+        }
+    }
+
+    mutating func formUnion(_ other: IDTypes) { mask.formUnion(other.mask) }
+
+    /// Whether two of the `_id`s can have the same text: they have several kinds of text, or one kind in which values
+    /// that the server considers different can have one text, as objects and doubles next to decimals can.
+    var canHaveEqualTexts: Bool {
+        let kinds: [TypeMask] = [[.string, .symbol], .numbers, .bool, .objectId, .binData, .date, .timestamp]
+        return kinds.count { !mask.isDisjoint(with: $0) } > 1 || mask.contains(.object)
+            || mask.isSuperset(of: [.double, .decimal])
+    }
+}
+
+extension BSONElement {
+    /// Whether the element's name is `_id`.
+    fileprivate func isID(in view: borrowing BSONView) -> Bool {
+        nameLength == 3 && view.byte(nameOffset) == UInt8(ascii: "_")
+            && view.byte(nameOffset + 1) == UInt8(ascii: "i") && view.byte(nameOffset + 2) == UInt8(ascii: "d")
+    }
+}
+
+extension CompiledSchema {
+    /// Whether the engine makes one document of those whose `_id`s have one text.
+    package var comparesIDTexts: Bool { engine?.idText != nil }
+}
+
+extension Tally {
+    /// Whether two of the documents can have `_id`s with one text, and the engine makes one document of them.
+    package var canHaveEqualTexts: Bool { idTypes.canHaveEqualTexts }
+
+    /// Counts the finding that a document's `_id` has the text of another one, for a document that was added before.
+    /// - Throws: ``BSONError`` if the bytes are damaged; nothing is then counted.
+    package mutating func countEqualText(_ document: borrowing BSONView, ledger: LedgerIndex?) throws(BSONError) {
+        guard let engine = schema.engine, let rule = engine.idText, let element = try document.find("_id") else {
+            return
+        }
+        let id = try document.value(element)
+        let (verdict, before) = (try schema.check(document), try activeVerdict(document))
+        collector.removeAll()
+        try schema.collect(document, into: &collector)
+        let isInLedger = verdict >= .possible && ledger?.contains(id, in: schema.namespace) ?? false
+        var old = Contribution(verdict: verdict, active: before, isInLedger: isInLedger)
+        for located in collector.located {
+            let isExcepted = exceptions.exception(for: located, in: schema) != nil
+            if !isExcepted { old.unexcepted = max(old.unexcepted, Verdict(located.finding.level)) }
+            if let rule = schema.engineRule(of: located) {
+                old.effect.add(rule, located.finding.level, isExcepted: isExcepted)
+            }
+        }
+        let located = FindingCollector.Located(
+            finding: Finding(rule, .certain, node: engine.firstNode, Found(element.type, .equalText)),
+            below: [.field("_id")])
+        let isExcepted = exceptions.exception(for: located, in: schema) != nil
+        var new = old
+        // Both schemas are served by the same engine, so the document fails under the active one as well.
+        (new.verdict, new.active) = (.certain, before.map { _ in .certain })
+        if !isExcepted { new.unexcepted = .certain }
+        if let rule = schema.engineRule(of: located) { new.effect.add(rule, .certain, isExcepted: isExcepted) }
+        counts.replace(old, by: new)
+        count(located, of: id)
+        onFailure?(
+            FailingDocument(
+                namespace: schema.namespace, id: id, verdict: .certain, active: new.active, isInLedger: isInLedger,
+                isExcepted: new.unexcepted < .possible,
+                violations: collector.violations(in: schema) + [schema.violation(located)]))
+    }
+}
+
+/// The text of a document's `_id`, by which engines whose keys are text know the document.
+package enum IDText {
+    /// Returns the text; `nil` if the `_id` is missing, or has no text, such as null.
+    /// - Throws: ``BSONError`` if the bytes are damaged.
+    package static func text(of document: borrowing BSONView) throws(BSONError) -> [UInt8]? {
+        guard let element = try document.find("_id") else { return nil }
+        return try JSONText.text(of: element, in: document)
+    }
+}

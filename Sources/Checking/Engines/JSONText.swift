@@ -1,0 +1,162 @@
+import BSON
+
+/// The texts that engines make of BSON values: of an `_id` as the key of a row, and of a document as JSON.
+///
+/// The texts are PowerSync's. Source: powersync-service, modules/module-mongodb/src/replication/bufferToSqlite.ts.
+struct JSONText {
+    private var bytes: [UInt8] = []
+
+    /// Returns the text of a top-level value; `nil` for a value without a text, such as null or binary data.
+    /// - Throws: ``BSONError`` if the bytes inside an object are damaged.
+    static func text(of element: BSONElement, in view: borrowing BSONView) throws(BSONError) -> [UInt8]? {
+        switch TypeMask(element.type) {
+        case .string, .symbol: return view.stringBytes(element).copied()
+        case .object, .array:
+            var text = JSONText()
+            try text.append(content: try view.document(element), isArray: TypeMask(element.type) == .array, depth: 0)
+            return text.bytes
+        default: return try view.value(element).plainText.map { Array($0.utf8) }
+        }
+    }
+
+    /// Returns the length of a document as JSON text, in UTF-16 code units, as JavaScript counts it.
+    /// - Throws: ``BSONError`` if the document is damaged.
+    static func rowLength(of view: borrowing BSONView) throws(BSONError) -> Int {
+        var length = 2
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            length += quotedLength(view.nameBytes(element).copied()) + 2
+            switch TypeMask(element.type) {
+            case .null, .undefined, .minKey, .maxKey: length += 4
+            case .double, .int, .long, .timestamp, .bool:
+                length += try text(of: element, in: view)?.count ?? 4
+            default: length += try text(of: element, in: view).map(quotedLength) ?? 0
+            }
+        }
+        return length
+    }
+
+    /// Returns the length of a text as a JSON string with its quotation marks, in UTF-16 code units.
+    private static func quotedLength(_ text: [UInt8]) -> Int {
+        text.reduce(2) { length, byte in
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 8, 9, 10, 12, 13: length + 2
+            case 0..<0x20: length + 6
+            case 0x80..<0xC0: length
+            case 0xF0...: length + 2
+            default: length + 1
+            }
+        }
+    }
+
+    private mutating func append(content view: borrowing BSONView, isArray: Bool, depth: Int) throws(BSONError) {
+        guard depth <= BSONView.maximumDepth else { throw BSONError(.tooDeep, at: view.start) }
+        var isFirst = true
+        append(isArray ? "[" : "{")
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            guard isArray || Self.isWritten(element, of: view) else { continue }
+            if !isFirst { append(",") }
+            isFirst = false
+            if !isArray {
+                append(quoted: view.nameBytes(element).copied())
+                append(":")
+            }
+            try append(element, of: view, depth: depth)
+        }
+        append(isArray ? "]" : "}")
+    }
+
+    /// Whether an object's field appears in JSON: undefined values and binary data do not.
+    private static func isWritten(_ element: BSONElement, of view: borrowing BSONView) -> Bool {
+        switch TypeMask(element.type) {
+        case .undefined: false
+        case .binData: view.binarySubtype(element) == 4 && view.binaryLength(element) == 16
+        default: true
+        }
+    }
+
+    private mutating func append(_ element: BSONElement, of view: borrowing BSONView, depth: Int) throws(BSONError) {
+        switch TypeMask(element.type) {
+        case .object, .array:
+            try append(
+                content: try view.document(element), isArray: TypeMask(element.type) == .array, depth: depth + 1)
+        case .string, .symbol: append(quoted: view.stringBytes(element).copied())
+        case .double, .int, .long, .timestamp, .bool:
+            let isFinite = TypeMask(element.type) != .double || view.double(element).isFinite
+            append(isFinite ? try view.value(element).plainText ?? "null" : "null")
+        default:
+            guard let text = try view.value(element).plainText else { return append("null") }
+            append(quoted: Array(text.utf8))
+        }
+    }
+
+    private mutating func append(_ text: String) { bytes += text.utf8 }
+
+    private mutating func append(quoted text: [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+            case 8: append("\\b")
+            case 9: append("\\t")
+            case 10: append("\\n")
+            case 12: append("\\f")
+            case 13: append("\\r")
+            case 0..<0x20: append("\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16))
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}
+
+extension BSONValue {
+    /// The text of a scalar as the key of a row; `nil` for a value without one.
+    fileprivate var plainText: String? {
+        switch self {
+        case .int(let number): "\(number)"
+        case .long(let number): "\(number)"
+        case .timestamp(let bits): "\(bits)"
+        case .bool(let flag): flag ? "1" : "0"
+        case .double(let number): Self.text(of: number)
+        case .decimal(let number): number.description
+        case .objectID(let id): id.description
+        case .date(let milliseconds): Self.text(ofDate: milliseconds)
+        case .binary(subtype: 4, let bytes) where bytes.count == 16: Self.text(ofUUID: bytes)
+        case .javascript(let code): "{\"code\":\(code.quotedAsJSON),\"scope\":null}"
+        case .javascriptWithScope(let code, _): "{\"code\":\(code.quotedAsJSON),\"scope\":{}}"
+        case .regex(let pattern, let options):
+            "{\"pattern\":\(pattern.quotedAsJSON),\"options\":\(options.quotedAsJSON)}"
+        case .dbPointer(let collection, let id): "{\"collection\":\(collection.quotedAsJSON),\"oid\":\"\(id)\"}"
+        case .string, .invalidString, .symbol, .object, .array, .binary, .null, .undefined, .minKey, .maxKey: nil
+        }
+    }
+
+    /// Returns a double as JavaScript writes it: a whole number without a point, exponents without leading zeros.
+    private static func text(of number: Double) -> String {
+        if let whole = Int64(exactly: number) { return "\(whole)" }
+        guard number.isFinite else { return number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity" }
+        let text = "\(number)"
+        guard let mark = text.firstIndex(of: "e") else { return text }
+        let (mantissa, exponent) = (text[..<mark], Int(text[text.index(after: mark)...]) ?? 0)
+        let digits = mantissa.filter { $0 != "." && $0 != "-" }
+        // JavaScript uses exponents only below 1e-6.
+        if exponent >= -6, exponent < 0 {
+            return (number < 0 ? "-" : "") + "0." + String(repeating: "0", count: -exponent - 1) + digits
+        }
+        let plain = mantissa.hasSuffix(".0") ? mantissa.dropLast(2) : mantissa
+        return "\(plain)e\(exponent < 0 ? "-" : "+")\(abs(exponent))"
+    }
+
+    private static func text(ofDate milliseconds: Int64) -> String {
+        let rest = Int(milliseconds % 1_000 + 1_000) % 1_000
+        let seconds = ServerTime(milliseconds: milliseconds).iso8601.dropLast()
+        return "\(seconds)." + (rest < 100 ? "0" : "") + (rest < 10 ? "0" : "") + "\(rest)Z"
+    }
+
+    private static func text(ofUUID bytes: [UInt8]) -> String {
+        let hex = bytes.map { (byte: UInt8) in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { hex[$0].joined() }.joined(separator: "-")
+    }
+}

@@ -1,0 +1,92 @@
+import Checking
+import ServerSchema
+
+/// The result of `shipshape explain`: the pages of one code, or the list of all codes.
+package struct ExplainResult: Reportable {
+    private let pages: [Explanation]
+    private let isList: Bool
+
+    /// The list of all codes.
+    package init() { (pages, isList) = (Explanation.all, true) }
+
+    /// Creates the pages of a code.
+    /// - Throws: ``UnknownCode`` if there is no such code.
+    package init(of code: String) throws(UnknownCode) {
+        (pages, isList) = (Explanation.pages(of: code), false)
+        if pages.isEmpty { throw UnknownCode(code) }
+    }
+
+    /// Returns the result as text.
+    package func text(_ layout: TextLayout) -> String { text(width: layout.width) + "\n" }
+
+    /// Returns the result as text for a terminal.
+    /// - Parameter width: the width of the terminal in columns; `nil` for no limit.
+    package func text(width: Int?) -> String {
+        isList ? list(width) : pages.map { page($0, width) }.joined(separator: "\n\n")
+    }
+
+    private func list(_ width: Int?) -> String {
+        let blocks = Explanation.Section.all.map { section in
+            let codes = pages.filter { $0.section == section }.map(\.code)
+            let title = section.name.prefix(1).uppercased() + section.name.dropFirst()
+            // Not on a terminal, each code has a line of its own, for programs that search for one.
+            let lines =
+                width.map { codes.joined(separator: ", ").wrapped(to: $0, indent: 2) } ?? codes.map { "  \($0)" }
+            return (["\(title):"] + lines).joined(separator: "\n")
+        }
+        return (blocks + ["shipshape explain CODE prints what a code means."]).joined(separator: "\n\n")
+    }
+
+    private func page(_ page: Explanation, _ width: Int?) -> String {
+        var statements = page.statements.map { ($0.title, $0.text) }
+        if case .engine(let engine) = page.section { statements.append(("version", engine.version)) }
+        let indent = (statements.map(\.0.count).max() ?? 0) + 4
+        let lines = statements.flatMap { title, text in
+            let lines = Self.plain(text).wrapped(to: width, indent: indent)
+            let first = "  \(title.padded(to: indent - 2))\((lines.first ?? "").dropFirst(indent))"
+            return [first] + lines.dropFirst()
+        }
+        return (["\(page.code): \(page.section.name)"] + lines).joined(separator: "\n")
+    }
+
+    /// Returns the text of a statement without the marks of Markdown that a terminal does not show.
+    private static func plain(_ text: String) -> String {
+        text.replacing(/\[(?<text>[^\]]*)\]\([^)]*\)/) { $0.output.text }.replacing(/\*(?<word>\w[^*]*)\*/) {
+            $0.output.word
+        }.replacing("\\|", with: "|")
+    }
+
+    /// The result as JSON.
+    package var json: JSONReport {
+        let codes = pages.map { page -> ReportValue in
+            let statements = page.statements.map { ($0.title.replacing(" ", with: "_"), ReportValue.string($0.text)) }
+            return ["code": page.code, "kind": page.section.name, "statements": ReportValue.object(statements)]
+        }
+        return JSONReport("explain", ["codes": codes])
+    }
+
+    /// The report from which every output format except text and JSON is rendered.
+    package var report: Report {
+        var report = Report(
+            command: "explain", title: "The codes of shipshape",
+            headline: isList ? "\(pages.count) codes" : pages.first?.code ?? "", level: .notice)
+        report.tables = pages.map { page in
+            Report.Table(
+                title: "\(page.code): \(page.section.name)", columns: ["", ""].map { Report.Column(title: $0) },
+                rows: page.statements.map { [Report.Cell($0.title), Report.Cell(Self.plain($0.text))] })
+        }
+        return report
+    }
+}
+
+/// The error for a code that the program does not know.
+package struct UnknownCode: Error, CustomStringConvertible {
+    /// The message, which names the nearest codes.
+    package let description: String
+
+    init(_ code: String) {
+        let near = Spelling.nearest(to: code, among: Explanation.all.map(\.code), most: 3)
+        let hint = near.isEmpty ? "" : " (did you mean \(near.joined(separator: ", "))?)"
+        description = "there is no code \"\(code)\"\(hint): shipshape explain lists all codes"
+    }
+}

@@ -1,0 +1,115 @@
+package import Checking
+
+/// The page of one code: what it means, an example, what to do, and the source.
+///
+/// The pages are the one table of all codes. `docs/reference/rules.md` and `docs/reference/exit-codes.md` have the same
+/// rows, which a test compares.
+package struct Explanation: Hashable, Sendable {
+    /// The kinds of codes, which are the sections of the page of rules.
+    package enum Section: Hashable, Sendable {
+        case documents, validators, prisma, engine(Engine), schemas, prismaSchemas, changes, remarks, waits, exitCodes
+    }
+
+    /// A statement about a code, under the title of its column in the documentation.
+    package struct Statement: Hashable, Sendable {
+        /// The title of the column.
+        package let title: String
+        /// The text, in Markdown.
+        package let text: String
+    }
+
+    /// The code.
+    package let code: String
+    /// The kind of the code.
+    package let section: Section
+    /// The statements, in the order of the section's columns; statements without a text are left out.
+    package let statements: [Statement]
+
+    /// The pages of all codes.
+    package static let all: [Explanation] =
+        documents + validators + prisma + engines + schemas + prismaSchemas + changes + remarks + waits + exitCodes
+
+    /// Returns the pages of a code; a code that several kinds share has several.
+    ///
+    /// A rule that judges a constraint of an App Services schema has the page of the rule itself, and of constraints.
+    package static func pages(of code: String) -> [Explanation] {
+        let constraint = "constraint-"
+        guard code.hasPrefix(constraint), code != constraint else { return all.filter { $0.code == code } }
+        let judged = code.dropFirst(constraint.count)
+        let own = (validators + documents).filter { $0.code == judged }.prefix(1)
+        return own.isEmpty ? [] : own + all.filter { $0.code == constraint + "…" }
+    }
+
+    /// Reads the pages of a section from a text of blocks.
+    ///
+    /// A block begins with the code on a line of its own. Each statement follows as `title: text`, and continues on
+    /// lines that are indented.
+    static func pages(of section: Section, _ text: String) -> [Explanation] {
+        text.split(separator: "\n\n").map { block in
+            var lines = block.split(separator: "\n").map { String($0) }
+            let code = lines.removeFirst()
+            var statements: [Statement] = []
+            for line in lines {
+                if line.hasPrefix(" "), let last = statements.popLast() {
+                    let rest = line.drop { $0 == " " }
+                    statements.append(Statement(title: last.title, text: last.text + " " + rest))
+                } else if let colon = line.firstRange(of: ": ") {
+                    statements.append(
+                        Statement(
+                            title: String(line[..<colon.lowerBound]), text: String(line[colon.upperBound...])))
+                }
+            }
+            return Explanation(code: code, section: section, statements: statements)
+        }
+    }
+
+    /// The rules of sync engines, from the table by which documents are judged.
+    static let engines = EngineRule.all.map { rule in
+        let outcome = rule.outcome.rawValue
+        let statements = [
+            ("outcome", rule.isCertain ? outcome : "might: \(outcome)"), ("what it means", rule.meaning),
+            ("example", rule.example), ("remedy", rule.remedy), ("source", rule.source),
+        ]
+        return Explanation(
+            code: rule.code.rawValue, section: .engine(rule.engine),
+            statements: statements.map { Statement(title: $0, text: $1) })
+    }
+}
+
+extension Explanation.Section {
+    /// All sections, in the order of the page of rules.
+    package static let all: [Self] =
+        [.documents, .validators, .prisma] + Engine.allCases.filter { $0 != .deviceSync }.map { .engine($0) }
+        + [.schemas, .prismaSchemas, .changes, .remarks, .waits, .exitCodes]
+
+    /// The kind of code, as a phrase.
+    package var name: String {
+        switch self {
+        case .documents: "a rule for documents of App Services schemas"
+        case .validators: "a rule of MongoDB's validators"
+        case .prisma: "a rule for documents that a Prisma client reads"
+        case .engine(.any): "a rule for any sync engine"
+        case .engine(let engine): "a rule of \(engine.name)"
+        case .schemas: "a rule of lint"
+        case .prismaSchemas: "a rule of lint for Prisma schemas"
+        case .changes: "a change between two schemas"
+        case .remarks: "a remark of infer"
+        case .waits: "a reason to wait"
+        case .exitCodes: "an exit code"
+        }
+    }
+
+    /// The titles of the columns after the code, as in the documentation.
+    package var columns: [String] {
+        switch self {
+        case .prisma: ["level", "what it means", "example", "remedy", "Prisma's error"]
+        case .documents, .schemas, .prismaSchemas: ["level", "what it means", "example", "remedy", "source"]
+        case .validators: ["what it means", "example", "remedy", "source"]
+        case .engine: ["outcome", "what it means", "example", "remedy", "source"]
+        case .changes: ["server", "client", "what it means", "example", "what to do", "source"]
+        case .remarks: ["what it means", "example", "what to do", "source"]
+        case .waits: ["what it means", "limit", "what to do"]
+        case .exitCodes: ["meaning", "what to do"]
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import BSON
+import Checking
+import SystemPackage
+
+/// Finds the `_id`s of a collection that have the same text, such as 1 and "1".
+///
+/// The `_id`s are read twice. The first time only hashes of their texts are kept, and in bounded memory; the second
+/// time the `_id`s whose hashes occurred more than once, whose texts are then compared.
+struct EqualTextSearch: ~Copyable {
+    /// The largest number of `_id`s that are returned.
+    static var most: Int { 1 << 18 }
+
+    private var hashes: RepeatedHashes
+    private var candidates: Set<UInt64> = []
+    private var ids: [[UInt8]: [BSONValue]] = [:]
+    private var count = 0
+    /// Whether there are more `_id`s with equal texts than are returned.
+    private(set) var isIncomplete = false
+
+    init(folder: String?) { hashes = RepeatedHashes(folder: folder) }
+
+    /// Reads the documents as often as needed, and returns the `_id`s whose texts occur more than once.
+    /// - Parameter read: Calls its argument with every document, or with a document that has only the `_id`.
+    /// - Throws: ``BSONError`` for a damaged document, `Errno` of the temporary file, or what `read` throws.
+    mutating func ids(_ read: ((borrowing BSONView) throws -> Void) throws -> Void) throws -> [BSONValue] {
+        try read { document in
+            guard let text = try IDText.text(of: document) else { return }
+            try hashes.insert(Self.hash(text))
+        }
+        candidates = try hashes.repeated()
+        isIncomplete = candidates.count == RepeatedHashes.most
+        guard !candidates.isEmpty else { return [] }
+        try read { document in try collect(document) }
+        // In the order of the server, so that each run takes the same samples.
+        // A source may contain one document twice, which is not two documents with one text.
+        return ids.values.filter { Set($0.map(IDKey.init)).count > 1 }.flatMap(\.self).sorted(by: BSONOrder.precedes)
+    }
+
+    private mutating func collect(_ document: borrowing BSONView) throws(BSONError) {
+        guard let text = try IDText.text(of: document), candidates.contains(Self.hash(text)),
+            let element = try document.find("_id")
+        else { return }
+        guard count < Self.most else { return isIncomplete = true }
+        count += 1
+        ids[text, default: []].append(try document.value(element))
+    }
+
+    private static func hash(_ text: [UInt8]) -> UInt64 {
+        var hasher = Hasher()
+        unsafe text.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+}

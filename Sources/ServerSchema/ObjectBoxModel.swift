@@ -1,0 +1,118 @@
+/// The model of ObjectBox clients: which collections sync, and the types of their properties.
+///
+/// It is the file `objectbox-model.json` that ObjectBox's build tools write, and that the Sync Server reads.
+public struct ObjectBoxModel: Hashable, Sendable {
+    /// A type of objects, to which a collection maps.
+    public struct Entity: Hashable, Sendable {
+        /// The name of the collection: the external name, or the entity's own.
+        public var collection: String
+        /// The properties, without the object's ID, which the `_id` becomes.
+        public var properties: [Property]
+        /// Whether the entity syncs.
+        public var isSynced: Bool
+    }
+
+    /// A property of an entity, or a relation to many objects.
+    public struct Property: Hashable, Sendable {
+        /// The name of the field: the external name, or the property's own.
+        public var fieldName: String
+        /// The number of the property's type.
+        public var type: Int
+        /// The number of the type in the other system; `nil` if it is the default of ``type``.
+        public var externalType: Int?
+        /// Whether this is a relation to many objects, which a document holds as an array of keys.
+        public var isToMany = false
+    }
+
+    /// The entities, in the file's order.
+    public var entities: [Entity]
+    /// The file, with its text.
+    public var source: SchemaSource
+
+    /// Returns the entity to which a collection maps; `nil` if there is none.
+    public subscript(collection: String) -> Entity? { entities.first { $0.collection == collection } }
+
+    /// The entities that sync; all entities if the model marks none.
+    public var synced: [Entity] {
+        let marked = entities.filter(\.isSynced)
+        return marked.isEmpty ? entities : marked
+    }
+}
+
+extension ObjectBoxModel {
+    /// The flag of an entity that syncs, and the flag of the property that is the object's ID.
+    private static let (syncs, isID) = (2, 1)
+
+    /// Reads a model file.
+    /// - Throws: ``SchemaError`` with line and column.
+    public static func read(at path: String) throws(SchemaError) -> ObjectBoxModel {
+        try parse(try SourceFile.text(of: path), path: path)
+    }
+
+    /// Reads the text of a model file; `path` is for messages.
+    /// - Throws: ``SchemaError`` with line and column.
+    package static func parse(_ text: String, path: String) throws(SchemaError) -> ObjectBoxModel {
+        let json = try JSONParser.parse(Array(text.utf8), file: path)
+        guard case .object = json.value, let list = json["entities"], case .array(let entities) = list.value else {
+            throw SchemaError(
+                .wrongValue, at: json.location, "this is no model of ObjectBox: it has no list \"entities\"",
+                remedy: "name the objectbox-model.json that the client's build writes")
+        }
+        var read: [Entity] = []
+        for entity in entities { read.append(try Self.entity(entity)) }
+        return ObjectBoxModel(entities: read, source: SchemaSource(path: path, text: text))
+    }
+
+    /// Whether a file is a model of ObjectBox, and not another schema; false if it cannot be read.
+    package static func isModel(at path: String) -> Bool {
+        guard let text = try? SourceFile.text(of: path),
+            let json = try? JSONParser.parse(Array(text.utf8), file: path)
+        else { return false }
+        return json["entities"] != nil && json["modelVersion"] != nil
+    }
+
+    private static func entity(_ json: LocatedJSON) throws(SchemaError) -> Entity {
+        var properties: [Property] = []
+        for property in try list("properties", of: json) {
+            if (try integer("flags", of: property) ?? 0) & isID != 0 { continue }
+            guard let type = try integer("type", of: property) else {
+                throw SchemaError(.wrongValue, at: property.location, "a property needs a number as \"type\"")
+            }
+            properties.append(
+                Property(
+                    fieldName: try name(of: property), type: type,
+                    externalType: try integer("externalType", of: property)))
+        }
+        for relation in try list("relations", of: json) {
+            properties.append(Property(fieldName: try name(of: relation), type: 0, isToMany: true))
+        }
+        return Entity(
+            collection: try name(of: json), properties: properties,
+            isSynced: (try integer("flags", of: json) ?? 0) & syncs != 0)
+    }
+
+    /// Returns the external name of an entity or property, or else its own.
+    private static func name(of json: LocatedJSON) throws(SchemaError) -> String {
+        if let external = try json.string("externalName") { return external }
+        guard let name = try json.string("name") else {
+            throw SchemaError(.wrongValue, at: json.location, "an entity or property needs a \"name\"")
+        }
+        return name
+    }
+
+    private static func list(_ key: String, of json: LocatedJSON) throws(SchemaError) -> [LocatedJSON] {
+        guard let value = json.present(key) else { return [] }
+        guard case .array(let elements) = value.value else {
+            throw SchemaError(.wrongValue, at: value.location, "\"\(key)\" must be a list, not \(value.kind)")
+        }
+        return elements
+    }
+
+    private static func integer(_ key: String, of json: LocatedJSON) throws(SchemaError) -> Int? {
+        guard let value = json.present(key) else { return nil }
+        guard let integer = value.integer else {
+            throw SchemaError(.wrongValue, at: value.location, "\"\(key)\" must be a whole number, not \(value.kind)")
+        }
+        return integer
+    }
+}

@@ -1,0 +1,95 @@
+internal import BSON
+internal import Checking
+internal import Concurrency
+internal import Mongo
+internal import ServerSchema
+
+/// The collections that `check` reads, and the schemas that they are checked against.
+///
+/// The operator names a schema, or only an engine with collections, a database or a model of ObjectBox.
+struct CheckSubject {
+    let schema: ServerSchema
+    /// Whether the operator named a schema.
+    let hasSchema: Bool
+    /// The engine with what is known about its clients; `nil` if none was named.
+    let engine: EngineSettings?
+
+    /// Reads what the flags of a check name.
+    /// - Throws: ``UsageError``; errors of reading and of connecting.
+    init(_ command: CheckCommand) async throws {
+        let named = command.subject.namespaces
+        var engine = try command.engine.settings()
+        if let schema = command.schema, engine?.engine == .objectbox, ObjectBoxModel.isModel(at: schema.name) {
+            guard engine?.model == nil else {
+                throw UsageError("--engine-model does not go with a model as SCHEMA: give one of them")
+            }
+            engine?.model = try ObjectBoxModel.read(at: schema.name)
+        } else if let argument = command.schema {
+            schema = try await Self.read(argument, only: named, command)
+            (hasSchema, self.engine) = (true, engine)
+            try command.engine.check(for: schema)
+            return
+        }
+        let model = engine?.model
+        var namespaces = named
+        let database = command.database.database
+        if let database = database ?? (named.isEmpty ? command.connection.databaseOfURI : nil) {
+            namespaces += try await Self.collections(of: database, model, command)
+        }
+        guard !namespaces.isEmpty else {
+            throw UsageError(
+                model == nil
+                    ? "without a schema, name what to check: --collection DATABASE.COLLECTION (repeatable), or a "
+                        + "database by --database NAME or in the connection string"
+                    : "the model does not name the database of its collections: give --database NAME")
+        }
+        schema = ServerSchema(
+            dialect: .jsonSchema, collections: Set(namespaces).sorted().map { CollectionSchema(withoutSchema: $0) })
+        (hasSchema, self.engine) = (false, engine)
+    }
+
+    /// Reads a schema; of a folder, only the collections that the operator names, if there are any.
+    private static func read(
+        _ argument: SchemaArgument, only named: [Namespace], _ command: CheckCommand
+    ) async throws -> ServerSchema {
+        let only = named.count == 1 ? named[0] : nil
+        var schema = try await argument.read(namespace: only, in: command.database, connection: command.connection)
+        guard named.count > 1 else { return schema }
+        for namespace in named where schema[namespace] == nil {
+            let known = schema.collections.map { "\($0.namespace)" }
+            let hint = Spelling.hint(for: "\(namespace)", among: known).map { " (\($0))" } ?? ""
+            throw UsageError("--collection \(namespace): \(argument.name) has no schema of it\(hint)")
+        }
+        schema.narrow(to: named)
+        return schema
+    }
+
+    /// Returns the collections of a database: those of the model or, without one, those that exist.
+    private static func collections(
+        of database: String, _ model: ObjectBoxModel?, _ command: CheckCommand
+    ) async throws -> [Namespace] {
+        if let model {
+            return model.synced.map { Namespace(database: database, collection: $0.collection) }
+        }
+        guard command.subject.source == nil else {
+            throw UsageError("a database needs a live deployment: with --source, name each collection by --collection")
+        }
+        let pool = try command.connection.pool()
+        let infos = try await pool.withClient { client throws(MongoError) in
+            try client.listCollections(of: database, options: ["nameOnly": true, "authorizedCollections": true])
+        }
+        let names = infos.filter { $0.kind == .collection && !$0.name.hasPrefix("system.") }.map(\.name)
+        guard !names.isEmpty else {
+            throw InputError("the database \(database) has no collection that the user can read: check its name")
+        }
+        return names.map { Namespace(database: database, collection: $0) }
+    }
+}
+
+extension CollectionSchema {
+    /// Creates the schema of a collection about which nothing is stated, so that every document fits it.
+    fileprivate init(withoutSchema namespace: Namespace) {
+        self.init(namespace: namespace, root: SchemaNode(location: SourceLocation(whole: "\(namespace)")))
+        dialect = .jsonSchema
+    }
+}

@@ -1,0 +1,35 @@
+internal import Checking
+internal import LocatedYAML
+internal import ServerSchema
+
+/// Reads the file with the columns of the clients' PowerSync schema.
+///
+/// It is a mapping of collections, each a mapping of the names of top-level fields to `text`, `integer` or `real`.
+enum ColumnsFile {
+    /// Reads the file at `path`.
+    /// - Throws: ``LocatedError`` with line and column for anything that does not match the format.
+    static func read(at path: String) throws(LocatedError) -> [ClientTable] {
+        try parse(try YAMLFile.text(at: path), path: path)
+    }
+
+    /// Reads the file's text; `path` is for messages.
+    static func parse(_ text: String, path: String) throws(LocatedError) -> [ClientTable] {
+        var tables: [ClientTable] = []
+        for (collection, node) in try YAMLFile.root(of: text, path: path).entries(of: "the file of columns") {
+            var columns: [ClientTable.Column] = []
+            for (field, value) in try node.entries(of: "the columns of \"\(collection)\"") {
+                columns.append(.init(name: field, type: try type(value, of: field)))
+            }
+            tables.append(ClientTable(collection: collection, columns: columns))
+        }
+        return tables
+    }
+
+    private static func type(_ node: YAMLNode, of field: String) throws(LocatedError) -> ClientTable.ColumnType {
+        let text = try node.text(of: "the column \"\(field)\"")
+        if let type = ClientTable.ColumnType(rawValue: text) { return type }
+        let names = ClientTable.ColumnType.allCases.map(\.rawValue)
+        let hint = Spelling.hint(for: text, among: names).map { " (\($0))" } ?? ""
+        throw node.error("the column \"\(field)\" must be \(names.joined(separator: ", ")), not \"\(text)\"\(hint)")
+    }
+}

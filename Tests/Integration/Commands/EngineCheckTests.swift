@@ -1,0 +1,244 @@
+import BSON
+import Checking
+import Conformance
+import Foundation
+import TestSupport
+import Testing
+
+/// Tests `check --engine` against a real server: each rule once, the verdict, and each way to name what is checked.
+@Suite struct EngineCheckTests {
+    private static let far = BSONValue.date(milliseconds: .max)
+
+    /// Runs `check` on a database, and returns its JSON report.
+    private static func report(
+        _ arguments: [String], on mongod: Mongod, in folder: CommandLineFolder, exit code: Int32
+    ) async throws -> BSONDocument {
+        let run = try await Program.run(
+            ["check"] + arguments + ["--uri", mongod.uri, "-o", "json"], in: folder.path)
+        try #require(run.exitCode == code, "\(run.errors)\(run.output.prefix(2_000))")
+        return try BSONDocument(extendedJSON: run.output)
+    }
+
+    /// Returns the groups of a collection in a report that are of a rule.
+    private static func groups(_ report: BSONDocument, _ collection: String, _ code: String) -> [BSONDocument] {
+        let collections = report["collections"]?.document?.values.compactMap(\.document) ?? []
+        let groups = collections.first { $0["collection"] == .string(collection) }?["groups"]?.document?.values ?? []
+        return groups.compactMap(\.document).filter { $0["rule"] == .string(code) }
+    }
+
+    @Test(arguments: EngineCase.all) func aStoredDocumentBreaksTheRuleAndAnotherJustDoesNot(
+        _ test: EngineCase
+    ) async throws {
+        let rule = try #require(test.rule)
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        var flags = ["--engine", rule.engine.rawValue, "--info", "--prove"]
+        if test.hasModel {
+            try folder.write(
+                EngineCase.modelText.replacing(#""Task""#, with: #""Breaks""#), to: "objectbox-model.json")
+            flags += ["--engine-model", "objectbox-model.json"]
+        }
+        if !test.tables.isEmpty {
+            try folder.write("Breaks: {age: integer, price: real}\nFits: {age: integer, price: real}\n", to: "c.yml")
+            flags += ["--columns", "c.yml"]
+        }
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("Breaks", [test.breaks])
+            try await database.fill("Fits", [test.fits])
+            let run = try await Program.run(
+                ["check", "--database", database.name, "-o", "json", "--uri", Mongod.shared.uri] + flags,
+                in: folder.path)
+            #expect(run.exitCode == (rule.isCertain && rule.outcome != .changed ? 1 : run.exitCode), "\(run.errors)")
+            let report = try BSONDocument(extendedJSON: run.output)
+            let group = try #require(Self.groups(report, "Breaks", test.code).first, "\(run.output.prefix(2_000))")
+            #expect(group["documents"] == 1 && group["outcome"] == .string(rule.outcome.rawValue))
+            // A filter that the report shows finds the same documents on the server.
+            if group["filter"]?.text != nil { #expect(group["proved"] == 1, "\(group)") }
+            if !test.hasModel { #expect(Self.groups(report, "Fits", test.code).isEmpty) }
+        }
+    }
+
+    @Test func theVerdictNamesTheWorstOutcomeFirst() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill(
+                "Task",
+                [
+                    ["_id": 1, "at": Self.far], ["_id": "1"], ["_id": 2, "x": .minKey, "y": .double(.nan)],
+                    ["_id": 3, "x": 1],
+                ])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let run = try await Program.run(
+                [
+                    "check", "--engine", "powersync", "--collection", "\(database.name).Task", "--uri",
+                    Mongod.shared.uri,
+                ])
+            #expect(run.exitCode == 1)
+            let verdict =
+                "1 document halts PowerSync for all users, 1 document never arrives, 2 values of 1 document arrive as "
+                + "0 or null, or not at all.\n"
+            #expect(run.output.hasPrefix(verdict), "\(run.output)")
+            for word in ["headroom", "ledger", "unsynced", "unsyncable", "limit ", "100,000"] {
+                #expect(!run.output.contains(word), "\(run.output)")
+            }
+            #expect(run.output.contains("shipshape explain powersync-date"))
+        }
+    }
+
+    @Test func aFittingCollectionIsSafe() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("Task", count: 10)
+            let run = try await Program.run(
+                ["check", "--engine", "powersync", "--database", database.name, "--uri", Mongod.shared.uri])
+            #expect(run.exitCode == 0)
+            #expect(run.output.hasPrefix("Safe: every document arrives in PowerSync.\n"), "\(run.output)")
+        }
+    }
+
+    /// The options decide about a document that might be changed, and exceptions about one that is.
+    @Test func aHaltingDocumentFailsEveryPolicyUnlessItIsExcepted() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("person", [["_id": 1, "name": "a", "at": Self.far]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            try folder.write(CommandLineFolder.person, to: "person.json")
+            let (uri, collection) = (try await Mongod.shared.uri, "\(database.name).person")
+            let arguments = [
+                "check", "person.json", "--engine", "powersync", "--collection", collection, "--uri", uri,
+            ]
+            for policy in ["new", "any", "possible", "breaking"] {
+                let run = try await Program.run(
+                    arguments + ["--active", "person.json", "--fail-on", policy], in: folder.path)
+                #expect(run.exitCode == 1, "\(policy): \(run.output)\(run.errors)")
+            }
+            try folder.write(
+                "- {collection: \(collection), path: at, rule: powersync-date, reason: old, owner: me}\n",
+                to: "e.yml")
+            let excepted = try await Program.run(arguments + ["--exceptions", "e.yml"], in: folder.path)
+            #expect(excepted.exitCode == 0, "\(excepted.output)\(excepted.errors)")
+            #expect(excepted.output.contains("1 document halts PowerSync for all users (1 excepted)"))
+        }
+    }
+
+    @Test func aPossibleFindingFailsOnlyAStrictCheck() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("Task", [["_id": 1, "at": .date(milliseconds: 253_402_300_800_000)]])
+            let uri = try await Mongod.shared.uri
+            let arguments = ["check", "--engine", "any", "--database", database.name, "--uri", uri]
+            #expect(try await Program.run(arguments).exitCode == 0)
+            #expect(try await Program.run(arguments + ["--strict"]).exitCode == 1)
+        }
+    }
+
+    @Test func theIDsOfFindingsAreHidden() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("Task", [["_id": "secret-1", "at": Self.far], ["_id": 4_711], ["_id": "4711"]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            for form in ["text", "json", "jsonl", "markdown", "html", "junit"] {
+                let run = try await Program.run(
+                    [
+                        "check", "--engine", "powersync", "--database", database.name, "--uri", Mongod.shared.uri,
+                        "--ids", "none", "--failures", "f.jsonl", "-o", form,
+                    ], in: folder.path)
+                #expect(run.exitCode == 1, "\(run.errors)")
+                let texts = run.output + run.errors + (folder.text(of: "f.jsonl") ?? "")
+                #expect(texts.contains("powersync-date") && texts.contains("powersync-id-text"), "\(form)")
+                #expect(!texts.contains("secret-1") && !texts.contains("4711"), "\(form)")
+            }
+        }
+    }
+
+    @Test func severalCollectionsAreNamed() async throws {
+        try await Mongod.shared.withDatabase { database in
+            for name in ["A", "B", "C"] { try await database.fill(name, [["_id": 1, "at": Self.far]]) }
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let report = try await Self.report(
+                ["--engine", "powersync", "--collection", "\(database.name).A", "--collection", "\(database.name).C"],
+                on: Mongod.shared, in: folder, exit: 1)
+            #expect(Self.groups(report, "A", "powersync-date").count == 1)
+            #expect(Self.groups(report, "B", "powersync-date").isEmpty)
+            #expect(Self.groups(report, "C", "powersync-date").count == 1)
+            #expect(report["engine"] == "powersync" && report["has_schema"] == false)
+        }
+    }
+
+    @Test func aModelOfObjectBoxNamesTheCollections() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("Task", [["_id": 1, "age": "seven", "tags": []]])
+            try await database.fill("Other", [["_id": 1.5]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            try folder.write(EngineCase.modelText, to: "objectbox-model.json")
+            let report = try await Self.report(
+                ["objectbox-model.json", "--engine", "objectbox", "--database", database.name], on: Mongod.shared,
+                in: folder, exit: 1)
+            #expect(Self.groups(report, "Task", "objectbox-convert").count == 1)
+            #expect(report["collections"]?.document?.values.count == 1)
+        }
+    }
+
+    /// The parts of a check cannot find all equal texts, so the joined report says that it is not complete.
+    @Test func theReportsOfPartsAreJoined() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await Mongod.shared.withDatabase("state") { state in
+                try await database.fill("Task", count: 400) { number in
+                    number % 100 == 0 ? ["_id": .integer(number), "at": Self.far] : ["_id": .integer(number)]
+                }
+                let folder = try CommandLineFolder()
+                defer { folder.remove() }
+                for part in 1...2 {
+                    let run = try await Program.run(
+                        [
+                            "check", "--engine", "powersync", "--database", database.name, "--uri", Mongod.shared.uri,
+                            "--part", "\(part)/2", "--report", "part\(part).json", "--state-database",
+                            state.name,
+                        ], in: folder.path)
+                    #expect([0, 1].contains(run.exitCode), "\(run.errors)")
+                }
+                let merged = try await Program.run(["merge", "part1.json", "part2.json"], in: folder.path)
+                #expect(merged.exitCode == 1, "\(merged.errors)")
+                #expect(merged.output.hasPrefix("4 documents halt PowerSync for all users."), "\(merged.output)")
+            }
+        }
+    }
+
+    @Test func aDumpIsCheckedLikeADeployment() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try folder.write(
+            """
+            {"_id": 1}
+            {"_id": "1"}
+            {"_id": 2, "x": {"$minKey": 1}}
+
+            """, to: "task.jsonl")
+        let run = try await Program.run(
+            ["check", "--engine", "powersync", "--collection", "app.Task", "--source", "task.jsonl"], in: folder.path)
+        #expect(run.exitCode == 1, "\(run.errors)")
+        #expect(
+            run.output.hasPrefix(
+                "2 documents never arrive in PowerSync, 1 value of 1 document arrives as 0 or null, or not at all."),
+            "\(run.output)")
+    }
+
+    @Test func aWatchRecordsWhatTheEngineDrops() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await Mongod.shared.withDatabase("state") { state in
+                try await database.fill("person", [["_id": 1, "name": "a", "x": .minKey], ["_id": 2, "name": "b"]])
+                let folder = try CommandLineFolder()
+                defer { folder.remove() }
+                try folder.write(CommandLineFolder.person, to: "person.json")
+                let run = try await Program.run(
+                    [
+                        "watch", "person.json", "--collection", "\(database.name).person", "--engine", "powersync",
+                        "--once", "--uri", Mongod.shared.uri, "--state-database", state.name,
+                    ], in: folder.path)
+                #expect(run.exitCode == 1, "\(run.errors)")
+                #expect(run.output.hasPrefix("1 failing document in "), "\(run.output)")
+                #expect(!run.output.contains("100,000"))
+            }
+        }
+    }
+}

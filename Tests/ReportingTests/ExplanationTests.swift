@@ -1,0 +1,113 @@
+import Checking
+import Foundation
+import JobState
+import ServerSchema
+import Testing
+
+@testable import Reporting
+
+/// The pages that `explain` prints are the rows of the documentation, and every code has one.
+@Suite struct ExplanationTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "docs/reference")
+
+    /// Returns the text below the heading of a section in the documentation.
+    private static func text(of section: Explanation.Section) throws -> String {
+        guard section != .exitCodes else {
+            return try String(contentsOf: folder.appending(path: "exit-codes.md"), encoding: .utf8)
+        }
+        let page = try String(contentsOf: folder.appending(path: "rules.md"), encoding: .utf8)
+        let parts = page.split(separator: #/\n##+ /#).map { String($0) }
+        let heading = section.heading
+        return try #require(parts.first { $0.hasPrefix("\(heading)\n") }, "no heading \(heading)")
+    }
+
+    /// Returns the rows of the documentation for the pages of a section.
+    private static func rows(of section: Explanation.Section) -> [String] {
+        Explanation.all.filter { $0.section == section }.map { page in
+            let code = section == .exitCodes ? page.code : "`\(page.code)`"
+            let cells = section.columns.map { title in page.statements.first { $0.title == title }?.text ?? "" }
+            return ([code] + cells).reduce("|") { $0 + ($1.isEmpty ? " |" : " \($1) |") }
+        }
+    }
+
+    @Test(arguments: Explanation.Section.all) func theDocumentationHasTheSameRows(
+        _ section: Explanation.Section
+    ) throws {
+        let lines = try Self.text(of: section).split(separator: "\n").map { String($0) }
+        // A section may have another table before the one of its codes.
+        let table = lines.filter { $0.hasPrefix("| ") }.drop { !$0.hasPrefix("| code |") }
+        let header = (["code"] + section.columns).joined(separator: " | ")
+        #expect(table.first == "| \(header) |")
+        #expect(Array(table.dropFirst(2)) == Self.rows(of: section), "change both the table in code and the page")
+    }
+
+    @Test(arguments: Engine.allCases.filter { $0 != .deviceSync })
+    func theDocumentationNamesTheVersionOfAnEngine(_ engine: Engine) throws {
+        let text = try Self.text(of: .engine(engine)).replacing("\n", with: " ")
+        #expect(text.contains(engine.version), "\(engine.version)")
+    }
+
+    @Test(arguments: RuleCode.known.map(\.rawValue)) func everyRuleHasAPage(_ code: String) throws {
+        #expect(!Explanation.pages(of: code).isEmpty)
+    }
+
+    @Test(arguments: ThrottleReason.known.map(\.rawValue)) func everyReasonToWaitHasAPage(_ code: String) {
+        #expect(Explanation.pages(of: code).map(\.section) == [.waits])
+    }
+
+    /// `EveryCodeTests` checks that the documentation has each code of lint, diff and infer, and each exit code.
+    @Test(arguments: ["id-type", "property-removed", "rare-type", "75"]) func otherCodesHaveAPage(_ code: String) {
+        #expect(Explanation.pages(of: code).count == 1)
+    }
+
+    @Test func aPageHasItsStatementsBelowEachOther() throws {
+        let page = try ExplainResult(of: "powersync-depth").text(width: 70)
+        let lines = page.split(separator: "\n").map { String($0) }
+        #expect(lines.first == "powersync-depth: a rule of PowerSync")
+        #expect(lines.contains("  outcome        halts"))
+        #expect(lines.allSatisfy { $0.count <= 70 || !$0.drop { $0 == " " }.contains(" ") })
+        #expect(lines.contains { $0.hasPrefix("  source") } && lines.contains { $0.hasPrefix("  version") })
+    }
+
+    @Test func aRuleOfAConstraintHasThePageOfTheRuleAndOfConstraints() throws {
+        #expect(Explanation.pages(of: "constraint-below-minimum").map(\.code) == ["below-minimum", "constraint-…"])
+    }
+
+    @Test func aCodeOfTwoKindsHasBothPages() throws {
+        let text = try ExplainResult(of: "binary-subtype").text(width: nil)
+        #expect(text.contains("binary-subtype: a rule for documents of App Services schemas"))
+        #expect(text.contains("binary-subtype: a remark of infer"))
+    }
+
+    @Test func theListNamesEveryCodeOnce() {
+        let lines = ExplainResult().text(width: nil).split(separator: "\n").map { $0.drop { $0 == " " } }
+        for page in Explanation.all { #expect(lines.contains(page.code[...])) }
+    }
+
+    @Test func anUnknownCodeHasTheNearestOnes() {
+        #expect(throws: UnknownCode.self) { try ExplainResult(of: "nothing-of-the-kind") }
+        let error = #expect(throws: UnknownCode.self) { try ExplainResult(of: "powersync-dept") }
+        #expect(
+            error?.description.hasPrefix("there is no code \"powersync-dept\" (did you mean powersync-depth") == true)
+    }
+}
+
+extension Explanation.Section {
+    /// The heading of the section in the documentation.
+    fileprivate var heading: String {
+        switch self {
+        case .documents: "Documents"
+        case .validators: "MongoDB's own validators"
+        case .prisma: "Prisma clients"
+        case .prismaSchemas: "Prisma schemas"
+        case .engine(.any): "Any engine"
+        case .engine(let engine): engine.name
+        case .schemas: "Schemas"
+        case .changes: "Changes"
+        case .remarks: "Remarks"
+        case .waits: "Reasons to wait"
+        case .exitCodes: "Exit codes"
+        }
+    }
+}

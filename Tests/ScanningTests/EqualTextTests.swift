@@ -1,0 +1,88 @@
+import BSON
+import Testing
+
+@testable import Checking
+@testable import Scanning
+
+/// The search for `_id`s with equal texts finds exactly those, in bounded memory.
+@Suite struct EqualTextTests {
+    /// A generator with a fixed seed, so that a failure can be repeated.
+    private struct Random: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state ^ state >> 29
+        }
+    }
+
+    /// Returns `_id`s of many types, some of which have equal texts; no two are equal to the server.
+    private static func ids(_ count: Int, seed: UInt64) -> [BSONValue] {
+        var random = Random(state: seed)
+        var seen: Set<IDKey> = []
+        var ids: [BSONValue] = []
+        while ids.count < count {
+            let number = UInt32.random(in: 0..<UInt32(count * 4), using: &random)
+            let key = ObjectID(high: UInt64(number), low: number)
+            let id: BSONValue =
+                switch random.next() >> 40 % 7 {
+                case 0: .long(Int64(number))
+                case 1: .string("\(number)")
+                case 2: .objectID(key)
+                case 3: .string("\(key)")
+                case 4: .double(Double(number) / 8)
+                case 5: .string("\(Double(number) / 8)")
+                default: .bool(number % 2 == 0)
+                }
+            if seen.insert(IDKey(id)).inserted { ids.append(id) }
+        }
+        return ids
+    }
+
+    private func search(_ ids: [BSONValue]) throws -> [BSONValue] {
+        var search = EqualTextSearch(folder: nil)
+        let found = try search.ids { body in
+            for id in ids { try body(BSONDocument([("_id", id)]).view) }
+        }
+        let isIncomplete = search.isIncomplete
+        #expect(!isIncomplete)
+        return found
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64]) func exactlyTheEqualTextsOfAHundredThousandAreFound(seed: UInt64) throws {
+        let ids = Self.ids(100_000, seed: seed)
+        var texts: [[UInt8]: [BSONValue]] = [:]
+        for id in ids {
+            let text = try #require(try IDText.text(of: BSONDocument([("_id", id)]).view))
+            texts[text, default: []].append(id)
+        }
+        let expected = texts.values.filter { $0.count > 1 }.flatMap(\.self).sorted(by: BSONOrder.precedes)
+        #expect(expected.count > 1_000)
+        #expect(try search(ids).map(IDKey.init) == expected.map(IDKey.init))
+    }
+
+    @Test func aDocumentThatASourceContainsTwiceIsNoPair() throws {
+        #expect(try search([1, .long(1), .string("a"), .string("a")]).isEmpty)
+        #expect(try search([1, .string("1"), .string("a"), .string("a")]).map(IDKey.init) == [.init(1), .init("1")])
+    }
+
+    @Test func theMemoryDoesNotGrowWithTheNumberOfIDs() throws {
+        var hashes = RepeatedHashes(folder: nil)
+        var random = Random(state: 4)
+        for number in 1...3_000_000 {
+            try hashes.insert(random.next())
+            if number % 1_000_000 == 0 { #expect(hashes.heldBytes < 9 << 20) }
+        }
+        try hashes.insert(7)
+        try hashes.insert(7)
+        #expect(try hashes.repeated() == [7])
+    }
+
+    @Test func noMoreRepeatedHashesAreReturnedThanTheBound() throws {
+        var hashes = RepeatedHashes(folder: nil)
+        for hash in 0..<UInt64(RepeatedHashes.most + 10) {
+            try hashes.insert(hash << 40 | hash)
+            try hashes.insert(hash << 40 | hash)
+        }
+        #expect(try hashes.repeated().count == RepeatedHashes.most)
+    }
+}
