@@ -206,7 +206,7 @@ let package = Package(
             name: "ReportingTests",
             dependencies: [
                 "Reporting", "Checking", "SchemaChange", "ServerSchema", "Backfill", "Running", "Steps", "JobState",
-                "Jobs", "BSON",
+                "Jobs", "Concurrency", "BSON",
             ]),
         .testTarget(
             name: "FuzzTests",

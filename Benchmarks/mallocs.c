@@ -15,7 +15,7 @@ static int (*next_memalign) (void **, size_t, size_t);
 static void *(*next_aligned) (size_t, size_t);
 static atomic_bool is_asked;
 
-/* dlsym itself may call calloc before the next one is known: a little room for that. */
+/* Memory for dlsym, which may itself call calloc before the real calloc is known. */
 static char early[4096];
 static size_t early_used;
 static int is_searching;

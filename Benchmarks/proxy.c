@@ -34,7 +34,7 @@ typedef struct {
    bool is_ended, is_shut;
 } way_t;
 
-/* The ends are the client's and the server's socket; ways[0] leads from the first to the second. */
+/* ends[0] is the client's socket, and ends[1] the server's. ways[0] leads from the client to the server. */
 typedef struct {
    int ends[2];
    way_t ways[2];
@@ -46,7 +46,7 @@ static double line_free[2];
 static double delay, bytes_per_second;
 /* The bytes that wait for a line, in seconds. More stay with their sender, so that no answer has to wait for them. */
 static const double queue = 0.01;
-/* The connection after the one that was read last; it is served first. */
+/* The next connection to read from, so that all connections have their turn. */
 static int first_served;
 
 static double
@@ -104,7 +104,8 @@ take (int listener, const struct sockaddr_in *server)
    connections[index] = connection;
 }
 
-/* Reads bytes, and computes when they arrive: after everything that the line holds. False if the end is broken. */
+/* Reads bytes from an end, and computes when they arrive: after all bytes that the line already has. Returns false if
+ * the end is broken. */
 static bool
 receive (connection_t *connection, int direction, double time)
 {
@@ -124,7 +125,7 @@ receive (connection_t *connection, int direction, double time)
    return true;
 }
 
-/* Passes on the bytes that have arrived. False if the end is broken. */
+/* Passes on the bytes that have arrived. Returns false if the end is broken. */
 static bool
 deliver (connection_t *connection, int direction, double time)
 {

@@ -25,7 +25,7 @@ print (uint64_t documents, uint64_t bytes)
    printf ("%" PRIu64 " documents, %" PRIu64 " bytes\n", documents, bytes);
 }
 
-/* Takes the cursor. */
+/* Reads every document of a cursor, prints their number and size, and destroys the cursor. */
 static void
 read_all (mongoc_cursor_t *cursor)
 {

@@ -5,7 +5,7 @@ struct Measurement {
     let name: String
     let bytes: Int
     let items: Int
-    /// The name of the items, such as documents.
+    /// The name of the items that the benchmark processes, such as "documents".
     let unit: String
     /// The processor time of each run in seconds, in ascending order.
     let seconds: [Double]
@@ -19,7 +19,7 @@ struct Measurement {
 
     var allocationsPerItem: Double? { allocations.map { Double($0) / Double(items) } }
 
-    /// Returns the amount per second, if this amount of bytes or items takes the given time.
+    /// Returns the amount per second, for an amount of bytes or items and the time that it takes.
     func rate(_ amount: Int, in seconds: Double) -> Double { Double(amount) / seconds }
 
     fileprivate var cells: [String] {

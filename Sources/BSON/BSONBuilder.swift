@@ -11,7 +11,7 @@ public struct BSONBuilder: Sendable {
         bytes.removeLast()
     }
 
-    /// Appends one element; a name that contains a NUL ends before it.
+    /// Appends one element; a name that contains a NUL is cut off before the NUL.
     public mutating func append(_ name: String, _ value: BSONValue) {
         bytes.append(value.type.rawValue)
         appendCString(name)

@@ -1,6 +1,6 @@
 /// A document that owns its bytes.
 ///
-/// The length and the terminator are checked when a document is created, and each element when it is read.
+/// The document's length and terminator are checked when it is created; each element is checked when it is read.
 public struct BSONDocument: Hashable, Sendable {
     /// The bytes of the document, in the BSON format.
     public let bytes: [UInt8]
@@ -20,7 +20,7 @@ public struct BSONDocument: Hashable, Sendable {
     /// Creates a document from bytes that this module built, without checking them.
     init(trusted bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Creates a document of these elements, in this order.
+    /// Creates a document of the given elements, in their order.
     public init(_ elements: some Sequence<(String, BSONValue)>) {
         var builder = BSONBuilder()
         for (name, value) in elements { builder.append(name, value) }
@@ -39,7 +39,7 @@ public struct BSONDocument: Hashable, Sendable {
         }
     }
 
-    /// Hashes all bytes at once; the synthesized method would hash them one after another.
+    /// Hashes all bytes at once, which is faster than the synthesized method: it would hash them one after another.
     public func hash(into hasher: inout Hasher) {
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }

@@ -4,7 +4,7 @@ public struct BSONError: Error, Hashable, Sendable {
     ///
     /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// A short stable name.
+        /// The short stable name of the kind of defect.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -34,12 +34,12 @@ public struct BSONError: Error, Hashable, Sendable {
 
     /// The kind of defect.
     public let code: Code
-    /// The offset of the defect from the start of the buffer, in bytes; 0 for text.
+    /// The offset of the defect from the start of the buffer, in bytes; 0 if the input was extended JSON.
     public let offset: Int
     /// The parser's explanation in addition to the code; it never contains a value of a document.
     public let detail: String?
 
-    /// Creates an error; it is never inlined, so that loops which can fail at every byte stay small.
+    /// Creates an error; this initializer is never inlined, so that loops which can fail at every byte stay small.
     @inline(never)
     public init(_ code: Code, at offset: Int, detail: String? = nil) {
         self.code = code
@@ -49,7 +49,7 @@ public struct BSONError: Error, Hashable, Sendable {
 }
 
 extension BSONError: CustomStringConvertible {
-    /// The code, the offset and the detail.
+    /// The error as text: the code, the offset and the detail.
     public var description: String {
         let place = code == .invalidJSON ? "" : " at byte \(offset)"
         return "\(code.rawValue)\(place)" + (detail.map { ": \($0)" } ?? "")

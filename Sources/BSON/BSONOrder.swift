@@ -9,13 +9,13 @@ public enum BSONOrder: Int, Hashable, Sendable {
     /// The first value sorts after the second.
     case greater = 1
 
-    /// Creates the order of two Swift values by `<`.
+    /// Creates the result of comparing two Swift values by `<`.
     @inlinable
     init<Value: Comparable>(_ left: Value, _ right: Value) {
         self = left < right ? .less : left > right ? .greater : .equal
     }
 
-    /// The order of the same two values, exchanged.
+    /// The result of the comparison with the two values exchanged.
     public var reversed: BSONOrder {
         switch self {
         case .less: .greater
@@ -29,7 +29,7 @@ extension BSONOrder {
     /// Compares two values in the order in which mongod sorts them.
     ///
     /// The types are compared first, in a fixed order in which the four number types are one; the values are compared
-    /// after that. A nested document counts as ended at a damaged part, and at a level beyond
+    /// after that. Nested documents are compared only up to the first damaged part, and only down to the level
     /// ``BSONView/maximumDepth``.
     public static func compare(_ left: BSONValue, _ right: BSONValue) -> BSONOrder {
         switch (left, right) {

@@ -14,7 +14,7 @@ public indirect enum BSONValue: Sendable {
     case array(BSONDocument)
     /// Bytes with their subtype.
     case binary(subtype: UInt8, bytes: [UInt8])
-    /// A deprecated value that is not defined.
+    /// The deprecated value `undefined`.
     case undefined
     /// An ObjectId.
     case objectID(ObjectID)
@@ -132,7 +132,7 @@ extension BSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
         Int32(exactly: value).map { .int($0) } ?? .long(Int64(value))
     }
 
-    /// Returns an array of these values.
+    /// Returns a BSON array of the given values.
     public static func array(of values: some Sequence<BSONValue>) -> BSONValue {
         var builder = BSONBuilder()
         for (index, value) in values.enumerated() { builder.append(String(index), value) }

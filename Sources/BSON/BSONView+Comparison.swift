@@ -1,5 +1,5 @@
-/// Equality as `enum` and `uniqueItems` define it: as in MongoDB's order, but the order of an object's fields is
-/// ignored.
+/// Equality as the keywords `enum` and `uniqueItems` of `$jsonSchema` define it: as in MongoDB's order, but the order
+/// of an object's fields is ignored.
 ///
 /// Source: `UnorderedFieldsBSONElementComparator` in mongod 6.0.
 extension BSONView {
@@ -90,7 +90,7 @@ extension BSONView {
         return count
     }
 
-    /// Returns how many fields before `field`, from the position `start` on, have the same name.
+    /// Returns how many fields from the position `start` up to `field` have the same name as `field`.
     private func occurrences(of field: BSONElement, from start: Int) throws(BSONError) -> Int {
         var (position, count) = (start, 0)
         while let other = try next(&position), other.nameOffset < field.nameOffset {
@@ -166,8 +166,8 @@ extension BSONView {
                 return BSONOrder(left.valueLength, right.valueLength)
             }
             return BSONOrder(valueBytes(left), other.valueBytes(right))
-        // A NUL ends the pattern of a regular expression, so the bytes order by the pattern first, and then by the
-        // options.
+        // A NUL ends the pattern of a regular expression, so a comparison of the bytes compares the patterns first, and
+        // then the options.
         case .objectId, .regex: return BSONOrder(valueBytes(left), other.valueBytes(right))
         default: return .equal
         }

@@ -98,7 +98,7 @@ extension RawSpan {
         return unsafe withUnsafeBytes { unsafe $0.elementsEqual(text.utf8) }
     }
 
-    /// Whether both have the same bytes.
+    /// Whether the two spans have the same bytes.
     public func isEqual(to other: RawSpan) -> Bool {
         guard other.byteCount == byteCount else { return false }
         return unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { unsafe mine.elementsEqual($0) } }

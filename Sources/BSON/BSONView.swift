@@ -1,7 +1,7 @@
 /// One element of a document, as its type and the positions of its name and its value in a buffer.
 ///
-/// Offsets are counted from the start of the buffer of the ``BSONView`` that returned the element. The view has
-/// compared them with the document's end, so a read of the value stays inside the document.
+/// Offsets are counted from the start of the buffer of the ``BSONView`` that returned the element. The view has checked
+/// them against the document's end, so a read of the value stays inside the document.
 @frozen
 public struct BSONElement: BitwiseCopyable, Sendable {
     /// The value's type.
@@ -113,8 +113,8 @@ public struct BSONView: ~Escapable {
     package func element(
         of type: BSONType, nameOffset: Int, nameEnd: Int, _ position: inout Int
     ) throws(BSONError) -> BSONElement {
-        // Offsets cannot overflow, because a document has at most 2 GiB and each length is compared with the rest of
-        // it.
+        // Offsets cannot overflow, because a document has at most 2 GiB and each length is compared with the number of
+        // bytes that are left in it.
         let valueOffset = nameEnd &+ 1
         let valueLength = try length(of: type, at: valueOffset)
         // The document's terminator follows the last value, so a value always ends before `end`.
@@ -167,7 +167,8 @@ extension BSONView {
         throw BSONError(.missingTerminator, at: name)
     }
 
-    /// Returns the length field at `offset`; throws if it is negative, or if the value would end after the document.
+    /// Returns the length field at `offset`; throws if the field does not fit in the document, or if the length is
+    /// negative.
     @inlinable
     @inline(__always)
     func lengthField(at offset: Int) throws(BSONError) -> Int {
@@ -178,7 +179,7 @@ extension BSONView {
         return length
     }
 
-    /// Returns the number of bytes of the value of `type` at `offset`, by its type or its own length field.
+    /// Returns the number of bytes of the value at `offset`, which `type` or the value's own length field determines.
     @inlinable
     @inline(__always)
     func length(of type: BSONType, at offset: Int) throws(BSONError) -> Int {
@@ -253,12 +254,12 @@ extension BSONView {
         while let element = try step(&position) { try validate(element, levels: levels) }
     }
 
-    /// Does the same for the value of an element; `levels` limits the nesting inside the value, and 0 allows only a
-    /// scalar.
+    /// Checks the value of an element as ``validate()`` checks a document; `levels` limits the nesting inside the
+    /// value, and 0 allows only a scalar.
     @inlinable
     @inline(__always)
     package func validate(_ element: BSONElement, levels: Int) throws(BSONError) {
-        // The cases are literals, because a constant of another module costs a call.
+        // The cases are literals, because a constant costs a call if this method is inlined in another module.
         switch element.type.rawValue {
         case 0x03, 0x04: try validate(document(element), levels: levels)  // object, array
         case 0x0F: try validate(scope(element), levels: levels)  // javascriptWithScope

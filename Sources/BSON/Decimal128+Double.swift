@@ -1,5 +1,5 @@
 extension Decimal128 {
-    /// Converts the exact value of a double, rounded to 34 digits, half to even.
+    /// Creates the decimal number for a double: its exact value, rounded to 34 digits, half to even.
     public init(rounding value: Double) {
         guard value.isFinite else {
             self = value.isNaN ? .nan : value < 0 ? .negativeInfinity : .infinity
@@ -68,7 +68,7 @@ private struct DecimalExpansion {
         append(carry)
     }
 
-    /// Returns the leading digits, rounded half to even; adds the number of the other digits to the exponent.
+    /// Returns the first `digits` digits, rounded half to even; adds the number of dropped digits to the exponent.
     mutating func round(to digits: Int) -> UInt128 {
         var dropped = digitCount - digits
         var result: UInt128 = 0
@@ -81,7 +81,7 @@ private struct DecimalExpansion {
         let isUp = isHalf ? result % 2 == 1 : first >= 5
         if isUp { result += 1 }
         if rest.contains(where: { $0 != 0 }) { rounded = isUp ? .greater : .less }
-        // The rounding changed 9…9 to 10…0, which has one digit more.
+        // If rounding up changed 9…9 to 10…0, the result has one digit too many.
         if result > Decimal128.largestCoefficient { (result, dropped) = (result / 10, dropped + 1) }
         exponent += dropped
         return result

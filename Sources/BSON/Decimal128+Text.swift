@@ -29,8 +29,8 @@ extension Decimal128: CustomStringConvertible {
 extension Decimal128: LosslessStringConvertible {
     /// Reads a number such as `12.50`, `-1E+3`, `Infinity`, `inf` or `NaN`, in upper or lower case.
     ///
-    /// Returns `nil` for any other text. A number is never rounded: like libbson, this returns `nil` for a number that
-    /// needs more than 34 digits or an exponent out of range.
+    /// Returns `nil` for any other text. A number is never rounded: like libbson, the initializer returns `nil` for a
+    /// number that needs more than 34 digits or an exponent out of range.
     public init?(_ text: String) {
         var rest = text.utf8[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -78,8 +78,8 @@ private struct ScannedDecimal {
 
     private static func power(_ text: Substring.UTF8View) -> Int? {
         guard !text.isEmpty else { return 0 }
-        // The limit is far outside of the range of exponents, but near enough that adding the number of digits cannot
-        // overflow.
+        // The limit is far outside of the range of valid exponents, and small enough that adding the number of digits
+        // cannot overflow.
         return Int(Substring(text.dropFirst())).map { min(max($0, -1_000_000_000), 1_000_000_000) }
     }
 
@@ -90,7 +90,9 @@ private struct ScannedDecimal {
         return true
     }
 
-    /// Keeps as many zeros at the end as there is room for, so that `1.00` stays `1.00`.
+    /// Appends as many zeros to the coefficient as it has room for, so that `1.00` stays `1.00`; counts the others in
+    /// the exponent.
+    /// - Returns: `true`, because zeros always fit.
     private mutating func append(zeros: Int) -> Bool {
         let kept = min(zeros, Decimal128.digits - coefficient.decimalDigits)
         coefficient *= .powerOfTen(kept)

@@ -46,7 +46,7 @@ extension Decimal128 {
     /// Negative infinity.
     public static let negativeInfinity = Decimal128(high: 0xF800_0000_0000_0000, low: 0)
 
-    /// Whether the sign bit is set, which is possible for zero and NaN, too.
+    /// Whether the sign bit is set, which is possible even for zero and NaN.
     public var isNegative: Bool { high >> 63 == 1 }
     /// Whether the value is NaN.
     public var isNaN: Bool { high & 0x7C00_0000_0000_0000 == 0x7C00_0000_0000_0000 }
@@ -59,7 +59,7 @@ extension Decimal128 {
 
     /// The integer that, multiplied by ten to the power of ``exponent``, is the absolute value of a finite number.
     ///
-    /// If the bits mean more than 34 digits, the coefficient is 0, as IEEE 754 requires.
+    /// If the bits encode more than 34 digits, the coefficient is 0, as IEEE 754 requires.
     var coefficient: UInt128 {
         guard !hasLargeForm else { return 0 }
         let bits = UInt128(high & 0x0001_FFFF_FFFF_FFFF) << 64 | UInt128(low)
@@ -71,7 +71,7 @@ extension Decimal128 {
 
     /// Whether the encoding stores the exponent two bits lower.
     ///
-    /// In this encoding, a coefficient always has too many digits.
+    /// In this encoding, a coefficient always has more than 34 digits, and so counts as 0.
     private var hasLargeForm: Bool { high & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000 }
 }
 

@@ -1,5 +1,5 @@
-/// A list of values without equal ones; two values are equal as in `enum`, which ignores the order of fields in
-/// objects.
+/// A list of values that are all different, by the equality of `enum` in `$jsonSchema`, which ignores the order of an
+/// object's fields.
 package struct DistinctValues {
     /// The values, in the order in which they were inserted.
     package private(set) var values: [BSONValue] = []

@@ -8,14 +8,15 @@ public enum ExtendedJSON {
     public enum Form: Hashable, Sendable {
         /// Every type is written, so that the text can be read back to the same bytes.
         case canonical
-        /// Readable: numbers are plain, and dates of the years 1970 to 10000 are ISO 8601 text.
+        /// Readable: numbers are plain, and dates of the years 1970 to 9999 are ISO 8601 text.
         ///
-        /// Infinities, NaN and other dates have the canonical form. A double has up to 20 digits: 0.1 is written as
-        /// `0.10000000000000000555`, which is read back as the same double.
+        /// Infinities, NaN and earlier dates have the canonical form, and so has the whole document if it has a later
+        /// date. A double has up to 20 digits: 0.1 is written as `0.10000000000000000555`, which is read back as the
+        /// same double.
         case relaxed
     }
 
-    /// The levels of nesting that libbson can write; it would replace deeper levels by an ellipsis.
+    /// The most levels of nesting that libbson can write; it would replace deeper levels by an ellipsis.
     static let maximumDepth = 200
 }
 
@@ -29,7 +30,7 @@ extension BSONDocument {
     /// - Throws: ``BSONError`` with the parser's message, but without the parts that quote the text.
     public init(extendedJSON text: String) throws(BSONError) { try self.init(extendedJSON: text, prefix: 0) }
 
-    /// Reads one document from extended JSON before which this module has put some bytes.
+    /// Reads one document from extended JSON to which this module has added some bytes at the start.
     /// - Parameter prefix: the number of these bytes; positions in errors do not count them.
     fileprivate init(extendedJSON text: String, prefix: Int) throws(BSONError) {
         try JSONObjectScanner.checkOneObject(text, prefix: prefix)
@@ -76,7 +77,7 @@ extension ExtendedJSON {
 
 extension BSONValue {
     /// Returns the value as extended JSON, such as `5`, `"text"` or `{ "$oid" : "…" }`.
-    /// - Throws: ``BSONError`` when the value is a document that ``BSONView/extendedJSON(_:)`` refuses.
+    /// - Throws: ``BSONError`` when ``BSONView/extendedJSON(_:)`` refuses a document with the value.
     public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
         let text = try BSONDocument(CollectionOfOne(("v", self))).extendedJSON(form)
         let (head, tail) = ("{ \"v\" : ", " }")

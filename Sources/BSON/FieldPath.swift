@@ -50,7 +50,7 @@ public struct FieldPathError: Error, Hashable, Sendable {
     ///
     /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// A short stable name.
+        /// The short stable name of the kind of defect.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -67,7 +67,7 @@ public struct FieldPathError: Error, Hashable, Sendable {
 
     /// The kind of defect.
     public let code: Code
-    /// The text that was to be read.
+    /// The text that was read as a path.
     public let path: String
     /// The index of the defective name in the path, counted from 0.
     public let component: Int
@@ -80,7 +80,7 @@ public struct FieldPathError: Error, Hashable, Sendable {
 }
 
 extension FieldPathError: CustomStringConvertible {
-    /// The path, the defect, and the number of the defective name.
+    /// The error as text: the path, the defect, and the number of the defective name.
     public var description: String {
         code == .empty ? code.rawValue : "path \"\(path)\": \(code.rawValue) (name \(component + 1))"
     }
@@ -97,7 +97,8 @@ public enum FieldLookup: ~Escapable {
 }
 
 extension FieldPath {
-    /// Looks up the field through objects; if a name is repeated, the first field counts, as in mongod.
+    /// Follows the path through nested objects; if a name is repeated in an object, the first field counts, as in
+    /// mongod.
     /// - Throws: ``BSONError`` when the bytes before the field are damaged.
     @_lifetime(copy view)
     public func lookup(in view: BSONView) throws(BSONError) -> FieldLookup {

@@ -1,7 +1,7 @@
 /// Finds the end of one JSON object.
 ///
 /// libbson stops after the first document of a text and does not report a second one, and it accepts an array as a
-/// document. This scan refuses a job file or an export that contains either.
+/// document. This scan refuses a text with a second document, and an array.
 struct JSONObjectScanner {
     private var depth = 0
     private var isQuoted = false

@@ -9,8 +9,8 @@ enum LibBSON {
 
     /// Returns a document as text, by `bson_as_canonical_extended_json` or its relaxed counterpart.
     ///
-    /// A document with a date after the year 9999 is always canonical: libbson cannot read its own relaxed text.
-    /// Returns `nil` if libbson cannot express the document.
+    /// A document with a date after the year 9999 is always written in canonical form, because libbson cannot read back
+    /// its own relaxed text of such a date. Returns `nil` if libbson cannot express the document.
     static func json(_ document: UnsafeRawBufferPointer, isRelaxed: Bool) -> String? {
         var length = 0
         let json = unsafe cbson_extended_json(document.baseAddress, document.count, isRelaxed, &length)
@@ -47,8 +47,8 @@ enum LibBSON {
 extension LibBSON.Message {
     /// Returns the message without the parts that quote the text, because they may be values of a document.
     ///
-    /// `Got parse error at "x", position 8: "CODE"` becomes `code at position 8`; in other messages, each quotation is
-    /// replaced by `"…"`.
+    /// `Got parse error at "x", position 8: "CODE"` becomes `code at position 8`; in other messages, the text from the
+    /// first to the last quotation mark is replaced by `"…"`.
     func redacted(shiftingPositionsBy shift: Int) -> String {
         let position = text.range(after: "position ").flatMap { Int(text[$0].prefix { $0.isNumber }) }
         if let position, let code = text.split(separator: ": \"").last, code.hasSuffix("\"") {

@@ -4,7 +4,8 @@ extension String {
     /// Characters that could mislead a reader are escaped.
     package var quotedAsJSON: String { quoted(\.escapedAsJSON) }
 
-    /// The text in quotation marks, valid in YAML, which escapes characters above U+FFFF without surrogates.
+    /// The text in quotation marks, valid in YAML: characters above U+FFFF are escaped without surrogates, unlike in
+    /// JSON.
     package var quotedAsYAML: String {
         quoted { scalar in
             guard scalar.value > 0xFFFF else { return scalar.escapedAsJSON }
@@ -13,9 +14,9 @@ extension String {
         }
     }
 
-    /// The text on one line, in which text from outside cannot control a terminal, an editor or a build runner.
+    /// The text on one line, in a form that cannot control a terminal, an editor or a build runner.
     ///
-    /// Characters are escaped if such a program would obey them instead of showing them.
+    /// The text escapes the characters that one of these programs would obey instead of showing them.
     package var printable: String {
         let isPlain = utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
         if isPlain, utf8.first(where: { $0 != UInt8(ascii: " ") }) != UInt8(ascii: ":") { return self }
@@ -24,7 +25,8 @@ extension String {
             if scalar.misleads || scalar == "#" && result.last == "#" {
                 result += scalar.escapedAsJSON
             } else if scalar == ":", result.hasSuffix(":"), result.dropLast().allSatisfy(\.isWhitespace) {
-                // GitHub's runner treats a line that begins with two colons as a command.
+                // GitHub's runner treats a line that begins with two colons as a command, so the second colon is
+                // escaped.
                 result += scalar.escapedAsJSON
             } else {
                 result.unicodeScalars.append(scalar)
@@ -40,7 +42,7 @@ extension String {
             switch scalar {
             case "\"": result += "\\\""
             case "\\": result += "\\\\"
-            // Some build runners treat two number signs anywhere in a line as a command.
+            // Some build runners treat two number signs anywhere in a line as a command, so the second sign is escaped.
             case _ where scalar.misleads || scalar == "#" && last == "#": result += escape(scalar)
             default: result.unicodeScalars.append(scalar)
             }

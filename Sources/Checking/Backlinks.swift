@@ -1,16 +1,17 @@
 public import BSON
 public import ServerSchema
 
-/// The counts of the links to the documents of one collection, whose type is to become an embedded type.
+/// The documents of one collection, counted by the number of links to each; their type is to become embedded.
 ///
 /// The clients' own migration requires exactly one link to each document, counted over all fields of all types that can
 /// link to it. Source: `semantics.md` section 9.
 public struct Backlinks: Hashable, Sendable {
     /// The collection of the linked documents.
     public var target: Namespace
-    /// The paths of the app that hold links to ``target`` and whose links were counted.
+    /// The paths at which documents hold links to ``target``, and whose links were counted.
     public var places: [Place]
-    /// The paths that were not counted: they are in another database than ``target``, and no server joins databases.
+    /// The paths whose links were not counted, because they are in another database than ``target``, and no server
+    /// joins databases.
     public var unread: [Place]
     /// The documents to which no link leads; the clients' migration would lose them.
     public var without = Objects()
@@ -27,10 +28,10 @@ public struct Backlinks: Hashable, Sendable {
     public struct Place: Hashable, Sendable {
         /// The collection whose documents hold the links.
         public var namespace: Namespace
-        /// The path of the links in these documents.
+        /// The path of the links in the documents of ``namespace``.
         public var path: SchemaPath
 
-        /// Creates a place.
+        /// Creates a place from a collection and a path.
         public init(namespace: Namespace, path: SchemaPath) {
             self.namespace = namespace
             self.path = path

@@ -10,9 +10,9 @@ public struct CheckOptions: Hashable, Sendable {
     /// Data-access validation refuses such a null while the app's null-type switch is off. Sync itself accepts it.
     /// Source: `semantics.md`, sections 2.5 and 5.3 of the project's reference.
     public var refusesNulls = false
-    /// Whether the documents of collections that clients only write to count in the verdict.
+    /// Whether documents count in the verdict if clients only write to their collection.
     public var countsAsymmetric = false
-    /// The sync engine whose rules are applied as well as those of the schema; `nil` for the schema's own rules alone.
+    /// The sync engine whose rules judge the documents in addition to the schema; `nil` if only the schema judges.
     public var engine: EngineSettings?
 
     /// Creates the default options.

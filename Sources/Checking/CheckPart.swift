@@ -7,7 +7,7 @@
 public struct CheckPart: Hashable, Sendable {
     /// The number of the part, counted from 1.
     public let number: Int
-    /// The number of parts of the check.
+    /// The number of parts into which the check is divided.
     public let count: Int
 
     /// The largest number of parts; with more, each part would be too small to be useful.
@@ -36,7 +36,8 @@ extension CheckPart: CustomStringConvertible {
 public struct PartOfCheck: Hashable, Sendable {
     /// The part of the documents that the check read.
     public var part: CheckPart
-    /// A digest of the schemas, of the settings by which documents are judged, and of the `_id`s between the parts.
+    /// A digest of the schemas, of the settings by which documents are judged, and of the `_id`s at which the parts are
+    /// cut.
     ///
     /// The reports of one check have equal digests.
     public var digest: String

@@ -21,8 +21,9 @@ extension CheckReport {
         for index in merged.collections.indices {
             merged.collections[index] = Collection(merging: parts.map { $0.collections[index] })
         }
-        for index in merged.removed.indices {
-            merged.removed[index].documentCount = parts.compactMap { $0.removed[index].documentCount }.max()
+        for index in merged.active?.removed.indices ?? 0..<0 {
+            let counts = parts.compactMap { $0.active?.removed[index].documentCount }
+            merged.active?.removed[index].documentCount = counts.max()
         }
         merged.absent = merged.absent.filter { absent in parts.allSatisfy { $0.absent.contains(absent) } }
         merged.jobs = parts.dropFirst().reduce(into: merged.jobs) { jobs, part in
@@ -39,12 +40,11 @@ extension CheckReport {
         var seen: Set<String> = []
         merged.notes = parts.flatMap(\.notes).filter { seen.insert($0).inserted }
         self.init(
-            source: merged.source, active: merged.active, collections: merged.collections, removed: merged.removed,
-            absent: merged.absent, sync: merged.sync,
+            source: merged.source, active: merged.active, collections: merged.collections, absent: merged.absent,
+            sync: merged.sync,
             ledger: parts.compactMap(\.verdict.ledger).max { $0.entries < $1.entries }, limit: merged.verdict.limit,
             exceptions: merged.exceptions, notes: merged.notes, duration: parts.map(\.duration).max() ?? .zero)
-        (dialect, difference, jobs) = (merged.dialect, merged.difference, merged.jobs)
-        (engine, hasSchema) = (merged.engine, merged.hasSchema)
+        (rules, jobs) = (merged.rules, merged.jobs)
         if merged.part?.policy.includesPossible ?? false { countPossible() }
     }
 
@@ -63,10 +63,9 @@ extension CheckReport {
                         "\(name) is part \(part.part), and \(firstName) part \(whole.part): give the parts of one check"
                 )
             }
-            guard part.digest == whole.digest, part.policy == whole.policy, report.dialect == first.dialect,
-                report.engine == first.engine,
+            guard part.digest == whole.digest, part.policy == whole.policy, report.rules == first.rules,
                 report.collections.map(\.namespace) == first.collections.map(\.namespace),
-                report.removed.map(\.namespace) == first.removed.map(\.namespace)
+                report.active?.removed.map(\.namespace) == first.active?.removed.map(\.namespace)
             else {
                 throw MergeError(
                     description:

@@ -6,26 +6,16 @@ public import ServerSchema
 public struct CheckReport: Sendable {
     /// The name of the source of the documents, such as a path or a connection string, without credentials.
     public var source: String
-    /// The source of the active schema; `nil` if there is no active schema to compare with.
-    public var active: String?
-    /// The dialect whose rules judged the documents.
-    public var dialect = Dialect.appServices
-    /// The sync engine whose rules judged the documents as well; `nil` if none was named.
-    public var engine: Engine?
-    /// Whether the operator named a schema, and not only an engine and collections.
-    public var hasSchema = true
+    /// The rules that judged the documents.
+    public var rules = Rules()
+    /// The comparison with the active schema; `nil` if there is no active schema.
+    public var active: ActiveSchema?
     /// The results for each collection that the checked schema covers, in the order of that schema.
     public var collections: [Collection]
-    /// The collections that only the active schema covers.
-    public var removed: [RemovedCollection]
     /// The collections that the checked schema covers but that do not exist in the deployment.
     public var absent: [Namespace]
-    /// The differences from the active schema; `nil` if there is no active schema to compare with.
-    public var difference: Difference?
     /// The part of a check that this report covers; `nil` for a whole check.
     public var part: PartOfCheck?
-    /// The counts of the links to each type that becomes embedded; empty if no type does, or links were not counted.
-    public var backlinks: [Backlinks] = []
     /// The effects that jobs had on each collection; empty if the state database was not read.
     public var jobs: [JobTrace] = []
     /// The sync settings in the app's export.
@@ -36,7 +26,7 @@ public struct CheckReport: Sendable {
     public var limits: [FailingLimitUse] = []
     /// The numbers that decide whether the deploy is safe for the documents and for the limit of the ledger.
     public var verdict: DeployVerdict
-    /// Further remarks for the reader, each a clause.
+    /// Remarks for the reader on facts that no other property shows, each a clause.
     public var notes: [String]
     /// The duration of the check.
     public var duration: Duration
@@ -44,8 +34,7 @@ public struct CheckReport: Sendable {
     /// Creates a report, and computes from the collections' counts how large the ledger will be after the deploy.
     /// - Parameter ledger: The size of the ledger before the deploy; `nil` if there is none.
     public init(
-        source: String, active: String? = nil, collections: [Collection], removed: [RemovedCollection] = [],
-        absent: [Namespace] = [], change: DiffReport? = nil,
+        source: String, active: ActiveSchema? = nil, collections: [Collection], absent: [Namespace] = [],
         sync: SyncCircumstances = SyncCircumstances(active: nil, new: nil), ledger: LedgerCount?,
         limit: Int = DeployVerdict.defaultLimit, exceptions: ExceptionUse? = nil,
         notes: [String] = [], duration: Duration
@@ -53,9 +42,7 @@ public struct CheckReport: Sendable {
         self.source = source
         self.active = active
         self.collections = collections
-        self.removed = removed
         self.absent = absent
-        difference = change.map { .computed($0) }
         self.sync = sync
         self.exceptions = exceptions
         self.notes = notes
@@ -71,20 +58,7 @@ public struct CheckReport: Sendable {
         verdict.syncState = sync.state
     }
 
-    /// The differences between the active schema and the new one.
-    public enum Difference: Sendable {
-        /// The differences that the check computed.
-        case computed(DiffReport)
-        /// The differences as a JSON report states them, from which this report was read.
-        case stated(BSONDocument)
-    }
-
-    /// The computed differences from the active schema; `nil` if there are none.
-    public var change: DiffReport? { if case .computed(let report)? = difference { report } else { nil } }
-    /// The differences as a JSON report states them; `nil` if there are none.
-    public var statedChange: BSONDocument? { if case .stated(let json)? = difference { json } else { nil } }
-
-    /// The sum of the counts of all collections that the verdict includes.
+    /// The sum of the counts of all collections whose documents count in the verdict.
     public var total: DocumentCounts {
         collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
     }
@@ -98,10 +72,10 @@ public struct CheckReport: Sendable {
         verdict.countsPossible = true
     }
 
-    /// The number of documents that do not sync now, if the ledger records all of them and the deploy stops no others.
+    /// The number of documents that fail and are already in the ledger; 0 if the deploy makes documents stop syncing.
     ///
-    /// Otherwise 0, and also 0 with an active schema, because comparing with it shows which documents fail already.
-    /// Documents whose failures are all covered by exceptions do not count.
+    /// The number is also 0 without a ledger, and with an active schema, because the verdicts under the active schema
+    /// show which documents fail already. Documents whose failures are all covered by exceptions do not count.
     public var failingInLedger: Int {
         guard verdict.ledger != nil, verdict.newlyFailing == nil, verdict.stopping + verdict.possiblyStopping == 0
         else { return 0 }
@@ -109,21 +83,71 @@ public struct CheckReport: Sendable {
         return unexcepted.certain + (verdict.countsPossible ? unexcepted.possible : 0)
     }
 
-    /// The removed collections that may hold documents, which do not sync after the deploy; empty without sync.
+    /// The collections that only the active schema covers and that may hold documents; empty without Device Sync.
+    ///
+    /// These documents do not sync after the deploy.
     public var lost: [RemovedCollection] {
-        isOfDeviceSync ? removed.filter { $0.documentCount != 0 } : []
+        isOfDeviceSync ? active?.removed.filter { $0.documentCount != 0 } ?? [] : []
     }
 
-    /// Whether Device Sync serves the documents: it keeps a ledger with a limit, and ends at breaking changes.
-    public var isOfDeviceSync: Bool { dialect.isOfSync && (engine ?? .deviceSync) == .deviceSync }
+    /// Whether Device Sync serves the documents.
+    ///
+    /// Only Device Sync has a ledger with a limit, and only Device Sync stops at a breaking change of the schema.
+    public var isOfDeviceSync: Bool { rules.dialect.isOfSync && (rules.engine ?? .deviceSync) == .deviceSync }
 
     /// Whether the change of the schema is a part of the verdict.
     ///
-    /// The consequences of a change to an App Services schema are those in Device Sync, so other engines have none.
-    public var isChangeJudged: Bool { hasSchema && (!dialect.isOfSync || isOfDeviceSync) }
+    /// A change to an App Services schema has consequences only in Device Sync, and is not judged for other engines.
+    public var isChangeJudged: Bool { rules.hasSchema && (!rules.dialect.isOfSync || isOfDeviceSync) }
 
     /// The number of documents that halt the engine and whose findings no exception covers.
     public var haltingCount: Int { total.engine.map { $0.halting - $0.haltingExcepted } ?? 0 }
+}
+
+extension CheckReport {
+    /// The rules that judged the documents.
+    public struct Rules: Hashable, Sendable {
+        /// The dialect of the schema.
+        public var dialect = Dialect.appServices
+        /// The sync engine whose rules judged the documents in addition to the schema; `nil` if none was named.
+        public var engine: Engine?
+        /// Whether the operator named a schema, and not only an engine and collections.
+        public var hasSchema = true
+
+        /// Creates the rules of App Services schemas.
+        public init() {}
+    }
+
+    /// The comparison of the checked schema with the active one.
+    public struct ActiveSchema: Sendable {
+        /// The name of the source of the active schema, such as its path.
+        public var name: String
+        /// The differences from the active schema; `nil` if the check did not compare the schemas.
+        public var difference: Difference?
+        /// The collections that only the active schema covers.
+        public var removed: [RemovedCollection]
+        /// The counts of the links to each type that becomes embedded; empty if no type does, or links were not
+        /// counted.
+        public var backlinks: [Backlinks] = []
+
+        /// Creates a comparison that has no counts of links.
+        public init(name: String, difference: Difference? = nil, removed: [RemovedCollection] = []) {
+            (self.name, self.difference, self.removed) = (name, difference, removed)
+        }
+
+        /// The differences that the check computed; `nil` if it computed none.
+        public var change: DiffReport? { if case .computed(let report)? = difference { report } else { nil } }
+        /// The differences in the JSON report from which this report was read; `nil` if there are none.
+        public var statedChange: BSONDocument? { if case .stated(let json)? = difference { json } else { nil } }
+    }
+
+    /// The differences between the active schema and the new one.
+    public enum Difference: Sendable {
+        /// The differences that the check computed.
+        case computed(DiffReport)
+        /// The differences in the JSON report from which this report was read.
+        case stated(BSONDocument)
+    }
 }
 
 /// A collection that only the active schema covers: after the deploy none of its documents syncs.
@@ -149,13 +173,13 @@ extension CheckReport {
         public var counts: DocumentCounts
         /// The approximate number of documents, from the server's metadata; `nil` if the server was not asked.
         public var estimatedCount: Int?
-        /// The groups of findings, the worst level first, and within a level the largest group first.
+        /// The groups of findings: the worst level first, then the worst outcome in the engine, then the largest group.
         public var groups: [ViolationGroup]
         /// The number of findings that were not grouped because the tally reached its limits.
         public var overflowCount: Int
         /// The keywords of the schema that no rule judges.
         public var unevaluatedKeywords: [CompiledSchema.UnevaluatedKeyword]
-        /// Whether the active schema covers the collection too; `nil` if there is no active schema to compare with.
+        /// Whether the active schema also covers the collection; `nil` if there is no active schema to compare with.
         public var isInActive: Bool?
         /// The collection's role in sync.
         public var scope = SyncScope.synced
@@ -217,7 +241,7 @@ extension CheckReport {
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }
 
-    /// The severity for the limit: whether sync as a whole stops; always safe without Device Sync, which has the limit.
+    /// The severity for the ledger's limit, at which sync as a whole stops; always safe without Device Sync.
     public var limitSeverity: DeployVerdict.Severity {
         guard isOfDeviceSync else { return .safe }
         switch verdict.band {
@@ -227,18 +251,19 @@ extension CheckReport {
         }
     }
 
-    /// The severity of the schema change for sync and for the clients; unknown if no change is known.
+    /// The severity of the schema change for sync and for the clients.
     ///
-    /// Safe if ``isChangeJudged`` is false. With a Prisma schema, only older clients count here; ``documentsSeverity``
-    /// covers what newer clients read.
+    /// Unknown if no change is known, or if the verdict on the change is `versioned`. Safe if ``isChangeJudged`` is
+    /// false. With a Prisma schema, only older clients count here; ``documentsSeverity`` covers what newer clients
+    /// read.
     public var changeSeverity: DeployVerdict.Severity {
         guard isChangeJudged else { return .safe }
-        switch difference {
+        switch active?.difference {
         case nil: return .unknown
         case .stated(let json):
             return json["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
         case .computed(let change):
-            switch dialect == .prisma ? change.clientVerdict : change.verdict {
+            switch rules.dialect == .prisma ? change.clientVerdict : change.verdict {
             case .breaking: return .unsafe
             case .versioned: return .unknown
             case .served, .nonBreaking, nil: return .safe
@@ -256,7 +281,7 @@ extension CheckReport.Collection {
         public var clusterTime: ClusterTime?
         /// The number of documents that changed during the scan and were judged again after it.
         public var changedCount = 0
-        /// The choice of the documents that the check was to read.
+        /// The documents that the check was to read.
         public var selection = Selection.everything
         /// The estimated number of documents that the server did not send, because a prefilter proves that they fit.
         ///
@@ -267,13 +292,13 @@ extension CheckReport.Collection {
         /// The guarantees that the result lacks, each with the reason.
         public var missing: [MissingGuarantee] = []
 
-        /// Creates a reading of every document, as of no known time.
+        /// Creates a reading of every document whose counts are not consistent as of one time.
         public init() {}
     }
 
     /// The documents that a check is to read.
     public enum Selection: Hashable, Sendable {
-        /// All documents.
+        /// The check is to read all documents.
         case everything
         /// The documents that the operator's filter matches.
         case matching(BSONDocument)
@@ -290,17 +315,17 @@ public struct MissingGuarantee: Hashable, Sendable {
     public enum Guarantee: String, Hashable, Sendable, CaseIterable {
         /// All counts are consistent as of one time, even if documents are written during the check.
         case oneMoment = "one_moment"
-        /// The check resumes where it was after it loses its cursor.
+        /// After the check loses its cursor, it resumes at the document that it had reached.
         case resumable
-        /// Every document is judged.
+        /// The check judges every document in its selection.
         case everyDocument = "every_document"
-        /// The collection was not replaced by another one of the same name.
+        /// The collection was not replaced by another one of the same name during the check.
         case sameCollection = "same_collection"
     }
 
-    /// The missing guarantee.
+    /// The guarantee that the check could not give.
     public var guarantee: Guarantee
-    /// The reason, as a clause.
+    /// The reason why the check could not give the guarantee, as a clause.
     public var reason: String
 
     /// Creates an instance from its parts.

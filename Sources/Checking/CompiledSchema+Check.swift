@@ -22,7 +22,7 @@ extension CompiledSchema {
         return try verdict(sink.verdict, of: document)
     }
 
-    /// Checks a document whose bytes were not validated before, and validates all of them, if possible while checking.
+    /// Checks a document and validates all its bytes, in one traversal if possible.
     /// - Throws: ``BSONError`` as ``BSONView/validate()`` does, or else as ``check(_:)`` does.
     public func validate(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
         guard !hasJSONSchema else {
@@ -68,7 +68,7 @@ extension CompiledSchema {
         try collectEngine(document, into: &collector)
     }
 
-    /// Turns a finding into a violation with texts.
+    /// Turns a finding of the schema into a violation, with the path and the words that reports show.
     func violation(_ located: FindingCollector.Located) -> Violation {
         let finding = located.finding
         return Violation(
@@ -82,11 +82,11 @@ extension CompiledSchema {
         if let expected = engineExpectation(of: located) { return expected }
         if let jsonSchema { return jsonSchema.expectation(of: finding) }
         if let constraints, let located = constraint(located) { return constraints.expectation(of: located.finding) }
-        return finding.rule.expectation ?? expectations[Int(finding.node)]
+        return finding.rule.expectation ?? texts.expectations[Int(finding.node)]
     }
 
     func path(of located: FindingCollector.Located) -> SchemaPath {
-        paths[Int(located.finding.node)].appending(located.below)
+        texts.paths[Int(located.finding.node)].appending(located.below)
     }
 
     /// Whether a value that is in no document, such as a default, would fit a node.
@@ -109,8 +109,8 @@ extension CompiledSchema {
 
 /// Judges the constraints of an App Services schema, such as `minimum`, with the walker of the `jsonschema` dialect.
 ///
-/// Their findings are only *possible* because no documentation says that the translator checks constraints. The nodes
-/// of the constraints have the numbers after those of the schema's nodes.
+/// Their findings are only *possible* because no documentation says whether the sync engine checks constraints. The
+/// nodes of the constraints have the numbers after those of the schema's nodes.
 extension CompiledSchema {
     static func constraints(of schema: CollectionSchema) -> JSONSchemaPlan? {
         guard schema.dialect == .appServices, let root = schema.root.constraintsAlone else { return nil }
@@ -153,7 +153,8 @@ extension CompiledSchema {
 }
 
 extension JSONSchemaPlan {
-    /// Whether `properties`, `additionalProperties` or `items` describe the value of a node, and not only a constraint.
+    /// Whether a node below the root is reached only through `properties`, `additionalProperties` and `items`, and is
+    /// not a part of a constraint.
     fileprivate func isOfValue(_ index: Int) -> Bool {
         switch origins[index].step {
         case .root: false
@@ -185,7 +186,8 @@ extension CompiledSchema {
         var result: [LinkedKey] = []
         for (number, link) in links.enumerated() where link.foreignKey == "_id" {
             var keys: [BSONValue] = []
-            try collectKeys(document, paths[link.node].steps[...], accepting: nodes[link.node].accepts, into: &keys)
+            try collectKeys(
+                document, texts.paths[link.node].steps[...], accepting: nodes[link.node].accepts, into: &keys)
             result += keys.map { LinkedKey(link: number, key: $0) }
         }
         return result

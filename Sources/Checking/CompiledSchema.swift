@@ -19,7 +19,7 @@ public struct CompiledSchema: Sendable {
     /// The keywords that the schema uses but that no rule judges, with the paths of the values that they restrict.
     public let unevaluatedKeywords: [UnevaluatedKeyword]
 
-    /// The plan that checks documents if the schema is of the `jsonschema` dialect; `nil` for an App Services schema.
+    /// The plan that checks documents if the schema is of the `jsonschema` dialect; `nil` for other dialects.
     let jsonSchema: JSONSchemaPlan?
     /// The plan that checks the constraints of an App Services schema, such as `minimum`; `nil` if there are none.
     let constraints: JSONSchemaPlan?
@@ -31,6 +31,8 @@ public struct CompiledSchema: Sendable {
     let engine: EnginePlan?
     let hasEngine: Bool
     let links: [Link]
+    /// The path and the words of each node, which findings show.
+    let texts: NodeTexts
 
     /// Whether the schema is a validator, which the server itself enforces and of which sync knows nothing.
     public var isOfValidator: Bool { hasJSONSchema }
@@ -42,25 +44,29 @@ public struct CompiledSchema: Sendable {
 
     /// Whether failing documents of the collection count in the verdict.
     ///
-    /// They count if the collection syncs. If clients only write to it, they count if the options say so.
+    /// The documents count if the collection syncs. If clients only write to it, they count if the options say so.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
-    /// The path of each node, including the nodes of the constraints and those of the engine.
-    let paths: [SchemaPath]
-    /// The words for what the schema expects at each node.
-    let expectations: [String]
+
+    /// The paths and words of all nodes of a schema, which findings show.
+    struct NodeTexts {
+        /// The path of each node, including the nodes of the constraints and those of the engine.
+        let paths: [SchemaPath]
+        /// The words for what the schema expects at each node.
+        let expectations: [String]
+    }
 
     /// A keyword that no rule judges.
     public struct UnevaluatedKeyword: Hashable, Sendable {
         /// The path of the value that the keyword restricts.
         public let path: SchemaPath
-        /// The keyword.
+        /// The name of the keyword that no rule judges.
         public let keyword: String
         /// The location of the keyword in the schema's file.
         public let location: SourceLocation
 
-        /// The schema's file.
+        /// The path of the schema's file.
         public var file: String { location.file }
-        /// The line of the file.
+        /// The line of the keyword in the schema's file.
         public var line: Int { location.line }
 
         /// Creates an instance from its parts.
@@ -101,16 +107,16 @@ public struct CompiledSchema: Sendable {
         let paths = plan?.origins.map(\.path) ?? compiler.paths + (constraints?.origins.map(\.path) ?? [])
         engine = options.engine.flatMap { EnginePlan($0, for: schema, firstNode: paths.count) }
         hasEngine = engine != nil
-        self.paths = paths + (engine?.paths ?? [])
-        expectations = compiler.expectations
+        texts = NodeTexts(paths: paths + (engine?.paths ?? []), expectations: compiler.expectations)
         links = compiler.links
         markUsableDefaults(compiler.defaults)
     }
 
-    /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
+    /// A filter that matches only documents for which ``check(_:)`` returns ``Verdict/fits``; `nil` if none can be
+    /// built.
     ///
     /// The filter does not match documents that the server cannot judge exactly as the checker does; the check reads
-    /// those. With the rules of an engine none can be built, because the server cannot judge them.
+    /// those. With the rules of an engine, there is no filter, because the server cannot judge these rules.
     public var proof: BSONDocument? { hasEngine ? nil : ProofBuilder(schema: self).filter }
 
     /// Marks each field's default as usable, or as unusable if the default does not fit the field's node.
@@ -134,7 +140,7 @@ extension CompiledSchema {
         /// The fields that `properties` names, and the names in `required` that it does not define; for an enum, its
         /// values.
         var fields = FieldRange()
-        /// A bit mask of the first 64 required fields, one bit each.
+        /// A bit mask with one bit for each of the object's first 64 required fields.
         var required: UInt64 = 0
         var requiredCount: Int32 = 0
         /// The node of an array's elements, or of a tuple's first element; -1 if there is none.
@@ -199,15 +205,17 @@ extension CompiledSchema {
     /// The consequence of a required field that is absent.
     enum WhenMissing: Equatable, Sendable, BitwiseCopyable {
         case certain
-        /// The failure is only possible: the field holds a collection, and the sync engine does not write an empty one.
+        /// The absent field is only a possible failure, because the sync engine does not write an empty list, set or
+        /// dictionary.
         case possible
-        /// There is no failure: a default of the right type replaces the value.
+        /// The absent field is no failure, because its default is of the right type and replaces the value.
         case defaulted
-        /// There is no failure, but a Prisma client reads null, where its types promise a list.
+        /// The absent field is no failure, but a Prisma client reads null where its types promise a list.
         case readAsNull
         /// The field's default is of a wrong type, so clients see an error; `type` is the BSON type of the default.
         case unusableDefault(type: UInt8)
-        /// The document is in no partition or, if that is allowed, in the null partition.
+        /// The absent field is the partition key. If `isAllowed`, the document is in the null partition; otherwise it
+        /// is in no partition.
         case unpartitioned(isAllowed: Bool)
     }
 }
@@ -226,7 +234,7 @@ extension CompiledSchema {
 
     /// A field that links to documents of another collection: it holds their keys.
     struct Link: Sendable {
-        /// The node of the key itself: the field's node, or the node of its elements or values.
+        /// The node of a link's key: the node of the field, or of the field's elements or values.
         var node: Int
         var target: Namespace
         var foreignKey: String
@@ -236,19 +244,19 @@ extension CompiledSchema {
 /// The paths at which findings can occur, for checking files of the operator that name such paths.
 extension CompiledSchema {
     /// The paths that the schema names, as reports spell them.
-    package var placeNames: [String] { paths.map(\.description) }
+    package var placeNames: [String] { texts.paths.map(\.description) }
 
     /// Whether a rule can report a finding at a path.
     ///
-    /// The schema names the path, or the path leads into a mixed value. The rules about fields that the schema does not
-    /// name can report a finding at every path.
+    /// True if the schema names the path, or if the path leads into a mixed value. The rules of an engine, and the
+    /// rules about fields that the schema does not name, can report a finding at every path.
     package func canReport(_ rule: RuleCode, at path: String) -> Bool {
         if rule == .extraField || rule == .additionalProperty || rule == .reservedField { return true }
         // An engine judges all values, also those that the schema does not name.
         if EngineRule.named(rule) != nil { return true }
-        if paths.contains(where: { $0.description == path }) { return true }
+        if texts.paths.contains(where: { $0.description == path }) { return true }
         // `nodes` has no entries for constraints and for the `jsonschema` dialect, so `zip` leaves out their paths.
-        return zip(paths, nodes).contains { place, node in
+        return zip(texts.paths, nodes).contains { place, node in
             let name = place.description
             return node.flags.contains(.mixed) && (path.hasPrefix(name + "[]") || path.hasPrefix(name + "{}"))
         }
@@ -262,7 +270,7 @@ extension RuleCode {
     }
 }
 
-/// The parts of a compiled App Services schema that the walker reads; few, because they are copied for each document.
+/// The parts of a compiled schema that ``Walker`` reads; few, because they are copied for each document.
 struct WalkPlan: Sendable {
     let nodes: [CompiledSchema.Node]
     var fields: [CompiledSchema.Field]

@@ -8,7 +8,7 @@ struct Contribution: Hashable, Sendable {
     var isInLedger = false
     /// The worst of the document's findings that no exception covers.
     var unexcepted = Verdict.fits
-    /// The consequences of the document in the engine.
+    /// The consequences that the engine's rules have for the document.
     var effect = EngineEffect()
     /// The indexes of the tally's groups that count the document.
     var groups: [Int32] = []
@@ -40,7 +40,7 @@ struct ContributionTable: Sendable {
         }
     }
 
-    /// Returns the number of the contribution of a document without findings, without a search in the table.
+    /// Returns, without a search in the table, the number of the contribution of a document that has no findings.
     @inline(__always)
     static func numberOfFitting(active: Verdict?) -> UInt32 { active.map { UInt32($0.rawValue) + 1 } ?? 0 }
 

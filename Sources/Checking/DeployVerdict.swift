@@ -12,15 +12,17 @@ public struct DeployVerdict: Hashable, Sendable {
     public enum Band: String, Hashable, Sendable, Codable, CaseIterable {
         /// No document is certain to stop syncing, and the limit is not reached even if all possible failures happen.
         case safe
-        /// Nothing was found, but documents were left out on purpose.
+        /// No document that was read is certain to stop syncing, and the limit is not reached, but documents were left
+        /// out on purpose.
         case unproven
-        /// Documents stop syncing, but too few to reach the limit.
+        /// Documents stop syncing, but too few to reach the limit; documents that might stop count only if the operator
+        /// asks for it.
         case documentsWillStop = "documents_will_stop"
-        /// The limit is reached if all possible failures happen.
+        /// The ledger reaches the limit if all possible failures happen.
         case syncMightStop = "at_risk"
-        /// The deploy reaches the limit: after it nothing syncs.
+        /// The ledger reaches the limit because of the deploy, so nothing syncs after it.
         case syncWillStop = "sync_will_stop"
-        /// The limit was reached before the deploy: nothing syncs.
+        /// The ledger reached the limit before the deploy, so nothing syncs.
         case syncHasStopped = "sync_has_stopped"
     }
 
@@ -28,17 +30,19 @@ public struct DeployVerdict: Hashable, Sendable {
     public enum Severity: String, Hashable, Sendable, CaseIterable {
         /// Nothing speaks against the deploy.
         case safe
-        /// Nothing was found, but not everything was checked.
+        /// Nothing speaks against the deploy, but not everything was checked.
         case unknown
-        /// The deploy is unsafe.
+        /// The part of the verdict shows that the deploy is unsafe.
         case unsafe = "harmful"
     }
 
-    /// The size of the ledger before the deploy; `nil` if there is no ledger, which counts as 0.
+    /// The size of the ledger before the deploy; `nil`, which counts as 0, if there is no ledger or none was read.
     public var ledger: LedgerCount?
-    /// The number of documents that do not fit and are not in the ledger.
+    /// The number of documents that are certain not to fit and are not in the ledger; if sync is terminated, the
+    /// documents in the ledger count as well, because the ledger is deleted.
     public var newCertain: Int
-    /// The number of documents that might not fit and are not in the ledger.
+    /// The number of documents that might not fit and are not in the ledger; if sync is terminated, the documents in
+    /// the ledger count as well.
     public var newPossible: Int
     /// The number of documents that are certain to fail under the new schema and not under the active one; `nil` if
     /// there is no active schema to compare with.
@@ -79,11 +83,12 @@ public struct DeployVerdict: Hashable, Sendable {
     ///
     /// Terminating sync deletes its metadata, including the ledger; the new ledger is empty at first.
     public var recorded: Int { syncState == .terminated ? 0 : ledger?.entries ?? 0 }
-    /// The number of ledger entries after the deploy.
+    /// The number of ledger entries after the deploy if only the certain failures happen.
     public var projected: Int { recorded + newCertain }
     /// The number of ledger entries after the deploy if all possible failures happen.
     public var pessimistic: Int { projected + newPossible }
-    /// The number of entries that the ledger can still take before the limit; negative if the limit is reached already.
+    /// The number of entries that the ledger can still take before it reaches the limit; negative if the ledger has
+    /// reached the limit.
     public var headroom: Int { limit - 1 - recorded }
 
     /// The outcome of the deploy.

@@ -2,9 +2,9 @@
 public struct DocumentCounts: Hashable, Sendable, Codable {
     /// The number of documents read.
     public var read = 0
-    /// The number of documents that do not sync.
+    /// The number of documents that are certain to fail.
     public var certain = 0
-    /// The number of documents that might not sync and are not certain to fail.
+    /// The number of documents that might fail, and are not certain to fail.
     public var possible = 0
     /// The number of documents in ``certain`` that the ledger records.
     public var certainInLedger = 0
@@ -12,20 +12,23 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var possibleInLedger = 0
     /// The counts of documents by their verdicts under both schemas; `nil` if there is no active schema.
     public var changes: VerdictChanges?
-    /// The counts of documents by their worst finding without an exception; these documents count against the check.
+    /// The counts of documents by the worst of their findings that no exception covers; ``FailurePolicy`` decides by
+    /// these counts.
     public var unexcepted = Unexcepted()
     /// The counts of documents by what the engine does with them; `nil` if no engine's rules were applied.
     public var engine: EngineCounts?
 
     /// The numbers of documents by the worst of their findings that no exception covers.
     public struct Unexcepted: Hashable, Sendable, Codable {
-        /// The documents whose worst finding without an exception is certain.
+        /// The documents that are certain to fail because of a finding that no exception covers.
         public var certain = 0
-        /// The documents whose worst finding without an exception is possible.
+        /// The documents in which the worst finding that no exception covers is only possible.
         public var possible = 0
-        /// The documents in ``certain`` that are not certain to fail under the active schema.
+        /// The documents in ``certain`` that are not certain to fail under the active schema; 0 without an active
+        /// schema.
         public var newlyFailing = 0
-        /// The documents in ``possible`` that neither fail nor might fail under the active schema.
+        /// The documents in ``possible`` that neither fail nor might fail under the active schema; 0 without an active
+        /// schema.
         public var newlyPossible = 0
 
         /// Creates counts of zero.

@@ -2,11 +2,12 @@
 public struct FailurePolicy: Hashable, Sendable {
     /// The failing documents that make a check fail.
     public enum Documents: String, Hashable, Sendable {
-        /// No document makes the check fail.
+        /// Only documents that halt the engine make the check fail.
         case none
-        /// A document makes the check fail only if it newly fails or might fail, compared with the active schema.
+        /// Only documents that newly fail, compared with the active schema, or that halt the engine make the check
+        /// fail. Documents whose findings are covered by exceptions do not count.
         case new
-        /// Every failing document makes the check fail, even if the ledger already records it.
+        /// Every failing document that no exception covers makes the check fail, even if the ledger already records it.
         case all
     }
 
@@ -30,8 +31,8 @@ public struct FailurePolicy: Hashable, Sendable {
 
     /// Whether the policy makes a report fail.
     ///
-    /// Under every policy a report fails if sync itself has stopped or would stop, if documents halt the engine, if an
-    /// exception has expired, and if a collection that may hold documents loses its schema.
+    /// Under every policy, a report fails if sync itself has stopped or would stop, if documents halt the engine, if an
+    /// exception has expired, or if a collection that may hold documents loses its schema.
     public func fails(_ report: CheckReport) -> Bool {
         report.verdict.band >= .syncWillStop || failsByDocuments(report) || failsByChange(report)
     }
@@ -39,7 +40,7 @@ public struct FailurePolicy: Hashable, Sendable {
     /// Whether the report fails because of the effects of the change on sync and the clients.
     public func failsByChange(_ report: CheckReport) -> Bool { includesChange && report.changeSeverity == .unsafe }
 
-    /// Whether the report fails because of the documents.
+    /// Whether the report fails because of documents, an expired exception, or a collection that loses its schema.
     public func failsByDocuments(_ report: CheckReport) -> Bool {
         if report.exceptions?.expired.isEmpty == false || !report.lost.isEmpty || report.haltingCount > 0 {
             return true
@@ -47,7 +48,7 @@ public struct FailurePolicy: Hashable, Sendable {
         return uses(in: report).contains(where: \.isExceeded)
     }
 
-    /// Whether a group of findings in the report makes it fail.
+    /// Whether a group of findings makes its report fail.
     public func fails(_ group: ViolationGroup) -> Bool {
         guard group.exception == nil, group.violation.level >= (includesPossible ? .possible : .certain) else {
             return false

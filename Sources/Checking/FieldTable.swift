@@ -4,7 +4,7 @@ import BSON
 struct FieldRange: Sendable, BitwiseCopyable {
     var first: Int32 = 0
     var count: Int32 = 0
-    /// The first slot of the hash table of these names, whose size is a power of two.
+    /// The first slot of the hash table of the object's field names; the size of the table is a power of two.
     ///
     /// Only an object with more than eight names has a hash table; otherwise ``slotMask`` is -1.
     var firstSlot: Int32 = 0
@@ -15,7 +15,7 @@ struct FieldRange: Sendable, BitwiseCopyable {
 struct FieldTable: Sendable {
     /// The name of each field.
     private(set) var keys: [FieldKey] = []
-    /// The same names, prepared for testing whether a name is at a given offset of a document.
+    /// The names of ``keys``, prepared for testing whether a name is at a given offset of a document.
     private(set) var matchers: [NameMatcher] = []
     /// The hash tables of large objects; each slot holds an index into the object's fields, or -1 if it is free.
     private(set) var slots: [Int32] = []
@@ -85,7 +85,7 @@ struct FieldLookup: ~Escapable {
     /// The fields of most documents are in the schema's order. The name of the field at the index `expected` is
     /// therefore compared first, before the end of the element's name is known.
     /// - Parameters:
-    ///   - types: The types of the values whose names are searched if they are not the expected one.
+    ///   - types: The types of the values whose names are searched for if the element does not have the expected name.
     ///   - found: Set to the index of the element's field among the object's fields; -1 for a name that is unknown, or
     ///     is not searched.
     @inline(__always)
@@ -98,7 +98,7 @@ struct FieldLookup: ~Escapable {
             let matcher = unsafe matchers[unchecked: Int(range.first) &+ expected]
             if matcher.matches(at: nameOffset, in: view, names: names) {
                 let type = BSONType(rawValue: view.byte(position))
-                // The bytes that look like the expected name may come after the document's end.
+                // A type byte of 0 ends the document; the bytes after it may look like the expected name by chance.
                 if type.rawValue != 0 {
                     found = expected
                     return try view.element(

@@ -3,7 +3,7 @@ import ServerSchema
 
 /// Builders of aggregation expressions, as BSON values.
 ///
-/// Filters use these and never the match language, whose `null`, `$exists` and `$type` look into arrays.
+/// Filters use these expressions and not the match language, whose `null`, `$exists` and `$type` look into arrays.
 enum Expression {
     static func type(_ value: BSONValue, is name: String) -> BSONValue { ["$eq": [["$type": value], .string(name)]] }
     static func isArray(_ value: BSONValue) -> BSONValue { ["$isArray": [value]] }
@@ -12,19 +12,20 @@ enum Expression {
         values.count == 1 ? values[0] : ["$and": .array(of: values)]
     }
 
-    /// Returns an expression: `then` if the condition holds, otherwise false.
+    /// Returns an expression that has the value of `then` if the condition holds, and is otherwise false.
     ///
     /// The server does not evaluate `then` if the condition does not hold, so `then` may fail for other values.
     static func guarded(_ condition: BSONValue, _ then: BSONValue) -> BSONValue {
         ["$cond": [condition, then, false]]
     }
 
-    /// Returns an expression: whether `holds` is true for at least one element of the array, as the variable `name`.
+    /// Returns an expression for whether `holds` is true for at least one element of the array; `holds` reads the
+    /// element as the variable `name`.
     static func any(of array: BSONValue, as name: String, _ holds: BSONValue) -> BSONValue {
         ["$anyElementTrue": [["$map": ["input": array, "as": .string(name), "in": holds]]]]
     }
 
-    /// Returns an expression for a field of `parent`; `nil` means the document itself.
+    /// Returns an expression for a field of `parent`, where the parent `nil` means the document itself.
     ///
     /// A path cannot contain a name that is empty or has a `$` or a dot. Such a name is searched for among the object's
     /// fields, because `$getField`, which could read it, exists only from MongoDB 5.0 on.
@@ -41,7 +42,8 @@ enum Expression {
         }
     }
 
-    /// Returns an expression: whether a string equals the text byte for byte, whatever the collection's collation.
+    /// Returns an expression that is true if a string equals the text byte for byte, whatever the collection's
+    /// collation.
     static func isText(_ value: BSONValue, _ text: String) -> BSONValue {
         and([
             ["$eq": [["$strLenBytes": value], .integer(text.utf8.count)]],
@@ -54,7 +56,8 @@ enum Expression {
 struct FilterBuilder {
     let schema: CompiledSchema
 
-    /// The largest number of path steps in a filter; the path of a mixed value may exceed the server's nesting limit.
+    /// The largest number of path steps in a filter; a longer path is cut, because the server limits a filter's
+    /// nesting.
     static var maximumSteps: Int { 16 }
 
     /// Returns the filter, and whether it matches only the documents of the group.

@@ -6,7 +6,7 @@ import BSON
 struct Finding: Hashable, Sendable, BitwiseCopyable {
     var rule: Rule
     var level: Level
-    /// The index of the node in the plan.
+    /// The index of the node that has the finding, in the plan.
     var node: Int32
     var found: Found
 
@@ -33,7 +33,7 @@ struct Found: Hashable, Sendable, BitwiseCopyable {
         case noMember
         case noCoordinates, fewCoordinates, coordinateType, coordinateRange
         case unsyncedReference, referenceIDType, tooLarge
-        case nestedDeeper, dateOutOfRange, numberOutOfRange, notNumber
+        case nestedDeeper, dateOutOfRange, numberOutOfRange, number, notNumber, exponent
         case longer, larger, largerAsJSON, moreFields, equalText, unfit
     }
 
@@ -87,7 +87,9 @@ extension Found: CustomStringConvertible {
         case .nestedDeeper: "\(type) with more levels"
         case .dateOutOfRange: "\(type) out of range"
         case .numberOutOfRange: "\(type) out of range"
+        case .number: "\(type) that is a number"
         case .notNumber: "\(type) that is no such number"
+        case .exponent: "\(type) whose text is cut off before its exponent"
         case .longer: "\(type) that is longer"
         case .larger: "larger document"
         case .largerAsJSON: "document that is larger as JSON"

@@ -3,7 +3,7 @@ import ServerSchema
 
 /// A receiver of the findings of ``Walker`` and ``JSONWalker``.
 ///
-/// The walkers are generic over it, so that a check without findings compiles to a few comparisons per element.
+/// The walkers are generic over the sink, so that a check without findings compiles to a few comparisons per element.
 protocol FindingSink {
     /// Whether the walker may end at the first finding.
     static var stopsAtFirst: Bool { get }
@@ -19,7 +19,8 @@ protocol FindingSink {
     mutating func enter(field element: BSONElement, of view: borrowing BSONView)
     /// Removes the step that ``enter(_:)`` added last.
     mutating func leave()
-    /// Notes the value that the walker judges next; called only if the value's type alone does not decide.
+    /// Notes the value that the walker judges next; called only if the value's type alone does not decide whether it
+    /// fits.
     mutating func visit(at element: BSONElement, of view: borrowing BSONView)
 }
 
@@ -53,7 +54,7 @@ struct QuickSink: FindingSink {
     mutating func report(_ finding: Finding) {}
 }
 
-/// A sink that keeps only the verdict for the worst level.
+/// A sink that keeps only the verdict that the worst finding causes.
 struct VerdictSink: FindingSink {
     private(set) var verdict = Verdict.fits
 
@@ -155,7 +156,7 @@ extension Found {
         guard let value, value.type == type, TypeMask(type).isDisjoint(with: [.object, .array]) else { return false }
         return switch detail {
         case .none, .exact, .fraction, .notANumber, .infinity, .beyondInt32, .beyondInt64, .inexact, .sixteenBytes,
-            .otherLength, .noMember, .dateOutOfRange, .numberOutOfRange, .notNumber:
+            .otherLength, .noMember, .dateOutOfRange, .numberOutOfRange, .number, .notNumber, .exponent:
             true
         case .missing, .unusableDefault, .emptyKey, .dollarKey, .dottedKey, .equalElements, .tooDeep, .noCoordinates,
             .fewCoordinates, .coordinateType, .coordinateRange, .unsyncedReference, .referenceIDType,

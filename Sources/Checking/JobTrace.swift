@@ -2,7 +2,7 @@ public import BSON
 
 /// The effects of jobs on one collection, as a check reads them from the state database.
 public struct JobTrace: Hashable, Sendable {
-    /// The collection.
+    /// The collection whose documents the jobs changed.
     public var namespace: Namespace
     /// The unfinished jobs that make the collection's documents fit the new schema.
     public var unfinished: [Unfinished] = []

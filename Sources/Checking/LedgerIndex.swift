@@ -55,14 +55,14 @@ public struct LedgerIndex: Sendable {
 
 /// An `_id` as the ledger of unsynced documents distinguishes it: equal keys mean one document.
 ///
-/// The ledger does not record the BSON type of an `_id`, so an ObjectId equals its 24 hexadecimal digits, and numbers
-/// are equal if their integral values are.
+/// The ledger does not record the BSON type of an `_id`, so an ObjectId equals its 24 hexadecimal digits, and whole
+/// numbers of different types are equal if their values are.
 package enum LedgerKey: Hashable, Sendable {
     /// An ObjectId, or a string of its 24 hexadecimal digits.
     case objectID(ObjectID)
-    /// A whole number.
+    /// A whole number of any numeric type that fits into 64 bits.
     case integer(Int64)
-    /// Any other value.
+    /// An `_id` that is neither an ObjectId, nor the text of one, nor a whole number that fits into 64 bits.
     case other(BSONValue)
 
     /// Creates the key of an `_id`; `_id`s that the ledger does not distinguish get the same key.

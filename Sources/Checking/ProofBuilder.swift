@@ -1,11 +1,13 @@
 import BSON
 import ServerSchema
 
-/// Builds a filter that matches only documents without findings, so that they need not be read.
+/// Builds a filter that matches only documents without findings of a higher level than ``Level/info``, so that the
+/// check need not read these documents.
 ///
-/// The filter is a `$jsonSchema`, whose types do not look into arrays. It uses `patternProperties`, which judges every
-/// field of a repeated name, as the checker does. For documents that have each field of the schema once and no other
-/// field, it first uses `properties`, which judges only the first field of a repeated name but costs half as much.
+/// The filter is a `$jsonSchema`, whose types, unlike the operator `$type`, do not apply to the elements of an array.
+/// It uses `patternProperties`, which judges every field of a repeated name, as the checker does. For documents that
+/// have each field of the schema once and no other field, it first uses `properties`, which judges only the first field
+/// of a repeated name but costs half as much.
 struct ProofBuilder {
     let schema: CompiledSchema
     /// Whether the builder describes only objects that have each field of their schema once and no other field.
@@ -13,7 +15,8 @@ struct ProofBuilder {
 
     init(schema: CompiledSchema) { self.schema = schema }
 
-    /// The deepest level that the filter describes: the server limits a query's nesting, and deeper documents are read.
+    /// The largest number of levels that the filter describes, because the server limits its nesting; the check reads
+    /// documents with more levels.
     private static var maximumDepth: Int { 20 }
     /// The largest number of levels of a schema that becomes a filter unchanged; the server allows a few more.
     private static var maximumLevels: Int { 60 }
@@ -31,12 +34,13 @@ struct ProofBuilder {
             ]
             proof = ["$or": either, "$expr": size]
         }
-        // The server judges constraints as the checker does, except that it refuses null; such documents are read.
+        // The server judges constraints as the checker does, except that it refuses null. The check therefore reads the
+        // documents in which a constrained value is null.
         guard let constraints = schema.constraints?.origins.first?.schema.jsonSchema else { return proof }
         return proof.appending("$and", [["$jsonSchema": .object(constraints)]])
     }
 
-    /// Returns the proof for a schema of the `jsonschema` dialect, which is the schema itself.
+    /// Returns the filter that proves that a document fits a schema of the `jsonschema` dialect: the schema itself.
     private func whole(_ plan: JSONSchemaPlan) -> BSONDocument? {
         guard let root = plan.origins.first?.schema.jsonSchema, root.isPlain(levels: Self.maximumLevels) else {
             return nil
@@ -44,7 +48,8 @@ struct ProofBuilder {
         return ["$jsonSchema": .object(root)]
     }
 
-    /// Returns a schema that a value fits only if it is certain to have no finding at the node.
+    /// Returns a schema that a value fits only if it certainly has no finding of a higher level than ``Level/info`` at
+    /// the node.
     private func value(_ index: Int, depth: Int) -> BSONValue {
         let node = schema.nodes[index]
         var types = node.plain
@@ -69,7 +74,8 @@ struct ProofBuilder {
             && node.flags.isDisjoint(with: [.required, .partition, .partitionRequired, .dictionary])
     }
 
-    /// A schema that only documents with each field once and no other field fit; the server rejects others quickly.
+    /// A schema that fits only documents with each field once and no other field; the server quickly rejects other
+    /// documents.
     ///
     /// `nil` if no such schema can be built.
     private var completeRoot: [(String, BSONValue)]? {
@@ -79,7 +85,8 @@ struct ProofBuilder {
         return builder.completeObject(0, depth: 0)
     }
 
-    /// Returns a schema for objects that have each field once, no other field, and only values without findings.
+    /// Returns a schema for objects that have each field once, no other field, and only values without findings of a
+    /// higher level than ``Level/info``.
     /// - Returns: `nil` if the server's keywords cannot express it.
     private func completeObject(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
         let node = schema.nodes[index]
@@ -104,7 +111,8 @@ struct ProofBuilder {
     private func array(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
         let node = schema.nodes[index]
         guard depth < Self.maximumDepth else { return nil }
-        // Only the checker finds equal elements, so the proof allows one element at most.
+        // Only the checker finds equal elements of a set, so the filter proves only that a set of at most one element
+        // fits.
         var keywords: [(String, BSONValue)] = node.flags.contains(.set) ? [("maxItems", 1)] : []
         guard node.items >= 0 else { return keywords }
         let first = Int(node.items)
@@ -160,7 +168,7 @@ struct ProofBuilder {
     private static let lockNames = ["_id__baas_transaction", "_id_realm_transaction"]
     private static let locks: [(String, BSONValue)] = lockNames.map { ("^\($0)\\z", nothing) }
 
-    /// Returns a regular expression that matches only this name; the server matches it byte by byte.
+    /// Returns a regular expression that matches only the given name; the server matches it byte by byte.
     private static func escaped(_ name: String) -> String {
         name.unicodeScalars.reduce(into: "") { text, scalar in
             let isPlain =

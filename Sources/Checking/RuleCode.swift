@@ -2,17 +2,17 @@ public import ServerSchema
 
 /// The stable name of a rule, as reports spell it.
 ///
-/// It is not an enumeration, because later versions may add rules.
+/// The type is not an enumeration, because later versions may add rules.
 public struct RuleCode: RawRepresentable, Hashable, Sendable {
-    /// The name.
+    /// The stable name of the rule, as reports spell it.
     public let rawValue: String
 
-    /// Wraps a name.
+    /// Creates the code of a rule with a name.
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
 extension RuleCode: CustomStringConvertible {
-    /// The name.
+    /// The name of the rule.
     public var description: String { rawValue }
 }
 
@@ -36,9 +36,9 @@ extension RuleCode {
     public static let nullID = Rule.nullID.code
     /// The `_id` is of another type than the schema names.
     public static let idTypeMismatch = Rule.idTypeMismatch.code
-    /// An embedded object or a dictionary is something else.
+    /// A value that should be an embedded object or a dictionary is no object.
     public static let embeddedNotObject = Rule.embeddedNotObject.code
-    /// A list or a set is something else.
+    /// A value that should be a list or a set is no array.
     public static let arrayNotArray = Rule.arrayNotArray.code
     /// A required field of an embedded object is absent.
     public static let embeddedRequiredMissing = Rule.embeddedRequiredMissing.code
@@ -62,7 +62,7 @@ extension RuleCode {
     public static let mixedType = Rule.mixedType.code
     /// A mixed value has more levels than clients support.
     public static let mixedDepth = Rule.mixedDepth.code
-    /// A mixed value is an array or an object, in an app that does not allow those.
+    /// A mixed value is an array or an object, in an app that does not allow arrays and objects in mixed values.
     public static let mixedCollection = Rule.mixedCollection.code
     /// Binary data is of another subtype than 0.
     public static let binarySubtype = Rule.binarySubtype.code
@@ -72,15 +72,15 @@ extension RuleCode {
     public static let undefinedValue = Rule.undefinedValue.code
     /// A point's coordinates are not two doubles in range.
     public static let geoPoint = Rule.geoPoint.code
-    /// A field by which the sync engine locks a document while it writes.
+    /// A document has a field by which the sync engine locks it during a write.
     public static let reservedField = Rule.reservedField.code
-    /// A field that the schema does not name.
+    /// A document has a field that the schema does not name.
     public static let extraField = Rule.extraField.code
-    /// A field that the schema forbids.
+    /// A document has a field that the schema forbids.
     public static let additionalProperty = Rule.additionalProperty.code
     /// The partition key is absent or null.
     public static let partitionMissing = Rule.partitionMissing.code
-    /// The partition key is of another type than the app's partitions are.
+    /// The partition key is of another type than the app's sync settings name.
     public static let partitionType = Rule.partitionType.code
     /// A link is not of the type of the keys that it is compared with.
     public static let linkType = Rule.linkType.code
@@ -96,7 +96,9 @@ extension RuleCode {
     public static let valueTooLarge = Rule.valueTooLarge.code
 }
 
-/// The further rules of the `prisma` dialect, which also has some of the rules above and `not-in-enum`.
+/// The rules that only the `prisma` dialect has.
+///
+/// The dialect also uses some of the rules of the App Services dialect, and `not-in-enum`.
 extension RuleCode {
     /// A required field is null, but clients see its default.
     public static let requiredNullDefaulted = Rule.requiredNullDefaulted.code
@@ -104,7 +106,9 @@ extension RuleCode {
     public static let boolAsNumber = Rule.boolAsNumber.code
 }
 
-/// The further rules of the `jsonschema` dialect (`semantics.md`, section 5.2), which also has some of the rules above.
+/// The rules that the `jsonschema` dialect adds (`semantics.md`, section 5.2).
+///
+/// The dialect also uses some of the rules of the App Services dialect.
 extension RuleCode {
     /// A number is less than `minimum`.
     public static let belowMinimum = Rule.belowMinimum.code

@@ -27,7 +27,8 @@ extension SchemaCompiler {
             compile(prisma: element, at: child, place: .element, flags: .embedded)
         } else {
             node.accepts = .object
-            // A type whose recursion is cut has no fields, and its objects are not judged.
+            // A type that contains itself is converted only to a few levels. Below them it has no fields, and its
+            // objects are not judged.
             if schema.properties.isEmpty { node.plain = .object }
             compileFields(prisma: schema, of: index, into: &node)
         }
@@ -75,14 +76,15 @@ extension SchemaCompiler {
         _ property: SchemaNode.Property, of schema: SchemaNode, in place: CompiledSchema.Place
     ) -> CompiledSchema.WhenMissing {
         if property.node.defaultValue != nil { return .defaulted }
-        // In an embedded type, only a missing list of embedded types reads as an empty one.
+        // In an embedded type, a Prisma client reads a missing list as an empty one only if the elements are embedded
+        // types.
         if place != .root, case .each(let element) = property.node.items, element.scalar != nil { return .readAsNull }
         return .certain
     }
 }
 
 extension PrismaScalar {
-    /// The BSON types that the client reads.
+    /// The BSON types that a Prisma client can read from a field of this type.
     fileprivate var accepted: TypeMask { self == .json ? .all : TypeMask(readTypes.map { TypeMask($0) }) }
 
     /// The types that the client reads without a change, whatever the value.

@@ -134,7 +134,8 @@ extension SchemaCompiler {
 }
 
 extension SchemaCompiler {
-    /// Adds the fields that `properties` names, and those that only `required` or the app's partition key names.
+    /// Adds the fields that `properties` names, and further fields that only `required` or the app's partition key
+    /// names.
     mutating func compileFields(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
         let declared = Set(schema.properties.map(\.name))
         var seen: Set<String> = []
@@ -197,7 +198,7 @@ extension SchemaCompiler {
 extension SchemaCompiler {
     /// Marks the nodes that hold the keys of a collection's links.
     ///
-    /// Restricts the types of each node to those of the field with which its keys are compared.
+    /// Each of these nodes then accepts only the types of the field with which its keys are compared.
     mutating func compileLinks(of collection: CollectionSchema) {
         for link in collection.relationships {
             guard let index = keyNode(link.source) else { continue }
@@ -258,7 +259,7 @@ extension SchemaCompiler {
 }
 
 extension SchemaCompiler {
-    /// Makes the walker judge a field as the partition key too.
+    /// Makes the walker also judge a field as the partition key.
     ///
     /// The field must be of the type of the app's partitions, and present if a document must be in a partition.
     /// - Parameter isRequired: Whether the collection's own schema requires the field.
@@ -270,8 +271,8 @@ extension SchemaCompiler {
         if mustBeThere { node.flags.insert(.partitionRequired) }
         if mustBeThere || !isRequired {
             fields[field].whenMissing = .unpartitioned(isAllowed: !mustBeThere)
-            // Clients see a default in place of a missing key, but a default puts no document into a partition, so it
-            // is removed here.
+            // Clients see a default in place of a missing partition key. But a default puts no document into a
+            // partition, so the default of the partition key is removed.
             defaults.removeAll { $0.field == field }
         }
         narrow(&node, to: [key.type])

@@ -3,12 +3,13 @@ package import ServerSchema
 
 /// Turns the constraints of an App Services schema into a `jsonschema` schema without the rules of types and fields.
 extension SchemaNode {
-    /// A schema with only the constraints of this value and of the values inside it; `nil` if there are none.
+    /// A schema with only the constraints of the described value and of the values inside it; `nil` if there are none.
     var constraintsAlone: SchemaNode? {
         var node = SchemaNode(location: location)
         node.constraints = constraints.inJSONSchema
         let isAboutNames = !constraints.patternProperties.isEmpty
-        // In `jsonschema` a name with a dot is a path; in App Services it is a name.
+        // A field whose name is empty or contains a dot is left out, because the `jsonschema` dialect reads a dot as
+        // the separator of a path.
         var children = properties.filter { !$0.name.isEmpty && !$0.name.contains(".") }.map {
             (name: $0.name, node: $0.node.constraintsAlone)
         }
@@ -40,7 +41,7 @@ extension SchemaNode {
         }
     }
 
-    /// This schema in the `jsonschema` dialect, for use inside a constraint such as `anyOf`.
+    /// The schema in the `jsonschema` dialect, for use inside a constraint such as `anyOf`.
     fileprivate var inJSONSchema: SchemaNode {
         var node = self
         // A mixed value may be of any type. The `jsonschema` dialect has no type for a UUID, which is binary data.
@@ -65,7 +66,7 @@ extension SchemaNode.AdditionalProperties {
 }
 
 extension Constraints {
-    /// These constraints, changed where MongoDB would refuse them.
+    /// The constraints, changed where MongoDB would refuse them in a `$jsonSchema`.
     fileprivate var inJSONSchema: Constraints {
         var result = self
         if minimum.number == nil { result.minimum.isExclusive = false }

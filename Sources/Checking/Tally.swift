@@ -3,7 +3,7 @@ import ServerSchema
 
 /// Checks the documents of one collection, and groups their findings.
 ///
-/// The memory is bounded whatever the documents hold. Each thread keeps its own tally; they are merged at the end.
+/// The memory is bounded whatever the documents hold. Each thread has its own tally; the tallies are merged at the end.
 public struct Tally: Sendable {
     /// The settings that decide what a tally keeps.
     public struct Options: Hashable, Sendable {
@@ -32,7 +32,7 @@ public struct Tally: Sendable {
     public internal(set) var overflowCount = 0
     /// Called with every document that fails or might fail, and with all its findings.
     ///
-    /// This makes the check slower, because the findings of these documents are put into words.
+    /// The call makes the check slower, because the findings of these documents are put into words.
     public var onFailure: (@Sendable (FailingDocument) -> Void)?
 
     /// Called with the `_id` of every document that is certain to fail under both schemas.
@@ -102,7 +102,7 @@ public struct Tally: Sendable {
     /// Checks a document and counts its findings.
     /// - Parameters:
     ///   - ledger: The documents that are already recorded as unsynced.
-    ///   - validating: Whether the bytes were not validated before.
+    ///   - validating: Whether the document's bytes still have to be validated.
     /// - Throws: ``BSONError`` if the bytes are damaged; the document is then not counted.
     @discardableResult
     public mutating func add(
@@ -236,7 +236,7 @@ extension Tally {
         idTypes.formUnion(other.idTypes)
         overflowCount += other.overflowCount
         for theirs in other.groups {
-            // Skip a group if all its documents were subtracted again.
+            // A group is skipped if all its documents were subtracted after they had been counted.
             guard theirs.count > 0 else { continue }
             guard let mine = group(for: theirs.key) else {
                 overflowCount += theirs.count - 1
@@ -261,7 +261,7 @@ extension Tally {
         }
     }
 
-    /// The groups of findings, the worst level first, and within a level the largest group first.
+    /// The groups of findings: the worst level first, then the worst outcome in the engine, then the largest group.
     public var violationGroups: [ViolationGroup] {
         let builder = FilterBuilder(schema: schema)
         let isComparing = counts.changes != nil
@@ -302,7 +302,7 @@ extension Tally {
 }
 
 extension DocumentCounts {
-    /// Counts a document as it is now, in place of as it was counted before.
+    /// Subtracts the counts that a document added, and adds the document's new counts.
     mutating func replace(_ old: Contribution, by new: Contribution) {
         remove(old)
         add(new.verdict, active: new.active, unexcepted: new.unexcepted, isInLedger: new.isInLedger)
@@ -348,7 +348,8 @@ extension VerdictChanges {
 }
 
 extension Tally {
-    /// Whether a document is not certain to fail under the active schema; true if there is none for the collection.
+    /// Whether a document is not certain to fail under the active schema; true if no active schema covers the
+    /// collection.
     /// - Throws: ``BSONError`` if the bytes are damaged.
     public func fitsActive(_ document: borrowing BSONView) throws(BSONError) -> Bool {
         guard case .covered(let active) = active else { return true }
@@ -394,7 +395,8 @@ extension Tally {
 }
 
 extension BSONValue {
-    /// Whether the value is short enough to be kept.
+    /// Whether a tally keeps the whole value; `false` for a string, binary data, an object or an array of more than
+    /// ``Tally/maximumKeptBytes`` bytes.
     var isSmall: Bool {
         switch self {
         case .string(let text): text.utf8.count <= Tally.maximumKeptBytes
@@ -413,7 +415,8 @@ extension BSONValue {
 }
 
 extension FindingCollector.Located {
-    /// Whether the names in the path are short enough to be kept.
+    /// Whether each field name in ``below`` has at most ``Tally/maximumKeptBytes`` bytes, so that a tally keeps the
+    /// path.
     var isSmall: Bool {
         below.allSatisfy { step in
             if case .field(let name) = step { name.utf8.count <= Tally.maximumKeptBytes } else { true }

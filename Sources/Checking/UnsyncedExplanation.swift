@@ -2,14 +2,15 @@
 public struct UnsyncedExplanation: Hashable, Sendable {
     /// The numbers of documents by their current state; `nil` if the schema does not cover the collection.
     public var counts: Counts?
-    /// The groups of findings because of which documents still fail, the worst level first, then the largest group.
+    /// The groups of the findings in the documents: the worst level first, then the worst outcome in the engine, then
+    /// the largest group.
     public var groups: [ViolationGroup]
 
     /// The numbers of documents by their current state.
     public struct Counts: Hashable, Sendable, Codable {
         /// The documents that still do not fit the schema.
         public var failing = 0
-        /// The documents that might not fit; that is the likely reason why the ledger records them.
+        /// The documents that might not fit, which is the likely reason why the ledger records them.
         public var possible = 0
         /// The documents that fit now; their ledger entries are stale, or have a reason that the check does not judge.
         public var fitting = 0
@@ -22,7 +23,7 @@ public struct UnsyncedExplanation: Hashable, Sendable {
         /// The number of documents whose ledger entries seem stale.
         public var stale: Int { fitting + gone }
 
-        /// Adds the counts of other documents.
+        /// Adds the counts of other documents, such as those of another collection.
         public static func += (left: inout Counts, right: Counts) {
             left.failing += right.failing
             left.possible += right.possible

@@ -6,26 +6,26 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var source: String
     /// The collections that hold the ledger; empty if there is no ledger.
     public var ledgers: [Namespace]
-    /// The schema by which the entries were explained; `nil` if they were only counted.
+    /// The schema by which the ledger entries were explained; `nil` if the entries were only counted.
     public var schema: String?
-    /// The number of entries at which the sync engine stops.
+    /// The number of ledger entries at which the sync engine stops.
     public var limit: Int
     /// Whether the operator asked for one collection only; documents outside the schema are then no findings.
     public var isNarrowed = false
-    /// The entries of each app, the app with the most entries first; each app has a limit of its own.
+    /// The ledger entries of each app, the app with the most entries first; each app has a limit of its own.
     public var apps: [App]
-    /// Further remarks for the reader, each a clause.
+    /// Remarks for the reader on facts that no other property shows, each a clause.
     public var notes: [String]
-    /// The time that reading the ledger took.
+    /// How long it took to read the ledger.
     public var duration: Duration
 
-    /// The entries of one app.
+    /// The ledger entries of one app.
     public struct App: Hashable, Sendable {
         /// The ledgers that hold entries of the app.
         public var ledgers: [Namespace]
-        /// The app's internal id; `nil` if the entries name none.
+        /// The app's internal id; `nil` if the ledger entries name no app.
         public var id: String?
-        /// The entries of each collection, the collection with the most documents first.
+        /// The ledger entries for each collection, the collection with the most documents first.
         public var collections: [Collection]
 
         /// Creates an instance from its parts.
@@ -42,23 +42,24 @@ public struct UnsyncedReport: Hashable, Sendable {
                 sum.documents = (sum.documents ?? 0) + collection.documentCount
             }
         }
-        /// The number of distinct documents that the entries name.
+        /// The number of distinct documents that the ledger entries name.
         public var documentCount: Int { count.documents ?? 0 }
-        /// Returns the number of entries that can still be added; negative if the limit is reached already.
+        /// Returns the number of entries that the app's ledger can still take before it reaches the limit; negative if
+        /// the ledger has reached the limit.
         public func headroom(limit: Int) -> Int { limit - 1 - count.entries }
     }
 
-    /// The entries of one collection.
+    /// The ledger entries for the documents of one collection.
     public struct Collection: Hashable, Sendable {
-        /// The collection; `nil` for entries that do not name a document.
+        /// The collection that the ledger entries name; `nil` for entries that do not name a document.
         public var namespace: Namespace?
-        /// The number of entries.
+        /// The number of ledger entries for the collection.
         public var entryCount: Int
-        /// The number of distinct documents that the entries name.
+        /// The number of distinct documents that the ledger entries name.
         public var documentCount: Int
         /// The reasons for being unsynced, in the sync engine's words, the most frequent first.
         public var reasons: [Reason]
-        /// The current state of the documents that the entries name; `nil` if the documents were not read.
+        /// The current state of the documents that the ledger entries name; `nil` if the documents were not read.
         public var explanation: UnsyncedExplanation?
 
         /// Creates an instance from its parts.
@@ -74,14 +75,14 @@ public struct UnsyncedReport: Hashable, Sendable {
         }
     }
 
-    /// A reason that entries give.
+    /// A reason why documents are unsynced, as ledger entries give it.
     public struct Reason: Hashable, Sendable {
         /// The sync engine's text.
         ///
         /// `nil` for entries without a text, for the remaining entries if there are too many reasons, and for a text
         /// that must not be shown.
         public var text: String?
-        /// The number of entries that give the reason.
+        /// The number of ledger entries that give the reason.
         public var entryCount: Int
 
         /// Creates a reason.

@@ -7,7 +7,7 @@ struct ValueCondition {
     private let finding: Finding
     private let node: CompiledSchema.Node
     private let targets: [ReferenceTarget]
-    /// The values of the enum that the value must be one of; empty if there is none.
+    /// The values of the enum that the schema names for the value; empty if there is no enum.
     private let members: [String]
     /// The types that the schema allows for the elements of an array; all types for other values.
     private let elements: TypeMask
@@ -32,16 +32,18 @@ struct ValueCondition {
         case .otherLength, .tooDeep: true
         case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
             numericTarget == nil
-        // The checker compares objects in any order of their fields; the server's set operators do not.
+        // The checker ignores the order of an object's fields; the server's set operators do not.
         case .equalElements: !elements.isDisjoint(with: [.object, .array])
-        // In a mixed value, a link is an object too, and its keys begin with a dollar sign.
+        // In a mixed value, the expression also matches a link, because the keys of a link begin with a dollar sign.
         case .dollarKey: node.flags.contains(.mixed)
         case .none where finding.rule == .mixedCollection: TypeMask(found.type) == .object
-        // Only the linked collection shows whether the linked document exists, and whether it fails.
+        // The expression does not read the linked collection, so it also matches links to documents that exist and
+        // sync.
         case .none where finding.rule == .linkDangling || finding.rule == .linkTargetUnsyncable: true
         case .referenceIDType: TypeMask(found.type) == .binData
         case .none where finding.rule == .additionalProperty: !node.flags.contains(.closed)
-        // Two fields with values of one type can differ in whether they fit the schema in `additionalProperties`.
+        // Whether an extra field fits the schema in `additionalProperties` can depend on more than the type of its
+        // value.
         case .none where finding.rule == .extraField: node.additional >= 0
         default: false
         }
@@ -54,7 +56,7 @@ struct ValueCondition {
         return targets.rawValue.nonzeroBitCount == 1 ? targets : nil
     }
 
-    /// Returns an expression: whether the value of the expression `value` has the finding.
+    /// Returns an expression that is true if the value of the expression `value` has the finding.
     func holds(for value: BSONValue) -> BSONValue {
         let isOfType = Expression.type(value, is: "\(found.type)")
         switch found.detail {
@@ -63,8 +65,8 @@ struct ValueCondition {
             return Expression.guarded(
                 isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
         // Only engines have these findings, whose conditions are those of ``EngineCondition``.
-        case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .notNumber, .longer, .larger, .largerAsJSON,
-            .moreFields, .equalText, .unfit:
+        case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .number, .notNumber, .exponent, .longer, .larger,
+            .largerAsJSON, .moreFields, .equalText, .unfit:
             return isOfType
         case .missing, .unusableDefault: return Expression.type(value, is: "missing")
         case .sixteenBytes: return Expression.guarded(isOfType, subtypeOfSixteenBytes(value))
@@ -87,7 +89,7 @@ struct ValueCondition {
         }
     }
 
-    /// Returns an expression: whether a value is 16 bytes of binary data of the found subtype.
+    /// Returns an expression that is true if a value is 16 bytes of binary data of the found subtype.
     ///
     /// Binary data of one length sorts by subtype, so two bounds select the subtype.
     private func subtypeOfSixteenBytes(_ value: BSONValue) -> BSONValue {
@@ -115,7 +117,7 @@ struct ValueCondition {
     }
 }
 
-// MARK: numbers and points
+// MARK: numbers and GeoJSON points
 
 extension ValueCondition {
     private func number(_ value: BSONValue, for target: TypeMask) -> [BSONValue] {
@@ -179,9 +181,9 @@ extension ValueCondition {
         return Expression.guarded(Expression.type(value, is: "object"), Expression.and([isPoint, problem]))
     }
 
-    /// Returns an expression: whether an array's element is from `-limit` to `limit`.
+    /// Returns an expression that is true if an array's element is from `-limit` to `limit`.
     ///
-    /// NaN is not, because it sorts below every number.
+    /// The expression is false for NaN, because NaN sorts below every number.
     private func isWithin(_ array: BSONValue, _ index: Int32, _ limit: Double) -> BSONValue {
         let element: BSONValue = ["$arrayElemAt": [array, .int(index)]]
         return Expression.and([["$gte": [element, .double(-limit)]], ["$lte": [element, .double(limit)]]])
@@ -202,7 +204,8 @@ struct ReferenceTarget {
 }
 
 extension ValueCondition {
-    /// Returns an expression: whether a DBRef leads to no synced collection, or to one whose `_id`s are of other types.
+    /// Returns an expression that is true if a DBRef leads to no synced collection, or to one whose `_id`s are of other
+    /// types.
     func reference(_ value: BSONValue) -> BSONValue {
         let isLink = Expression.and([
             ["$eq": [name(0), ["$literal": "$ref"]]], Expression.type(part(0), is: "string"),

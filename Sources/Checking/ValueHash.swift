@@ -6,7 +6,8 @@ enum ValueHash {
         guard depth < BSONView.maximumDepth else { throw BSONError(.tooDeep, at: element.valueOffset) }
         let type = TypeMask(element.type)
         if TypeMask.numbers.contains(type) { return hash(Number(element, of: view)) }
-        // A string and a symbol of the same text are equal.
+        // A string and a symbol of the same text are equal, so the hash has the type's place in the sort order, not the
+        // type.
         let kind = mix(UInt64(bitPattern: Int64(element.type.sortPlace)))
         if element.type == .javascriptWithScope {
             let scope = try view.scope(element)

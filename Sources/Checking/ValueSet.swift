@@ -7,7 +7,7 @@ enum ValueSet {
 
     /// Whether two elements of an array are equal, as `semantics.md` section 3.2 defines it.
     static func hasDuplicates(_ array: borrowing BSONView) throws(BSONError) -> Bool {
-        // Every element has at least a type byte, a name of one digit, and that name's terminator.
+        // Every element has at least three bytes: its type, a name of one digit, and that name's terminator.
         if array.byteCount / 3 > smallCount, try count(array) > smallCount {
             return try hasDuplicatesAmongMany(array)
         }

@@ -1,4 +1,4 @@
-/// The worst finding of one document, in one byte.
+/// The verdict on one document, which its worst finding decides; it is stored in one byte.
 public enum Verdict: UInt8, Hashable, Sendable, BitwiseCopyable {
     /// No finding, or only findings of the level ``Level/info``.
     case fits
@@ -9,7 +9,7 @@ public enum Verdict: UInt8, Hashable, Sendable, BitwiseCopyable {
     /// The document does not sync.
     case certain
 
-    /// Creates the verdict on a document whose worst finding has this level.
+    /// Creates the verdict on a document whose worst finding has the given level.
     init(_ level: Level) {
         switch level {
         case .info: self = .fits
@@ -26,7 +26,7 @@ extension Verdict: Comparable {
 }
 
 extension Verdict: CustomStringConvertible {
-    /// The name, as reports spell it.
+    /// The verdict's name, as reports spell it.
     public var description: String {
         switch self {
         case .fits: "fits"

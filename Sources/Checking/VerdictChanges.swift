@@ -40,7 +40,7 @@ public struct VerdictChanges: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether a document with these verdicts newly fails, or newly might fail.
+    /// Whether a document with the given verdicts newly fails, or newly might fail.
     static func isNew(from active: Verdict, to new: Verdict) -> Bool {
         new >= .possible && (new == .certain ? active < .certain : active < .possible)
     }

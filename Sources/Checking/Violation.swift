@@ -44,7 +44,7 @@ public struct ViolationGroup: Hashable, Sendable {
     public var foundType: BSONType?
     /// The number of documents with this violation; a document counts once, however often the violation occurs in it.
     public var count: Int
-    /// The number of these documents that newly fail, or newly might fail; `nil` without an active schema.
+    /// The number of the group's documents that newly fail, or newly might fail; `nil` without an active schema.
     public var newCount: Int?
     /// The `_id`s of the first documents of the group.
     public var sampleIDs: [BSONValue]
@@ -87,7 +87,8 @@ public enum Level: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
     case info
     /// The document syncs, but the operator should look at it.
     case warning
-    /// The document might stop syncing; the translator's behaviour is not documented.
+    /// The document might stop syncing: the sync engine's behaviour is not documented, or depends on its settings or
+    /// its version.
     case possible
     /// The document does not sync.
     case certain
@@ -99,7 +100,7 @@ extension Level: Comparable {
 }
 
 extension Level: CustomStringConvertible {
-    /// The name, as reports spell it.
+    /// The level's name, as reports spell it.
     public var description: String {
         switch self {
         case .info: "info"

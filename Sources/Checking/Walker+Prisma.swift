@@ -60,7 +60,7 @@ extension Walker {
         sink.report(Finding(rule, .certain, node: index, found))
     }
 
-    /// Judges a number that the client converts to its own type.
+    /// Judges a number that a Prisma client converts to the numeric type of the field.
     private func prismaNumber<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
     ) {
@@ -72,7 +72,7 @@ extension Walker {
             detail = Number.double(value).fitness(for: .long)
             if isFloat { return prismaMismatch(Found(element.type, detail), node: index, into: &sink) }
         }
-        // The result is a number of JavaScript, so an integer must also be exact as a double.
+        // The client returns the value as a number of JavaScript, so an integer must also be exact as a double.
         if detail == .exact { detail = Number(element, of: view).fitness(for: .double) }
         if detail != .exact {
             sink.report(Finding(.numericLossy, .info, node: index, Found(element.type, detail)))

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 
 extension Walker {
-    /// Judges a list, a set, or a tuple.
+    /// Judges an array by the node of a list, a set, or a tuple.
     func array<Sink: FindingSink>(
         _ view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -112,7 +112,7 @@ extension Walker {
         sink.report(Finding(.mixedType, .possible, node: index, Found(element.type, detail, subtype: subtype)))
     }
 
-    /// Whether an object is a link: a DBRef.
+    /// Whether an object is a DBRef, which is a link in a mixed value.
     private func isLink(_ view: borrowing BSONView) throws(BSONError) -> Bool {
         var position = view.firstPosition
         guard let collection = try view.next(&position), TypeMask(collection.type) == .string,
@@ -177,7 +177,7 @@ extension Walker {
 }
 
 extension Walker {
-    /// Judges a field that `properties` does not name: an entry of a dictionary, or a field that the schema ignores.
+    /// Judges a field that `properties` does not name: an entry of a dictionary, or an additional field.
     func extra<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -188,7 +188,7 @@ extension Walker {
             return try value(element, of: view, node: Int(node.additional), depth: depth, into: &sink)
         }
         try pass(element, of: view, depth: depth, into: &sink)
-        // A Prisma client does not read the field.
+        // A Prisma client does not read a field that the schema does not name.
         if node.flags.contains(.prisma) { return }
         if node.place == .root, isReserved(element, of: view) {
             return sink.report(Finding(.reservedField, .warning, node: index, found), extra: element, of: view)
@@ -208,7 +208,7 @@ extension Walker {
         sink.report(Finding(.extraField, .info, node: index, found), extra: element, of: view)
     }
 
-    /// Judges a dictionary's key.
+    /// Judges a dictionary's key, and reports a key that clients cannot use.
     func key<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
     ) {
@@ -265,7 +265,8 @@ extension Walker {
             return sink.report(Finding(.undefinedValue, .certain, node: index, found))
         }
         let key = keyRule(node.flags)
-        // A key must be of the named type, except that the client's one integer type is both `int` and `long`.
+        // A partition key or a link's key must be of the type that the schema names. Only `int` and `long` may replace
+        // each other, because the client has one integer type.
         let comparable: TypeMask = key == nil ? .numbers : .integers
         if comparable.contains(type), !node.accepts.isDisjoint(with: comparable) {
             return sink.report(numericMismatch(element, of: view, node: index))
@@ -320,7 +321,7 @@ extension Walker {
         try valueTooLarge(in: view, isArray: false, node: 0, depth: 0, into: &sink)
     }
 
-    /// Searches for the value that is too large by itself, and reports it.
+    /// Reports the strings and binary values in an object or array that are longer than ``maximumBytes``.
     /// - Parameter node: The node of the object or array in the view; -1 if the schema does not describe it.
     private func valueTooLarge<Sink: FindingSink>(
         in view: borrowing BSONView, isArray: Bool, node index: Int, depth: Int, into sink: inout Sink

@@ -25,13 +25,13 @@ struct Walker: ~Escapable {
         refusesNulls = plan.options.refusesNulls
     }
 
-    /// Judges a whole document.
+    /// Judges a whole document, and reports what does not fit the schema.
     func document<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
         try object(view, node: 0, depth: 0, into: &sink)
         if view.byteCount > Self.maximumBytes, !nodes[0].flags.contains(.prisma) { try tooLarge(view, into: &sink) }
     }
 
-    /// Judges one value.
+    /// Judges one value by a node of the schema, and reports what does not fit.
     @inline(__always)
     func value<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
@@ -50,7 +50,7 @@ struct Walker: ~Escapable {
         if Sink.validates { try view.validate(element, levels: BSONView.maximumDepth &- depth) }
     }
 
-    /// Judges a value whose type alone does not decide.
+    /// Judges a value whose type alone does not decide whether it fits.
     func inspectClosely<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -94,7 +94,8 @@ struct Walker: ~Escapable {
             let isEmbedded = node.accepts == .object && !node.flags.contains(.dictionary)
             if !isEmbedded, !node.flags.contains(.link) { report(.dictionaryValueNull, .possible) }
         case .root, .id, .field:
-            // Clients see an empty collection in place of null, but this is not documented.
+            // Clients see an empty list, set or dictionary in place of null, but this is not documented, so the level
+            // is a warning.
             let isCollection = node.accepts == .array || node.flags.contains(.dictionary)
             report(.nullOptional, refusesNulls ? .possible : isCollection ? .warning : .info)
         }
@@ -121,7 +122,7 @@ struct Walker: ~Escapable {
 }
 
 extension Walker {
-    /// Judges a document, an embedded object, or a dictionary.
+    /// Judges the fields of a document, an embedded object, or a dictionary by a node of the schema.
     func object<Sink: FindingSink>(
         _ view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {

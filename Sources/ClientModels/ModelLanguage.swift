@@ -26,7 +26,7 @@ package enum ModelLanguage: String, Hashable, Sendable, CaseIterable {
 package struct ModelFile: Sendable {
     /// The file's name, without a folder.
     package let name: String
-    /// The class in the file.
+    /// The class that the file declares.
     package let model: ObjectClass
     /// The file's text, which ends with a line break.
     package let text: String
@@ -59,7 +59,7 @@ protocol LanguageIdiom: Sendable {
     func typeName(of type: FieldType, _ names: ClassNames) -> String
     /// Returns the code for the initial value of a property; empty if the property needs none.
     ///
-    /// It includes the code around the value that the template does not contain.
+    /// The code includes everything around the value that the template lacks, such as ` = ` and `;` in C#.
     func initial(of type: FieldType) -> String
     /// Returns the type of a property in the notation of the SDK's schemas; empty if the SDK has no schemas.
     func schemaType(of type: FieldType) -> String
@@ -106,7 +106,7 @@ extension LanguageIdiom {
 
 /// The names of all classes in one language.
 ///
-/// They differ even if case is ignored, because they are also the names of files.
+/// The names differ even if case is ignored, because they are also the names of files.
 struct ClassNames {
     private let names: [String: String]
     private let idiom: any LanguageIdiom

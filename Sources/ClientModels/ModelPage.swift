@@ -1,9 +1,9 @@
 import BSON
 import Mustache
 
-/// The values of a class for a template.
+/// The values with which a language's template is filled to make the file of a class.
 ///
-/// All values have different names, because Mustache also looks for a name in the outer contexts.
+/// No property of ``Property`` has the name of a property of the page, because Mustache looks for a name in both.
 struct ModelPage {
     let origin, className, classStored, base, fileStem, primaryKey: String
     let imports, gaps: [String]
@@ -11,7 +11,7 @@ struct ModelPage {
     let isClassRenamed, isEmbedded, isAsymmetric: Bool
     private let template: String
 
-    /// The values of a property for a template.
+    /// The values that the template has for a property of the class.
     struct Property {
         let name, stored, type, initial, schemaType: String
         let isRenamed, isPrimaryKey, isOptional, isCollection: Bool
@@ -28,7 +28,7 @@ struct ModelPage {
             "Written by shipshape models: \(model.kind == .embedded ? "embedded in " : "")\(model.namespace)".printable
         (isEmbedded, isAsymmetric) = (model.kind == .embedded, model.kind == .asymmetric)
         gaps = model.gaps.map(\.printable)
-        // A property with the name of its class would be a constructor, or would hide the class.
+        // No property has the name of its class, because it would be a constructor, or would hide the class.
         var taken: Set = [className]
         fields = model.fields.map { field in
             var name = idiom.identifier(idiom.propertyName(of: field.name))
@@ -50,7 +50,7 @@ struct ModelPage {
         do {
             return try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + template).render(self)
         } catch {
-            // The template is a constant, and a test for each language shows that it can be read.
+            // The template is a constant, and a test for each language reads it, so no run reaches this line.
             preconditionFailure("the template cannot be read: \(error)")
         }
     }

@@ -170,7 +170,7 @@ extension ObjectClasses {
             }
             return (node.uniqueItems ? .set : .list, element, .elements)
         }
-        // A value that may also be null is a collection of the same kind, so null is left out of its types.
+        // Whether the value may be null does not affect its kind of collection, so null is left out of its types.
         var node = node
         node.types = [type]
         return node.isDictionary ? (.dictionary, node.dictionaryValue, .values) : (nil, nil, nil)

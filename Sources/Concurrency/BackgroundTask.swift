@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Work that runs while another thread waits for it, such as a read of a whole collection.
 ///
-/// The waiting thread keeps a lease and notices a request to stop in the meantime.
+/// While the work runs, the waiting thread can renew a lease and notice a request to stop.
 package final class BackgroundTask<R: Sendable>: Sendable {
     private let outcome = Mutex<Result<R, any Error>?>(nil)
     private let isOver = Semaphore()

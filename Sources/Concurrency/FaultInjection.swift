@@ -13,7 +13,7 @@ package enum FaultInjection {
     package enum Point: String, CaseIterable, Sendable {
         /// The lease was checked for a chunk's command, which is not sent yet.
         ///
-        /// The process is stopped here until it receives `SIGCONT`, unless the test says `kill`.
+        /// At this point the process is stopped until it receives `SIGCONT`, unless the test asks for `kill`.
         case beforeWrite = "before-write"
         /// The server acknowledged a chunk's write, and the checkpoint is not written yet.
         case afterWrite = "after-write"
@@ -96,7 +96,7 @@ package enum FaultInjection {
         #endif
     }
 
-    /// Whether a test asked for this mistake.
+    /// Whether a test asked the program to commit the mistake `bug`.
     package static func isPlanted(_ bug: Bug) -> Bool {
         #if DEBUG || SHIPSHAPE_FAULTS
         planted == bug

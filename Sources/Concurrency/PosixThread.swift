@@ -6,7 +6,7 @@ internal import Synchronization
 package enum PosixThread {
     /// The stack size of our threads in bytes.
     ///
-    /// It is large because the checker recurses for each level of a document.
+    /// The stack is large because the checker recurses for each level of a document.
     private static let stackSize = 8 << 20
 
     /// Starts a thread that runs `body` and then ends.
@@ -95,7 +95,7 @@ private func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer
     return nil
 }
 
-/// Names the calling thread by a file of `/proc`: `pthread_setname_np` is hidden from Swift, and `prctl` is variadic.
+/// Names the calling thread by a file of `/proc`, because Swift cannot call `pthread_setname_np` or `prctl`.
 private func name(_ name: String) {
     let file = unsafe open("/proc/thread-self/comm", O_WRONLY)
     guard file >= 0 else { return }

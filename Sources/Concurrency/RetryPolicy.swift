@@ -30,7 +30,7 @@ package struct RetryPolicy: Sendable {
         (self.passes, self.onRetry, self.whenStopped) = (passes, onRetry, whenStopped)
     }
 
-    /// Returns the same policy, but without retries of failures for which `those` returns `true`.
+    /// Returns a copy of the policy that does not retry failures for which `those` returns `true`.
     package func refusing(_ those: @Sendable @escaping (any Error) -> Bool) -> RetryPolicy {
         let passes = passes
         return RetryPolicy(
@@ -48,7 +48,7 @@ package struct RetryPolicy: Sendable {
         let onWait: @Sendable (any Error) -> Void
         let onEnd: @Sendable (Duration) -> Void
 
-        /// Creates rules from their parts.
+        /// Creates the rules for retries without a time limit.
         /// - Parameters:
         ///   - applies: returns whether a failure is retried without a time limit.
         ///   - pause: returns the time to wait after this number of failures in a row.
@@ -76,7 +76,8 @@ package struct RetryPolicy: Sendable {
         package let added: Duration
     }
 
-    /// Runs `operation` until it succeeds, fails with an error that is not temporary, or the time limit is reached.
+    /// Runs `operation` until it succeeds, fails with an error that is not temporary, or fails after the time limit or
+    /// a request to stop.
     ///
     /// The operation must be repeatable, because an attempt that failed may have taken effect.
     /// - Parameter whileWaiting: called at intervals during a wait without a time limit, to keep a lease; an error that
@@ -158,10 +159,10 @@ private struct LongWait {
 package final class LostTime: Sendable {
     private let milliseconds = Atomic<Int64>(0)
 
-    /// Creates a total of zero.
+    /// Creates a total of lost time that begins at zero.
     package init() {}
 
-    /// The time lost so far.
+    /// The time that the run has lost so far to failed attempts and the pauses after them.
     package var total: Duration { .milliseconds(milliseconds.load(ordering: .relaxed)) }
 
     func add(_ duration: Duration) { milliseconds.add(duration.milliseconds, ordering: .relaxed) }

@@ -4,7 +4,7 @@ internal import Synchronization
 package final class StopSignal: Sendable {
     private let requested = Atomic<Bool>(false)
 
-    /// Creates a signal without a request.
+    /// Creates a stop signal that is not raised.
     package init() {}
 
     /// Requests a stop.

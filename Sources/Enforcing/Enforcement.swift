@@ -13,19 +13,20 @@ package struct Enforcement {
     package struct State: Sendable {
         /// The stages from the collection's earlier validator to the enforced one.
         package let path: EnforcementPath
-        /// The stage that the collection has reached.
+        /// The stage that the collection has reached on ``path``.
         package let stage: EnforcementStage
         /// The collection's validation and UUID, as they were read.
         package let seen: SeenCollection
-        /// The record in the state database; `nil` if there is none.
+        /// The record of the last step in the state database; `nil` if no step was recorded.
         package let record: EnforcementStore.Record?
-        /// Whether no enforcement is in progress, so that the next step begins a new one.
+        /// Whether the next step begins a new enforcement, because none is in progress or the operator asked for a new
+        /// one.
         package let isFresh: Bool
     }
 
     /// How long a runner relies on its record of a step, by its own clock.
     ///
-    /// This is shorter than the time for which the record reserves the collection.
+    /// The time is shorter than the time for which the record reserves the collection.
     private static let trusted = EnforcementStore.leaseTime - .seconds(10)
     /// How long a runner reserves the collection for the step to "constraint", at which the server reads every
     /// document.
@@ -72,7 +73,7 @@ package struct Enforcement {
             path: path, stage: try stage(of: seen, on: path, record), seen: seen, record: record, isFresh: false)
     }
 
-    /// Does the next step after a state that ``read(for:restarts:isStatus:)`` returned.
+    /// Sends the command that leads from a state, as ``read(for:restarts:isStatus:)`` returned it, to the next stage.
     /// - Throws: ``RunError`` if another runner does the step, if the server refuses it, or if the collection does not
     ///   have the validation of the next stage afterwards; ``MongoError``.
     package func advance(from state: State) throws {
@@ -179,7 +180,8 @@ extension Enforcement {
     private func fresh(
         _ validator: BSONDocument?, _ seen: SeenCollection, _ record: EnforcementStore.Record?
     ) throws -> State {
-        // There is no enforcement in progress, and the caller did not ask for a new one.
+        // The caller names no validator to enforce, so the new enforcement would keep the collection's current
+        // validator.
         guard let validator else {
             let path = EnforcementPath(namespace, to: seen.validation.validator, from: seen.validation)
             return State(path: path, stage: .before, seen: seen, record: record, isFresh: true)
@@ -224,8 +226,9 @@ extension Enforcement {
 
     /// Returns the stages at which the collection may be according to the record.
     ///
-    /// They are the stage of the recorded step and, while the step is not done, the stage before it. After an abort has
-    /// begun, they are all stages.
+    /// While the recorded step is not done, the collection may be at the stage of the step or at the stage before it.
+    /// Once the step is done, only the stage of the step is possible. After an abort has begun, all stages are
+    /// possible.
     private static func allowed(_ record: EnforcementStore.Record) -> [EnforcementStage] {
         guard let stage = EnforcementStage(rawValue: record.step) else { return EnforcementStage.allCases }
         return record.isDone ? [stage] : [stage] + [stage.previous].compactMap(\.self)
@@ -243,7 +246,7 @@ extension Enforcement {
     private static func refusal(
         _ error: MongoError, of command: BSONDocument, _ namespace: Namespace
     ) -> any Error {
-        // Before MongoDB 9.0 sets the level "constraint", it reads every document. Its error names the first document
+        // MongoDB 9.0 reads every document before it sets the level "constraint". Its error names the first document
         // that does not fit.
         if error.code.rawValue == 12_370_902 {
             return RunError(

@@ -7,11 +7,11 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
     case before
     /// The validator is set. The server accepts writes that do not fit, but logs them.
     case warn
-    /// The server refuses writes that do not fit.
+    /// The server refuses writes that do not fit the validator.
     case error
     /// No write can bypass the validator, and the validator cannot be changed. The stage "constraint" requires that.
     case prepared
-    /// The server itself guarantees that every document fits.
+    /// The server itself guarantees that every document fits the validator.
     case constraint
 
     /// Orders the stages from ``before`` to ``constraint``.
@@ -30,7 +30,7 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
 
 /// The stages of one collection, from its earlier validator to an enforced one.
 ///
-/// They define the collection's validation at each stage, and the command that leads to the next stage. The
+/// A path defines the collection's validation at each stage, and the command that leads to the next stage. The
 /// collection's validation alone therefore shows its stage.
 package struct EnforcementPath: Sendable {
     /// The collection whose validator is enforced.
@@ -56,7 +56,7 @@ package struct EnforcementPath: Sendable {
         }
     }
 
-    /// Returns the latest stage at which the collection has this validation; `nil` if there is none.
+    /// Returns the latest stage at which the collection has the given validation; `nil` if there is none.
     package func stage(of validation: Validation) -> EnforcementStage? {
         EnforcementStage.allCases.last { self.validation(at: $0).isSame(as: validation) }
     }
@@ -64,7 +64,7 @@ package struct EnforcementPath: Sendable {
     /// Returns the command that leads to a stage from the previous one; `nil` for the first stage.
     ///
     /// Each command sets only the options that differ between the stages. If another client changed other options, the
-    /// next read of the collection therefore shows it.
+    /// next read of the collection therefore shows that change.
     package func command(to stage: EnforcementStage) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         switch stage {
@@ -79,11 +79,10 @@ package struct EnforcementPath: Sendable {
         }
     }
 
-    /// Returns the next command on the way from this validation back to the earlier one; `nil` if it is the earlier
-    /// one.
+    /// Returns the next command that leads from the given validation back to ``before``; `nil` if the two are the same.
     ///
     /// MongoDB does not allow a validator to be changed while the collection is prepared or at the level "constraint".
-    /// The first command therefore ends that.
+    /// The first command therefore ends that state.
     package func commandBack(from validation: Validation) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         if validation.isSame(as: before) { return nil }

@@ -12,7 +12,7 @@ package struct EnforcementReport: Sendable {
         case notFitting = "not_fitting"
         /// The run was a dry run, which writes nothing.
         case dryRun = "dry_run"
-        /// The run only had to show the stage.
+        /// The operator asked only to see the stage, so the run did no step.
         case status
         /// The run restored the earlier validator.
         case aborted
@@ -38,7 +38,7 @@ package struct EnforcementReport: Sendable {
     package var check: CheckReport?
     /// The time, the step and the operator of the last change by `enforce`; `nil` if there was none.
     package var mark: String?
-    /// Further notes for the operator, one sentence each.
+    /// Notes for the operator on facts that no other property shows, one sentence each.
     package var notes: [String] = []
 
     /// Creates a report from the values that every report has.

@@ -23,7 +23,7 @@ package protocol ValidatorHost {
     func change(_ command: BSONDocument, of namespace: Namespace) throws
 }
 
-/// A deployment as a host.
+/// The host that reads and changes the collections of a deployment.
 ///
 /// One user reads the collections, and the same or another user changes them.
 package struct DeploymentHost: ValidatorHost, Sendable {

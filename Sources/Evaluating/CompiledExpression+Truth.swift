@@ -172,7 +172,7 @@ extension BSONOrder {
 }
 
 extension Node.Order {
-    /// Whether the comparison is true for two values that compare as `order`.
+    /// Returns whether the comparison holds for two values whose order is `order`.
     func admits(_ order: BSONOrder) -> Bool {
         switch self {
         case .equal: order == .equal
@@ -185,7 +185,7 @@ extension Node.Order {
     }
 }
 
-/// Checks whether `$mergeObjects` changes the bytes of an object.
+/// Checks whether `$mergeObjects` changes the bytes or the size of an object.
 extension CompiledExpression {
     private func changesByMerging(
         _ subject: Node, seesKeys: Bool, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -215,13 +215,13 @@ extension CompiledExpression {
 }
 
 extension BSONView {
-    /// Up to this many fields, only names that may be equal are compared; with more fields, the hashes of all names
-    /// are.
+    /// The largest number of fields for which possibly equal names are compared one by one; for more fields, the hashes
+    /// of all names are compared.
     private static let fewFields = 24
 
-    /// Whether a field name may be repeated, or an array among the fields may have other keys than 0, 1, 2.
+    /// Whether a field name may be repeated, or an array among the fields may have keys other than 0, 1, 2 and so on.
     ///
-    /// The result `false` is certain; `true` is not.
+    /// `false` is certain; `true` only means that the object has to be examined.
     fileprivate func mayChangeByMerging() throws(BSONError) -> Bool {
         var (low, high, count) = (UInt64(0), UInt64(0), 0)
         var isCrowded = false
@@ -268,7 +268,9 @@ extension BSONView {
         return false
     }
 
-    /// Whether this array, or an array in it, has other keys than 0, 1, 2; the server would renumber them.
+    /// Whether the keys of this array, or of an array directly inside an array, differ from 0, 1, 2 and so on.
+    ///
+    /// The server would renumber such keys.
     package func hasOddKeys() throws(BSONError) -> Bool {
         var (position, index) = (firstPosition, 0)
         while let element = try next(&position) {

@@ -34,7 +34,7 @@ package struct CompiledExpression: Sendable {
     }
 }
 
-/// Evaluates nodes as values.
+/// Evaluates the nodes of an expression as values.
 extension CompiledExpression {
     func value(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -100,7 +100,8 @@ extension CompiledExpression {
 
     /// Returns the value at a path in an object.
     ///
-    /// For an array, returns an array with the value in each object of it, and skips the other elements.
+    /// For an array, returns an array of the values that the path has in the array's objects, and skips the other
+    /// elements.
     private func follow(
         _ names: ArraySlice<String>, from operand: Operand, _ document: borrowing BSONView
     ) throws(NotEvaluated) -> Operand {
@@ -149,8 +150,8 @@ extension CompiledExpression {
     ) throws(NotEvaluated) -> Operand {
         switch node {
         case .map(let input, _, _), .filter(let input, _, _):
-            // The result for a null or missing input is null. An array or `$cond` in the expression itself is never
-            // null.
+            // The result for a null or missing input is null. An array or `$cond` in the expression itself is not
+            // tested here: the array is never null, and a `$cond` that is null throws below.
             if case .array = input { break }
             if case .choose = input { break }
             if try value(input, document, &slots).isNullish { return .value(.null) }

@@ -5,7 +5,7 @@ import Patterns
 struct ExpressionCompiler {
     private(set) var slotCount = 0
     private var variables: [String: Int] = [:]
-    /// For each `$let` variable that is bound to the hash of an object, that object; such a variable is compared only
+    /// The object whose hash a `$let` variable is bound to, by the variable's name; such a variable is compared only
     /// with another hash.
     private var hashes: [String: BSONValue] = [:]
     /// The value in which a path such as `$name` starts: the document, unless `CURRENT` is bound to another value.
@@ -131,16 +131,16 @@ struct ExpressionCompiler {
         }
     }
 
-    /// Returns the only operand of an operator; `nil` if there are several.
+    /// Returns the only operand of an operator; `nil` if the operator does not have exactly one operand.
     private static func only(_ value: BSONValue) -> BSONValue? {
         guard case .array(let list) = value else { return value }
         return list.values.count == 1 ? list.values[0] : nil
     }
 
-    /// Returns a node for whether the server changes an object's bytes when it merges the object; `nil` for any other
-    /// expression.
+    /// Returns ``Node/changesByMerging(_:seesKeys:)`` for a comparison of an object with its own merge; `nil` for any
+    /// other expression.
     ///
-    /// Such an expression compares the object's hash or size with that of the merged object.
+    /// The comparison is between the hashes, or the sizes, of the object and of the result of `$mergeObjects` for it.
     private mutating func comparedWithItsMerge(_ equality: BSONValue) -> Node? {
         guard let sides = equality.document?["$eq"]?.document?.values, sides.count == 2 else { return nil }
         func taken(_ value: BSONValue, _ name: String) -> BSONValue? {
@@ -227,8 +227,9 @@ struct ExpressionCompiler {
 }
 
 extension Node {
-    /// The same node with faster type checks: the frequent check of a value's type against names of types copies no
-    /// value.
+    /// The node with ``hasType(_:_:)`` in place of each comparison of a value's type with names of types.
+    ///
+    /// ``hasType(_:_:)`` copies no value.
     var simplified: Node {
         switch self {
         case .all(let parts): .all(parts.map(\.simplified))

@@ -2,17 +2,18 @@ import BSON
 
 /// The fields of an object as the server builds it, for instance with `$mergeObjects`.
 ///
-/// If a name is repeated, the field keeps its first position and takes the last value. Arrays get the keys 0, 1, 2.
+/// If a name is repeated, the field keeps its first position and takes the last value. The keys of an array become 0,
+/// 1, 2 and so on.
 struct MergedFields {
     /// The index of each field in ``fields``, by the bytes of its name; the key is not a `String`, because Swift
     /// considers two spellings of é equal.
     private var places: [[UInt8]: Int] = [:]
     private var fields: [(String, BSONValue)] = []
 
-    /// The resulting object.
+    /// The object that consists of the fields set so far.
     var document: BSONDocument { BSONDocument(fields) }
 
-    /// Sets a field.
+    /// Sets a field; an existing field keeps its position.
     mutating func set(_ name: String, to value: BSONValue) {
         let key = Array(name.utf8)
         if let place = places[key] {
@@ -51,7 +52,9 @@ extension BSONView {
 }
 
 extension BSONValue {
-    /// The value, with the keys 0, 1, 2 in an array and all arrays directly in it; any other value is unchanged.
+    /// The value, with new keys 0, 1, 2 and so on in an array and in all arrays directly inside it.
+    ///
+    /// Any other value is unchanged.
     fileprivate var renumbered: BSONValue {
         guard case .array(let list) = self else { return self }
         return .array(of: list.values.map(\.renumbered))

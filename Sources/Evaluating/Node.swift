@@ -24,7 +24,7 @@ indirect enum Node: Sendable {
     case isAmong(Node, Node)
     case someElement(Node)
     case everyElement(Node)
-    /// Whether the server changes an object's bytes when it merges the object with `$mergeObjects`.
+    /// Whether `$mergeObjects` would change an object: with `seesKeys`, in any byte; otherwise, in its size.
     case changesByMerging(Node, seesKeys: Bool)
 
     case type(Node)
@@ -66,7 +66,7 @@ struct TypeSet: Hashable, Sendable {
     private var bits: UInt64 = 0
     /// Returns the bit of a type in the 64-bit mask: the bit with the type's number.
     ///
-    /// The numbers of MinKey (0xFF) and MaxKey (0x7F) are too large for that; these types have bits 62 and 61.
+    /// MinKey (0xFF) and MaxKey (0x7F) have the bits 62 and 61, because their numbers are too large for the mask.
     private static func bit(_ type: BSONType) -> UInt64 {
         switch type {
         case .minKey: 1 << 62

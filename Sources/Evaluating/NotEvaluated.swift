@@ -1,6 +1,7 @@
-/// The error when the client cannot evaluate a document as the server does, so that the server has to evaluate it.
+/// The error that the client cannot evaluate an expression for a document as the server does, so that only the server
+/// can evaluate it.
 package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
-    /// The reason why the client cannot evaluate the document.
+    /// The reason why the client cannot evaluate the expression.
     package enum Reason: Hashable, Sendable {
         /// The expression uses an operator, option or variable of this name that the client does not know.
         case operation(String)
@@ -14,13 +15,13 @@ package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
         case damage
     }
 
-    /// The reason.
+    /// The reason why the client cannot evaluate the expression.
     package let reason: Reason
 
     /// Creates an error with a reason.
     package init(_ reason: Reason) { self.reason = reason }
 
-    /// The reason in words.
+    /// The reason why the client cannot evaluate the expression, in words.
     package var description: String {
         switch reason {
         case .operation(let name): "the client does not know \(name)"

@@ -38,7 +38,8 @@ enum TypeConversion {
             }
             return .string(isoText(milliseconds))
         case .double(let number):
-            // For fractions and larger numbers, MongoDB 6.0.5 writes six digits, and later servers write seventeen.
+            // For fractions and for numbers from a million on, MongoDB 6.0.5 writes six digits, and later servers write
+            // seventeen.
             guard number == number.rounded(), abs(number) < 1_000_000 else { throw NotEvaluated(.version) }
             return .string(formatted("%g", number))
         case .invalidString, .binary: throw NotEvaluated(.version)
@@ -71,7 +72,7 @@ enum TypeConversion {
         case .long(let number): return number
         case .bool(let flag): return flag ? 1 : 0
         case .double(let number):
-            // The fraction is dropped.
+            // The conversion drops the fraction.
             return number >= -0x1p63 && number < 0x1p63 ? Int64(number) : nil
         case .decimal(let number): return try whole(number)
         case .string(let text): return try spelling(of: text) == .whole ? Int64(text) : nil
@@ -166,7 +167,8 @@ enum TypeConversion {
         case .double(let number):
             return number >= -0x1p63 && number < 0x1p63 ? .date(milliseconds: Int64(number)) : nil
         case .objectID(let id): return .date(milliseconds: Int64(id.high >> 32) * 1_000)
-        // MongoDB 4.4 does not convert a timestamp to a date, so the result depends on the server's version.
+        // The client does not convert these types to a date: MongoDB 4.4, for example, converts no timestamp, but later
+        // versions do.
         case .timestamp, .string, .invalidString, .decimal: throw NotEvaluated(.version)
         default: return nil
         }
@@ -184,8 +186,7 @@ enum TypeConversion {
     /// Whether a text spells a number, and whether the number has a fraction or an exponent.
     private enum Spelling { case none, whole, fraction }
 
-    /// Returns whether and how a text spells a number, if the server certainly accepts or certainly refuses the text as
-    /// a number.
+    /// Returns how a text spells a number; `.none` if the server certainly refuses the text as a number.
     ///
     /// Throws for texts that some servers may read leniently.
     private static func spelling(of text: String) throws(NotEvaluated) -> Spelling {

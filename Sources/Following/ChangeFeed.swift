@@ -31,7 +31,7 @@ package final class ChangeFeed: Sendable {
 
     /// A change by a transaction of an ignored session.
     package struct IgnoredChange: Sendable {
-        /// The `_id` of the document.
+        /// The `_id` of the document that the transaction changed.
         package var id: BSONValue
         /// The time of another client's last change of the document, earlier in the batch; `nil` if there is none.
         package var earlier: ChangeTime?
@@ -41,11 +41,11 @@ package final class ChangeFeed: Sendable {
     package enum End: Error {
         /// The oplog no longer holds the changes after the feed's position; the text is the server's message.
         case lost(String)
-        /// The collection was dropped, at this time.
+        /// The collection was dropped at the given time.
         case dropped(ClusterTime)
         /// The collection was renamed, or another collection took its name.
         case renamed
-        /// The feed cannot get the changes from the deployment, because of this error.
+        /// The feed cannot get the changes from the deployment, because of the given error.
         case failed(MongoError)
     }
 
@@ -111,13 +111,13 @@ package final class ChangeFeed: Sendable {
 
 /// The time at which a document changed, by two clocks.
 package struct ChangeTime: Hashable, Sendable {
-    /// The time on the deployment's logical clock.
+    /// The time of the change on the deployment's logical clock.
     package var cluster: ClusterTime
     /// The time on the primary's own clock, in milliseconds since 1970; `nil` if a server before 6.0 does not report
     /// it.
     package var wall: Int64?
 
-    /// Creates a time from its parts.
+    /// Creates a time from the times on the two clocks.
     package init(cluster: ClusterTime, wall: Int64? = nil) { (self.cluster, self.wall) = (cluster, wall) }
 
     /// The time in milliseconds since 1970, as exactly as the server reports it.
@@ -258,9 +258,9 @@ extension MongoError {
 
 /// A position in the change stream of a collection.
 package enum FeedPlace: Hashable, Sendable {
-    /// The position after the event with this resume token, which is the last event that an earlier feed reported.
+    /// The position after the event with the given resume token, which is the last event that an earlier feed reported.
     case after(ResumeToken)
-    /// The position at this time on the deployment's logical clock.
+    /// The position at the given time on the deployment's logical clock.
     case at(ClusterTime)
 }
 
@@ -284,7 +284,7 @@ extension FeedPlace {
         }
     }
 
-    /// The option that makes a change stream begin at this position.
+    /// The option that makes a change stream begin at the position.
     var option: (String, BSONValue) {
         switch self {
         case .after(let token): ("resumeAfter", .object(token.document))

@@ -14,9 +14,9 @@ package struct ImportNote: Hashable, Sendable {
 
     /// The subject of a note; the raw value is stable.
     package enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The BSON types of an integer or a number.
+        /// The BSON types in which an integer or a number is stored.
         case numberType = "number-type"
-        /// The BSON type of a string with a format.
+        /// The BSON type in which a string with a format is stored.
         case formatType = "format-type"
         /// A string that is stored as an ObjectId.
         case objectID = "object-id"
@@ -26,13 +26,13 @@ package struct ImportNote: Hashable, Sendable {
         case idAllowed = "id-allowed"
         /// The source names a field `id`, and no `_id`.
         case idMissing = "id-missing"
-        /// MongoDB reads a regular expression differently.
+        /// MongoDB reads a regular expression differently than JSON Schema does.
         case patternDiffers = "pattern-differs"
         /// MongoDB cannot use a regular expression.
         case patternUnusable = "pattern-unusable"
         /// A reference leads back to a schema that contains it.
         case recursion = "recursion"
-        /// MongoDB cannot address a field of this name.
+        /// MongoDB cannot address a field because of its name.
         case nameUnusable = "name-unusable"
         /// A keyword that restricts values has no counterpart.
         case keywordLeftOut = "keyword-left-out"
@@ -52,10 +52,10 @@ package struct ImportNote: Hashable, Sendable {
     package let kind: Kind
     /// The subject of the note.
     package let code: Code
-    /// The path of the values that the note concerns.
+    /// The path of the values to which the note applies.
     package let path: SchemaPath
-    /// The position in the source file.
+    /// The position, in the source file, of the part to which the note applies.
     package let location: SourceLocation
-    /// The remark, as one clause that is the same for all notes on one subject.
+    /// The remark, as one clause; notes on the same fact at different paths have the same clause.
     package let message: String
 }

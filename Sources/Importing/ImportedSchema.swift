@@ -7,7 +7,7 @@ package struct ImportedSchema: Sendable {
     package let name: String?
     /// The content of the validator's file: `{"$jsonSchema": …}`.
     package let validator: BSONDocument
-    /// The remarks on the translation, in the order of the source.
+    /// The remarks on the translation, in the order in which they were made.
     package let notes: [ImportNote]
 
     /// Translates one schema of a file: a JSON Schema, or one of an OpenAPI document.
@@ -15,14 +15,15 @@ package struct ImportedSchema: Sendable {
     ///   - path: the file; a name that ends in `.yml` or `.yaml` means YAML.
     ///   - name: the schema's name; `nil` for the only one.
     ///   - keepsStrings: whether strings stay strings, whatever their format.
-    /// - Throws: ``SchemaError`` if the file cannot be read, holds no such schema, or no schema that MongoDB could use.
+    /// - Throws: ``SchemaError`` if the file cannot be read or holds no such schema, or if MongoDB would refuse the
+    ///   validator.
     package init(fileAt path: String, schema name: String? = nil, keepsStrings: Bool = false) throws(SchemaError) {
         try self.init(text: try SourceFile.text(of: path), named: path, schema: name, keepsStrings: keepsStrings)
     }
 
     /// Translates one schema of a text.
     /// - Parameter file: the path that errors and notes carry.
-    /// - Throws: ``SchemaError`` as for a file.
+    /// - Throws: ``SchemaError`` if the text holds no such schema, or if MongoDB would refuse the validator.
     package init(
         text: String, named file: String, schema name: String? = nil, keepsStrings: Bool = false
     ) throws(SchemaError) {
@@ -50,9 +51,9 @@ package struct ImportedSchema: Sendable {
         validator = ["$jsonSchema": .object(schema)]
     }
 
-    /// The deepest nesting of objects and arrays that a command with the validator may have, less a reserve.
+    /// The most nested levels of a validator: MongoDB's limit for a command, less a reserve.
     private static let deepest = 180
-    /// The most bytes of a document, less a reserve for the command around it.
+    /// The most bytes of a validator: MongoDB's limit for a document, less a reserve for the command around it.
     private static let largest = 15 << 20
 }
 

@@ -8,7 +8,7 @@ extension ValidatorSchema {
         let branches = branches.filter { !$0.isNever }
         let plain = branches.filter(\.hasOnlyTypes)
         let types = distinct(plain.flatMap { $0.types ?? [] })
-        // A branch for types that another branch accepts without any further demand adds nothing.
+        // If one branch accepts every value of its types, another branch for only these types adds nothing.
         var others = branches.filter { branch in
             !branch.hasOnlyTypes && !(branch.types.map { Set($0).isSubset(of: types) } ?? false)
         }
@@ -24,7 +24,7 @@ extension ValidatorSchema {
     /// Returns the schema extended to all values of further types; `nil` if only `anyOf` can express that.
     func accepting(_ more: [SchemaType]) -> ValidatorSchema? {
         guard !more.isEmpty else { return self }
-        // A keyword such as `minimum` ignores values of other types, but one such as `not` does not.
+        // A keyword such as `minimum` ignores values of other types, but a keyword such as `not` applies to all types.
         guard let types, parts.isEmpty, keywords.keys.allSatisfy({ !Self.combining.contains($0) }),
             Set(types.map(Self.family)).isDisjoint(with: more.map(Self.family))
         else { return nil }
@@ -39,7 +39,7 @@ extension ValidatorSchema {
 
     private static let combining: Set = ["allOf", "anyOf", "oneOf", "not"]
 
-    /// Returns one `enum` for schemas that only list values; `nil` if one of them does more.
+    /// Returns one `enum` that stands for all branches; `nil` if a branch does more than list values of its types.
     private static func listOfValues(_ branches: [ValidatorSchema]) -> ValidatorSchema? {
         var values = DistinctValues()
         var types: [SchemaType] = []
@@ -59,7 +59,8 @@ extension ValidatorSchema {
         types.reduce(into: []) { found, type in if !found.contains(type) { found.append(type) } }
     }
 
-    /// Returns a type that stands for all types to which the same keywords apply.
+    /// Returns `number` for each numeric type, because the same keywords apply to all numbers, and any other type
+    /// unchanged.
     private static func family(_ type: SchemaType) -> SchemaType { SchemaType.numbers.contains(type) ? .number : type }
 }
 

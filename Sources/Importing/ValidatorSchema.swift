@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// A schema in MongoDB's own dialect while it is put together.
+/// A schema in MongoDB's own dialect, in a form to which further restrictions can be added.
 struct ValidatorSchema {
     var title: String?
     var description: String?
@@ -9,15 +9,15 @@ struct ValidatorSchema {
     var types: [SchemaType]?
     /// The values that are allowed; `nil` for any value.
     var values: [BSONValue]?
-    /// The values of the other keywords, by keyword.
+    /// The values of the keywords that have no property of their own, by keyword.
     var keywords: [String: BSONValue] = [:]
-    /// Further schemas that the value must fit as well.
+    /// Further schemas, all of which the value must fit.
     var parts: [ValidatorSchema] = []
 
     /// Creates a schema that every value fits.
     init() {}
 
-    /// Creates a schema for values of these types.
+    /// Creates a schema for values of the given types.
     init(types: [SchemaType]) { self.types = types }
 
     /// Creates a schema with one keyword.
@@ -35,13 +35,13 @@ struct ValidatorSchema {
     /// Whether the schema restricts nothing except the type.
     var hasOnlyTypes: Bool { values == nil && keywords.isEmpty && parts.isEmpty }
 
-    /// Whether no value fits the schema, as far as that is obvious.
+    /// Whether the schema has the keyword `not: {}`, so that no value fits it.
     var isNever: Bool {
         guard case .object(let negated)? = keywords["not"] else { return false }
         return negated == [:]
     }
 
-    /// The schema's keywords, always in the same order.
+    /// The schema as a BSON document, whose keywords are always in the same order.
     var document: BSONDocument {
         var members: [(String, BSONValue)] = []
         if let title { members.append(("title", .string(title))) }
@@ -61,7 +61,7 @@ struct ValidatorSchema {
     /// The schema as a value of a keyword.
     var value: BSONValue { .object(document) }
 
-    /// The keywords in the order in which they are written.
+    /// The keywords of a validator, in the order in which ``document`` contains them.
     private static let order = [
         "required", "properties", "patternProperties", "additionalProperties", "minProperties", "maxProperties",
         "dependencies", "items", "additionalItems", "minItems", "maxItems", "uniqueItems", "minimum",
@@ -73,7 +73,7 @@ struct ValidatorSchema {
 extension ValidatorSchema {
     /// Adds the demands of another schema, so that a value must fit both.
     ///
-    /// Both become one flat schema if that means the same. Otherwise the other one becomes a part.
+    /// The keywords of both are merged if the result means the same. Otherwise the other schema is added to ``parts``.
     mutating func absorb(_ other: ValidatorSchema) {
         title = title ?? other.title
         description = description ?? other.description
@@ -91,7 +91,9 @@ extension ValidatorSchema {
             && Set(keywords.keys.map(Self.family)).isDisjoint(with: other.keywords.keys.map(Self.family))
     }
 
-    /// Returns the name of the group of a keyword; the keywords of one group refer to each other within a schema.
+    /// Returns the name of the group of a keyword.
+    ///
+    /// Keywords of one group affect each other, so two schemas that both have keywords of one group cannot be merged.
     private static func family(_ keyword: String) -> String {
         switch keyword {
         case "patternProperties", "additionalProperties": "properties"

@@ -4,8 +4,8 @@ import Foundation
 package enum BinomialBound {
     /// Returns the one-sided upper bound of Clopper and Pearson (1934) for the share of hits.
     ///
-    /// A larger share can be rejected. For 0 hits and a confidence of 95%, the bound is about 3 / `draws`, the rule of
-    /// three.
+    /// Every larger share can be rejected at this confidence. For 0 hits and a confidence of 95%, the bound is about
+    /// 3 / `draws`, the rule of three.
     /// - Parameters:
     ///   - count: the number of draws that were hits.
     ///   - confidence: the probability that the bound holds, such as 0.95.
@@ -31,7 +31,8 @@ package enum BinomialBound {
         var sum = 0.0
         while hits >= 0, term > 0 {
             sum += term
-            // The search for the bound only asks for shares at which the terms become smaller towards 0 hits.
+            // The caller only passes shares that are greater than `hits / n`. The terms then become smaller towards 0
+            // hits, so the rest of the sum is negligible.
             if term < sum * 1e-15 { break }
             let ratio: Double = hits / (n - hits + 1)
             term *= ratio * (1 - share) / share

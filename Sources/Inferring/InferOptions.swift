@@ -25,7 +25,7 @@ package struct InferOptions: Sendable {
 
     /// Returns how many of the given number of documents the schema may refuse.
     func budget(of documents: Int) -> Int {
-        // If the product is rounded, it must not allow one document too many.
+        // The rounding of the product must not allow one document too many.
         var budget = Int((Double(documents) * (1 - cover) + 1e-6).rounded(.down))
         while budget > 0, Double(documents - budget) < Double(documents) * cover - 1e-6 { budget -= 1 }
         return min(max(0, budget), documents)
@@ -34,13 +34,14 @@ package struct InferOptions: Sendable {
 
 /// The rule that decides whether an object is a dictionary, whose keys are data, or an embedded object.
 package struct DictionaryRule: Hashable, Sendable {
-    /// The smallest number of distinct keys that all objects at a path have together.
+    /// The smallest number of distinct keys, over all objects at a path, for which the objects count as dictionaries.
     package var minimumKeys = 20
-    /// The largest share of these keys that an object has on average.
+    /// The largest share of the distinct keys at a path that an average object at the path may have.
     package var maximumShare = 0.25
-    /// The largest share of the objects that may have the most common key.
+    /// The largest share of the dictionaries at a path that may have the most common key.
     package var maximumPresence = 0.5
-    /// The smallest share of the values, apart from nulls, that must have the same type.
+    /// The smallest share of the values in the dictionaries at a path, apart from nulls, that must have one common
+    /// type.
     package var minimumSameType = 0.99
 
     /// Creates the default rule.

@@ -18,7 +18,7 @@ package struct Survey: Sendable {
     /// The number of documents counted so far.
     package var documents: Int { first.documents + second.documents }
 
-    /// Counts a document in one of the halves, which its `_id` determines.
+    /// Counts a document in one of the survey's two halves, which the document's `_id` determines.
     /// - Throws: ``BSONError`` when the document's bytes are damaged.
     package mutating func add(_ document: borrowing BSONView) throws(BSONError) {
         if try Self.isFirst(document) { try first.add(document) } else { try second.add(document) }
@@ -30,7 +30,7 @@ package struct Survey: Sendable {
         second.merge(other.second)
     }
 
-    /// Whether a document belongs to the first half; this depends neither on the order nor on the source of the
+    /// Whether a document belongs to the first half; the choice depends neither on the order nor on the source of the
     /// documents.
     private static func isFirst(_ document: borrowing BSONView) throws(BSONError) -> Bool {
         let bytes: RawSpan

@@ -15,11 +15,11 @@ package struct Outcome: Sendable {
     ///
     /// There are two reasons why the schema might not accept a further document, and each has a bound. First, the
     /// schema may leave out on purpose what the document has. The number of failing documents bounds the share of such
-    /// documents. Second, the document may have something that no document had that was read. To bound the share of
-    /// such documents, a second schema is made from half of the documents, so that it accepts all of that half. The
-    /// number of documents of the other half that it does not accept gives the bound, because the schema made from both
-    /// halves knows more and accepts more. Both bounds are Clopper and Pearson's, one-sided. With a cover below 100%,
-    /// the first bound is approximate, because the same documents decided what the schema leaves out.
+    /// documents. Second, the document may have something that none of the documents that were read had. To bound the
+    /// share of such documents, a second schema is made from half of the documents, so that it accepts all of that
+    /// half. The number of documents of the other half that it does not accept gives the bound, because the schema made
+    /// from both halves knows more and accepts more. Both bounds are Clopper and Pearson's, one-sided. With a cover
+    /// below 100%, the first bound is approximate, because the same documents decided what the schema leaves out.
     package let unseenBound: Double
     /// The number of documents in the held-out half, and how many of them the schema made from the other half does not
     /// accept.
@@ -29,8 +29,8 @@ package struct Outcome: Sendable {
     /// Whether the schema accepts the requested share of the documents.
     package let isWithinCover: Bool
 
-    /// Creates the outcome from a tally of a check with `inference.compiled`, whose active schema was
-    /// `inference.trained`.
+    /// Creates the outcome from the tally of a check whose new schema was `inference.compiled`, and whose active schema
+    /// was `inference.trained`.
     package init(_ tally: Tally, of inference: Inference) {
         let counts = tally.counts
         let isStrict = inference.options.isStrict
@@ -40,7 +40,8 @@ package struct Outcome: Sendable {
         possible = isStrict ? 0 : counts.possible
         groups = tally.violationGroups
         isWithinCover = failing <= inference.options.budget(of: counts.read)
-        // Documents that fail under both schemas were left out on purpose, so they count only for the other bound.
+        // Only documents that fail under `trained` but fit `compiled` count as missed. The fitter leaves out documents
+        // that fail under both schemas on purpose, so the bound `leftOut` counts them.
         let missed = min(changes.healed + (isStrict ? changes.possiblyHealed : 0), inference.heldOut)
         heldOut = (inference.heldOut, missed)
         // If two bounds are added, each may be wrong only half as often.

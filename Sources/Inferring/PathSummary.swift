@@ -3,7 +3,7 @@ package import ServerSchema
 
 /// A summary of the values at one path, and of what the schema declares for that path.
 package struct PathSummary: Sendable {
-    /// The path.
+    /// The path of the values in the documents.
     package let path: SchemaPath
     /// The types of the values with the number of values of each, null included, the most common type first.
     package let types: [(type: SchemaType, count: Int)]

@@ -2,7 +2,7 @@ import ServerSchema
 
 /// A likely mistake in the data at a path, or something to consider before a schema is made from the data.
 package enum Suspicion: String, Hashable, Sendable, CaseIterable {
-    /// A type has fewer than 1% of the values, and another type has more.
+    /// A type has fewer than 1% of the values that are not null.
     case rareType = "rare-type"
     /// The values have several types that are not rare, and not all of these types are numeric.
     case mixedTypes = "mixed-types"
@@ -22,7 +22,7 @@ package enum Suspicion: String, Hashable, Sendable, CaseIterable {
     case rareField = "rare-field"
     /// Every value is null, so it is unknown what the field is meant for.
     case onlyNull = "only-null"
-    /// At least one value is binary data of a subtype that clients do not have, such as an old UUID.
+    /// At least one value is binary data that clients do not have, such as a UUID of the old subtype 3.
     case binarySubtype = "binary-subtype"
 
     static func all(

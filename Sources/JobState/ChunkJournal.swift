@@ -12,8 +12,8 @@ package struct ChunkJournal {
     /// The most bytes of groups and `_id`s that one document of the collection `journal` holds, unless a single
     /// document's entry is larger.
     static let partSize = 8 << 20
-    /// An upper bound of the bytes that an array needs for a group or an `_id` in addition to its value: the type, and
-    /// the index as a name.
+    /// An upper bound of the bytes that an array element (a group or an `_id`) takes in addition to its value, for its
+    /// type and its index.
     private static let overhead = 24
 
     /// The number of documents that the chunk changes.
@@ -31,8 +31,8 @@ package struct ChunkJournal {
     /// The names of the fields whose digests distinguish a document from a later one with the same `_id`.
     package let evidence: [String]
     private let touched: [String]
-    /// For each field in ``touched``, the keys under which ``change(before:after:positions:)`` stores its value before,
-    /// its value after and its position.
+    /// For each field in ``touched``, the keys under which ``change(before:after:positions:)`` stores its value before
+    /// the write, its value after the write, and its position.
     private let keys: [(before: String, after: String, place: String)]
     private var closed: [BSONValue] = []
     private var open = Part()
@@ -82,7 +82,7 @@ package struct ChunkJournal {
     /// Returns the key that identifies a document's group: the changed fields before and after the write; `nil` if no
     /// touched field changes.
     ///
-    /// The key is all that a document of an existing group needs. ``head(before:after:positions:)``, which computes a
+    /// For a document of an existing group, the key is enough. ``head(before:after:positions:)``, which computes a
     /// digest, is called only for the first document of a group.
     private func change(
         before: borrowing BSONView, after: borrowing BSONView, positions: [Int]?
@@ -141,8 +141,9 @@ package struct ChunkJournal {
 
     /// The groups that one document of the collection `journal` will hold.
     private struct Part {
-        /// The groups added so far, each with its stored fields except `_id`s and evidence (`head`), the `_id`s of its
-        /// documents, their number and their evidence.
+        /// The groups added so far, each with its stored fields (`head`).
+        ///
+        /// The `_id`s, the number and the evidence of a group's documents are not in its `head`.
         package private(set) var groups: [(head: BSONDocument, ids: BSONBuilder, count: Int, evidence: [UInt8])] = []
         private var indexes: [BSONDocument: Int] = [:]
         private(set) var size = 0

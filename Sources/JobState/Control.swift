@@ -7,9 +7,9 @@ package import Jobs
 package struct Control: Hashable, Sendable {
     /// The operator who made a request, the time of the request, and a note.
     package struct Mark: Hashable, Sendable {
-        /// The operator, as `user@host`.
+        /// The operator who made the request, as `user@host`.
         package var by: String
-        /// The time, by the server's clock; `nil` if the stored request has no valid time.
+        /// The time of the request, by the server's clock; `nil` if the stored request has no valid time.
         package var at: ServerTime?
         /// The operator's note.
         package var note: String?
@@ -24,8 +24,8 @@ package struct Control: Hashable, Sendable {
     package var limits: [LimitOverride] = []
     /// The record of the deploy, once the job's next schema is the active one; `nil` before that.
     package var deployed: Mark?
-    /// Whether the program found the next schema in the MongoDB deployment itself; if not, an operator only
-    /// stated the deploy.
+    /// Whether the program itself found the next schema active in the MongoDB deployment; if not, only an operator
+    /// reported the deploy.
     package var isDeployVerified = false
 
     /// Creates a control without requests.

@@ -2,15 +2,16 @@ package import BSON
 
 /// The evidence that distinguishes a document from a later one with the same `_id`.
 ///
-/// It consists of two bytes of a digest for each of a few fields that the job does not write.
+/// For each of a few fields that the job does not write, the evidence has two bytes: a digest of the field's type and
+/// value.
 ///
-/// Users may change or add any of these fields. A document counts as replaced if most of the fields that it had differ
-/// now, or if the fields that differ or were added outnumber the unchanged ones by at least two.
+/// Users may change or add any of these fields. A document therefore counts as replaced only if most of the fields that
+/// it had before have changed, or if the changed and added fields outnumber the unchanged ones by at least two.
 package struct DocumentEvidence: Hashable, Sendable {
     /// The names of the fields of which a digest is stored.
     package let names: [String]
 
-    /// Creates evidence of the named fields.
+    /// Creates evidence that consists of digests of the named fields.
     package init(_ names: [String]) { self.names = names }
 
     private static let width = 2
@@ -69,9 +70,9 @@ package struct DocumentEvidence: Hashable, Sendable {
             had += 1
             if was.elementsEqual(isNow) { same += 1 }
         }
-        // A replaced document may have equal values in its few old fields by chance, so added fields count too. A
-        // document that had none of the fields, or whose fields were too large, has no evidence and never counts as
-        // replaced.
+        // In a replaced document, the few fields of the evidence may have their old values by chance, so fields that
+        // were missing before and exist now are counted as well. A document without evidence (it had none of the
+        // fields, or they were too large) never counts as replaced.
         return had > 0 && (same * 2 < had || same * 2 + 1 < had + added)
     }
 }

@@ -3,15 +3,16 @@ package import BSON
 /// The state of a job that an earlier version of the program wrote to the state database, in another layout.
 ///
 /// That version left gaps between the numbers of its attempts at chunks, and did not record which attempts it wrote. A
-/// number without an attempt is therefore not an error, and all journaled changes are uncertain. A checkpoint whose
-/// sums agree with the journal proves that the attempt was written, but not that the documents are still the same.
+/// number without an attempt is therefore not an error, and it is uncertain whether any journaled change was written. A
+/// checkpoint whose sums agree with the journal proves that the attempt was written, but not that the documents are
+/// still the same.
 package struct EarlierState: Hashable {
     /// The number of the job's last attempt at a chunk in the journal.
     package var journaled: Int64
     /// The number of documents that the job changed, according to its checkpoints.
     package var modified: Int
 
-    /// Creates a state from its two numbers.
+    /// Creates a state from the number of the last journaled attempt and the number of changed documents.
     package init(journaled: Int64, modified: Int) { (self.journaled, self.modified) = (journaled, modified) }
 
     fileprivate init(_ document: BSONDocument) {
@@ -38,7 +39,7 @@ extension StateStore {
         )
     }
 
-    /// Returns the state that an earlier version left of the job; `nil` if there is none.
+    /// Returns the state of the job that an earlier version of the program wrote; `nil` if there is none.
     /// - Parameter record: the job's record in the collection `jobs`.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func earlier(_ record: BSONDocument) throws -> EarlierState? {
@@ -51,7 +52,7 @@ extension StateStore {
     /// Rewrites a job's record from an earlier version's layout to the current one; no earlier version can continue the
     /// job after that.
     ///
-    /// Call it under the job's lease; it is idempotent.
+    /// The method is idempotent. Call it under the job's lease.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func adopt() throws {
         guard let record = try jobs.record(), let version = record["version"]?.integer, version < JobStore.version,

@@ -2,12 +2,12 @@ package import BSON
 import Concurrency
 import Mongo
 
-/// The collection `enforced`: for each collection, the stage that its validator has reached and the validator before
-/// that.
+/// The collection `enforced`: for each collection, the stage that its validator has reached and its validation before
+/// `enforce` began.
 ///
-/// There is one record for each collection. It is written before and after each change of the collection's validator,
-/// and the runner that makes the change holds the record in the meantime. Every write to the record requires the
-/// revision that its runner had read, so only one of two concurrent runners succeeds.
+/// There is one record for each collection. The record is written before and after each change of the validator;
+/// between these writes, only the runner that makes the change may write the record. A write succeeds only if the
+/// record still has the revision that the runner read, so only one of two concurrent runners succeeds.
 package struct EnforcementStore {
     /// A collection's record, as it was read from the state database.
     package struct Record: Sendable {
@@ -31,7 +31,7 @@ package struct EnforcementStore {
     /// The step that restores the earlier validator.
     package static var abort: String { "abort" }
 
-    /// How long a runner holds the record for one step, by the server's clock.
+    /// How long a runner holds the record for one step at most, by the server's clock.
     package static var leaseTime: Duration { .seconds(30) }
 
     private static var collection: String { "enforced" }
@@ -47,7 +47,7 @@ package struct EnforcementStore {
 
     private var id: BSONValue { .string("\(namespace)") }
 
-    /// The collection's record; `nil` before its first step.
+    /// The collection's record; `nil` before the first step of its enforcement.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func record() throws -> Record? {
         guard let document = try client.firstChecked(Self.collection, ["_id": id]) else { return nil }

@@ -1,13 +1,15 @@
 package import BSON
 package import Mongo
 
-/// A document that a run skipped, because the write of this one document failed or the document stayed locked.
+/// A document that a run skipped, because its write failed or because the sync translator kept it locked.
+///
+/// The sync translator is the part of Device Sync that writes to MongoDB.
 package struct Failure: Hashable, Sendable {
     /// The document's `_id`.
     package let id: BSONValue
     /// The server's error code; 0 for a document that the sync translator keeps locked.
     package let code: Int
-    /// The words for the code, without any value of the document.
+    /// The reason for skipping the document, in words that contain no value of the document.
     package let name: String
     /// The index of the phase whose write failed, from 0.
     package let phase: Int
@@ -28,7 +30,7 @@ package struct Failure: Hashable, Sendable {
         self.init(id: id, code: error.code.rawValue, name: Self.name(of: error), phase: phase)
     }
 
-    /// Returns the failure of a document that stayed locked.
+    /// Returns the failure of a document that the sync translator kept locked.
     package static func locked(_ id: BSONValue, phase: Int) -> Failure {
         Failure(id: id, code: 0, name: locked, phase: phase)
     }
@@ -64,7 +66,7 @@ package struct FailureStore {
             ["code": .integer(failure.code), "name": .string(failure.name), "phase": .integer(failure.phase)])
     }
 
-    /// Records documents that stayed locked, many in one command.
+    /// Records documents that the sync translator kept locked, many in one command.
     package func skip(locked ids: [BSONValue], phase: Int) throws(MongoError) {
         var keys: [BSONValue] = []
         for id in ids { keys.append(failedKey(id)) }
@@ -84,7 +86,7 @@ package struct FailureStore {
         }
     }
 
-    /// Deletes the records of documents that no longer need the job.
+    /// Deletes the records of skipped documents that no longer need the job.
     package func forget(_ ids: [BSONValue]) throws(MongoError) {
         var keys: [BSONValue] = []
         for id in ids { keys.append(failedKey(id)) }

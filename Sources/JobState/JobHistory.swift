@@ -1,7 +1,9 @@
 package import BSON
 package import Mongo
 
-/// The changes that jobs made to the documents of a collection, read from the state database; nothing here writes.
+/// The changes that jobs made to the documents of a collection, read from the state database.
+///
+/// This type writes nothing.
 package struct JobHistory {
     /// A job that was started.
     package struct Job: Hashable, Sendable {
@@ -13,7 +15,8 @@ package struct JobHistory {
         package var modified: Int
         /// The texts of the files of the new schema, which documents fit after the job; empty if the job names none.
         package var next: Set<String>
-        /// Whether the journal still holds the changes of the job, so that they can be read back.
+        /// Whether the state database holds the job's journal: `false` after a run without a journal, and after a
+        /// cleanup.
         package var hasJournal: Bool
 
         /// Whether the job has work left.
@@ -26,8 +29,8 @@ package struct JobHistory {
     private let namespace: Namespace
 
     /// Reads the jobs of a collection; there are none without a state database.
-    /// - Throws: ``MongoError``, for instance when the user may not read the state database; ``RunError`` for a damaged
-    ///   record.
+    /// - Throws: ``MongoError``, for instance when the user is not allowed to read the state database; ``RunError`` for
+    ///   a damaged record.
     package init(of namespace: Namespace, in client: StoreClient) throws {
         (self.namespace, self.client) = (namespace, client)
         var records = try client.allChecked("jobs", ["ns": .string(namespace.description)])
@@ -54,8 +57,8 @@ package struct JobHistory {
 
     /// Returns the changes that jobs journaled for the given documents, by `_id`.
     ///
-    /// The changes of one document are in the order in which the jobs were first started, and of one job, the oldest
-    /// first. A document that no job changed is missing from the result.
+    /// The changes of one document are sorted by the first start of their job; those of one job, from the oldest to the
+    /// newest. A document without a journaled change is missing from the result.
     /// - Throws: ``MongoError``, ``BSONError`` or ``RunError`` for a journal that cannot be read.
     package func changes(of ids: Set<IDKey>) throws -> [IDKey: [JournalGroup]] {
         var changes: [IDKey: [JournalGroup]] = [:]
@@ -71,7 +74,7 @@ package struct JobHistory {
 
     /// Returns which of the given documents have a reservation of any job.
     ///
-    /// A reservation is made before the write, so fewer of the documents may have become unsyncable.
+    /// A reservation is made before the write, so a document with a reservation may still be syncable.
     /// - Throws: ``MongoError``.
     package func reserved(_ ids: Set<IDKey>) throws(MongoError) -> Set<IDKey> {
         var reserved: Set<IDKey> = []

@@ -12,11 +12,11 @@ package struct JobStatus: Sendable {
         case running
         /// A runner holds the job, and the throttle makes it wait.
         case waiting
-        /// An operator asked the job to wait.
+        /// The job is paused, because an operator asked it to wait.
         case paused
         /// No runner holds the job: the last run stopped, and the next run resumes where it stopped.
         case stopped
-        /// Nothing is left to do.
+        /// The job has nothing left to do.
         case done
         /// The job is being undone.
         case undoing
@@ -42,26 +42,28 @@ package struct JobStatus: Sendable {
     package struct LogLine: Hashable, Sendable {
         /// The time of the action, by the server's clock.
         package var at: ServerTime?
-        /// The operator.
+        /// The operator who acted, as `user@host`.
         package var by: String
         /// The operator's action.
         package var what: String
     }
 
-    /// How far a job has come.
+    /// The progress of a job: its passes, chunks and documents.
     package struct Work: Sendable {
         /// The number of the last pass over the collection that was begun, from 1 on; 0 before the first.
         package var pass = 0
         /// The number of documents done in the current pass; `nil` between passes.
         package var processed: Int?
-        /// The number of documents that needed the job when the pass began, or if those were not counted, the document
-        /// count of the collection's metadata; `nil` if that is unknown too.
+        /// The number of documents that needed the job when the pass began, or an estimate; `nil` if neither is known.
+        ///
+        /// The estimate is the document count of the collection's metadata. It is used if the pass began without a
+        /// count.
         package var estimate: Int?
         /// The number of chunks that all runs of the job finished.
         package var chunks = 0
-        /// The number of documents that those chunks changed.
+        /// The number of documents that the finished chunks changed.
         package var modified = 0
-        /// Documents per second in the last minute of work.
+        /// The number of documents per second in about the last minute of work; `nil` if it is unknown.
         package var rate: Double?
     }
 
@@ -75,7 +77,7 @@ package struct JobStatus: Sendable {
     package var now: ServerTime
     /// When the job's first run began; `nil` if that is unknown.
     package var created: ServerTime?
-    /// How far the job has come.
+    /// The progress of the job.
     package var work = Work()
     /// When the job's runner last made progress, for instance finished a chunk, began a pass, or stopped waiting.
     package var checkpointed: ServerTime?
@@ -94,7 +96,7 @@ package struct JobStatus: Sendable {
     ///
     /// While a chunk may be under way, the documents that this chunk may make unsyncable are included.
     package var pendingReservations = 0
-    /// The operators' requests.
+    /// The operators' requests to the job, such as to pause.
     package var control = Control()
     /// The operators' actions, the oldest first.
     package var log: [LogLine] = []

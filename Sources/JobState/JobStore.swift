@@ -58,12 +58,13 @@ package struct JobStore {
             return bounds.isEmpty ? document : document.appending("bounds", .object(bounds))
         }
 
-        /// Whether a job's stored record names the same collection, but with another UUID.
+        /// Whether a job's stored record names the collection of this binding, but with another UUID.
         func hasAnotherUUID(than record: BSONDocument) -> Bool {
             record["ns"]?.text == namespace.description && record["uuid"] != (collectionUUID ?? .null)
         }
 
-        /// Whether a job's stored record has the same text, apart from comments and layout.
+        /// Whether a job's stored record has the same text of the job file as this binding, apart from comments and
+        /// layout.
         private func hasText(of record: BSONDocument) -> Bool {
             guard let stored = record["text"]?.text else { return false }
             return stored == text || JobFile.content(of: stored) == JobFile.content(of: text)
@@ -96,8 +97,8 @@ extension JobStore {
 
     /// Returns who recorded that the job's next schema was deployed, and when; `nil` while no deploy is recorded.
     ///
-    /// The record can be that of the job itself, or that of another job of the same collection with the same next
-    /// schema.
+    /// If the job itself has no such record, the record of another job with the same collection and the same next
+    /// schema counts.
     /// - Parameter schemas: the schema files that the job is bound to, as its record holds them.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func deployMark(of namespace: Namespace, schemas: [BSONDocument]) throws -> Control.Mark? {
@@ -121,7 +122,7 @@ extension JobStore {
     ///     value `$$REMOVE` removes a field.
     ///   - what: the operator's action, for the log.
     ///   - by: the operator.
-    /// - Returns: the job's record after the change; `nil` when no job of that name was started.
+    /// - Returns: the job's record after the change; `nil` if the job was never started.
     @discardableResult
     package func steer(_ changes: BSONDocument, what: String, by person: String) throws(MongoError) -> BSONDocument? {
         var builder = BSONBuilder()
@@ -138,7 +139,7 @@ extension JobStore {
     }
 
     /// Records that the job's next schema is now the active one.
-    /// - Returns: the job's record after the change; `nil` when no job of that name was started.
+    /// - Returns: the job's record after the change; `nil` if the job was never started.
     @discardableResult
     package func recordDeploy(isVerified: Bool, by person: String) throws(MongoError) -> BSONDocument? {
         try steer(
@@ -154,7 +155,7 @@ extension JobStore {
     }
 }
 
-/// Checks of the writes of other jobs.
+/// Checks for other jobs that wrote a field of this job, or whose job files name a certain collection.
 extension JobStore {
     /// Returns the name of another job that wrote one of this job's fields later than this job and was not undone;
     /// `nil` if there is none.
@@ -181,7 +182,7 @@ extension JobStore {
     private func lastWrite(of record: BSONDocument) throws -> Int64? {
         let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
         // Earlier versions of the program recorded no time of the last write. Their last activity was the last write or
-        // came after it, so its time is used.
+        // came after it, so the time of that activity is used.
         let earlier = (range?["version"]?.integer).map { $0 < Self.version } == true ? range?["active"] : nil
         for time in [range?["written"], earlier, record["created"]] { if case .date(let time)? = time { return time } }
         return nil
@@ -190,8 +191,8 @@ extension JobStore {
     /// Whether the job file of another job names a collection, and that job may have changed documents and was not
     /// undone.
     ///
-    /// The other job may rely on documents that this job created in the collection, even if it found documents there
-    /// that it would otherwise have created itself.
+    /// The other job may rely on documents that this job created in the collection, because it does not create a
+    /// document that exists already.
     package func isNamedElsewhere(_ namespace: Namespace) throws -> Bool {
         var cursor = client.all("jobs", ["_id": ["$ne": .string(job)]])
         while let other = try cursor.nextDocument() {
@@ -221,8 +222,8 @@ extension BSONDocument {
 
     /// Whether the text of the job file in this job's record names a collection.
     ///
-    /// If the job runs in another database than its file names, the text still names the file's database, so the search
-    /// is for the collection in that database.
+    /// If the job runs in another database than the one in its file, the text contains the file's database, so the
+    /// collection's name is searched for with that database.
     fileprivate func names(_ namespace: Namespace) -> Bool {
         let text = self["text"]?.text ?? ""
         guard let own = self["from"]?.text else { return text.contains(namespace.description) }

@@ -22,16 +22,16 @@ package struct JournalGroup {
     package let before: BSONDocument
     /// The names of the changed fields that the documents lacked before the write, sorted by their bytes.
     package let added: [String]
-    /// The positions of the fields of ``before`` among all fields of the document before the write; `nil` if the change
-    /// neither removes nor moves a field.
+    /// The positions that the fields of ``before`` had among all fields of the document; `nil` if the change neither
+    /// removes nor moves a field.
     package let places: [Int]?
     /// The digest of the changed fields after the write.
     package let after: JournalDigest
-    /// The `_id`s of the documents.
+    /// The `_id`s of the group's documents.
     package let ids: [BSONValue]
     /// The evidence of the documents, in the order of ``ids`` and without separators; see ``DocumentEvidence``.
     ///
-    /// It is empty if the journal has no evidence.
+    /// The array is empty if the journal has no evidence.
     let evidence: [UInt8]
     /// The names of all changed fields, sorted by their bytes.
     package let names: [String]
@@ -100,15 +100,15 @@ package struct JournalGroup {
         return builder.finish()
     }
 
-    /// The change of this group, without documents.
+    /// This group's change, without the `_id`s and the evidence of its documents.
     package var change: JournalGroup {
         JournalGroup(before: before, added: added, places: places, after: after, ids: [], names: names)
     }
 
     /// Returns the fields of a document that the group's change affects, with their current values.
     ///
-    /// They are sorted by the bytes of their names, so the result can be compared with ``before`` and with the digest
-    /// ``after``.
+    /// The fields are sorted by the bytes of their names, so the result can be compared with ``before`` and with the
+    /// digest ``after``.
     package func fields(of document: BSONDocument) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
         let view = document.view
@@ -133,7 +133,7 @@ package struct JournalPart {
     package struct Entry {
         /// The document's `_id`.
         package let id: BSONValue
-        /// The index of the document's group in ``JournalPart/groups``.
+        /// The index in ``JournalPart/groups`` of the group to which the document belongs.
         package let group: Int
         /// The digests of fields that the job does not write; `nil` if the journal has none.
         ///
@@ -146,7 +146,7 @@ package struct JournalPart {
         }
     }
 
-    /// The position of this document in the journal.
+    /// The position of the journal document.
     package let position: JournalPosition
     /// The number of the pass over the collection in which the attempt was made.
     package let pass: Int
@@ -157,11 +157,12 @@ package struct JournalPart {
     package let chunk: BSONValue
     /// The names of the fields that the phase touches.
     package let touched: [String]
-    /// The groups of documents with the same change.
+    /// The groups of documents; the job changed all documents of a group in the same way.
     package let groups: [JournalGroup]
     /// The fields that distinguish a document from a later one with the same `_id`.
     package let evidence: DocumentEvidence
-    /// The entries of all groups, in the order of ``groups`` and of their `_id`s.
+    /// The entries of the documents of all groups, one group after the other; in each group, in the order of its
+    /// `_id`s.
     package let entries: [Entry]
 
     /// Reads a document of the journal; `nil` when a field is missing.
@@ -228,9 +229,9 @@ package struct JournalDigest: Hashable {
 package struct JournalPosition: Hashable {
     /// The number of the attempt at a chunk.
     package var sequence: Int64
-    /// The index of the journal document among those of the attempt.
+    /// The index of the journal document among the documents of the attempt.
     package var part: Int
-    /// How many entries of that journal document undo has processed.
+    /// How many entries of the journal document undo has processed.
     package var entries: Int
 
     var document: BSONDocument {

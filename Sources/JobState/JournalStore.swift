@@ -12,12 +12,12 @@ package struct JournalStore {
         package var sequence: Int64
         /// The number of the pass over the collection.
         package var pass: Int
-        /// The index of the phase.
+        /// The index of the phase that the attempt runs.
         package var phase: Int
         /// The number of the chunk; of two attempts with the same number, the later one repeats the earlier one.
         package var chunk: Int
 
-        /// Creates a key from its parts.
+        /// Creates the key of an attempt from its parts.
         package init(sequence: Int64, pass: Int, phase: Int, chunk: Int) {
             (self.sequence, self.pass, self.phase, self.chunk) = (sequence, pass, phase, chunk)
         }
@@ -37,7 +37,7 @@ package struct JournalStore {
         package init() {}
     }
 
-    /// Writes the journal of a chunk; the chunk's own writes have to wait until this returns.
+    /// Writes the journal of a chunk; the chunk's own writes have to wait until this method returns.
     /// - Parameter isFinal: whether to wait until a majority of the members has the journal; if not, the chunk's
     ///   checkpoint waits for that.
     /// - Returns: the server's replies, with the primary's term.
@@ -62,8 +62,8 @@ package struct JournalStore {
             }
             do throws(MongoError) {
                 replies.append(try client.insert(Self.collection, part, isFinal: isFinal))
-                // A document with this `_id` that exists already is either from this attempt, whose reply was lost, or
-                // from another runner.
+                // If a document with this `_id` already exists, it is either from this attempt, whose reply was lost,
+                // or from another runner. Only a document from this attempt has the same content.
                 guard replies.last?.isEmpty == true, try stored(id) != part else { continue }
             } catch {
                 guard error.code == .outOfDiskSpace else { throw error }
@@ -80,7 +80,8 @@ package struct JournalStore {
 
     /// The error for an attempt whose number another runner has used in the journal.
     ///
-    /// That runner was suspended, or its lease was deleted from the state database.
+    /// The other runner wrote to the journal although it no longer held the lease: it was suspended, or its lease was
+    /// deleted from the state database.
     package struct NumberTaken: Error {}
 
     /// Returns a document of the journal as it is on the primary, even if no majority has it; `nil` if there is none.
@@ -89,7 +90,8 @@ package struct JournalStore {
         return try cursor.nextDocument()
     }
 
-    /// Records that an attempt's writes were acknowledged, and which documents they did not change.
+    /// Records that the server acknowledged an attempt's writes, and which documents they did not change, or perhaps
+    /// did not change.
     /// - Returns: the server's reply, with the primary's term.
     package func acknowledge(
         _ sequence: Int64, _ written: Written, isFinal: Bool
@@ -106,8 +108,9 @@ package struct JournalStore {
         try client.delete(Self.collection, ids: sequences.map { acknowledgement(of: $0) })
     }
 
-    /// Returns which of its journaled documents an attempt at a chunk did not change; `nil` if the attempt was not
-    /// acknowledged.
+    /// Returns the documents that an attempt at a chunk did not change, or perhaps did not change.
+    ///
+    /// Returns `nil` if the server did not acknowledge the attempt.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func written(_ sequence: Int64) throws -> Written? {
         guard let record = try client.firstChecked(Self.collection, ["_id": acknowledgement(of: sequence)]) else {
@@ -132,7 +135,7 @@ package struct JournalStore {
 
     /// A filter for the journal documents of the job's attempts.
     ///
-    /// It does not match the acknowledgements: their `range` is a string, which sorts after numbers.
+    /// The filter does not match acknowledgements, because their `range` is a string, which sorts after numbers.
     private var attempts: BSONDocument {
         ["_id": ["$gte": ["job": .string(job), "range": 0], "$lt": ["job": .string(job), "range": 1]]]
     }
@@ -159,9 +162,9 @@ extension JournalStore {
         package var pass: Int
         /// The number of attempts at chunks in the pass.
         package var chunks: Int
-        /// The number of documents that those attempts journaled.
+        /// The number of documents that the attempts of the pass journaled.
         package var changes: Int
-        /// The names of the fields that those attempts touch.
+        /// The names of the fields that the attempts of the pass touch.
         package var touched: Set<String>
     }
 
@@ -175,7 +178,7 @@ extension JournalStore {
 
     /// Returns the newest document of the journal before `position`, or at it if `isIncluded`; `nil` if there is none.
     ///
-    /// Without a `position`, it is the newest document of the whole journal.
+    /// Without a `position`, the result is the newest document of the whole journal.
     package func part(upTo position: JournalPosition?, orAt isIncluded: Bool) throws -> JournalPart? {
         let end = position.map { key($0) } ?? ["job": .string(job), "range": 1]
         let filter: BSONDocument = [
@@ -214,7 +217,7 @@ extension JournalStore {
         /// How many attempts at chunks the journal should hold; attempts are numbered from 1 on without gaps, except
         /// those of earlier versions of the program.
         package var attempts = 0
-        /// The number of those attempts that are missing or incomplete.
+        /// The number of attempts at chunks that the journal should hold, but that are missing or incomplete.
         package var missing = 0
         /// How many documents, at least, an earlier version of the program changed without an entry in the journal.
         package var lost = 0
@@ -223,8 +226,8 @@ extension JournalStore {
     /// Counts the entries of the job's journal, and what is missing from it.
     /// - Parameters:
     ///   - last: the number of the last attempt that a checkpoint recorded.
-    ///   - earlier: the state that an earlier version of the program left, which numbered attempts with gaps; `nil` if
-    ///     there is none.
+    ///   - earlier: the state of the job from an earlier version of the program, whose attempts are numbered with gaps;
+    ///     `nil` if there is none.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func contents(upTo last: Int64, after earlier: EarlierState? = nil) throws -> Contents {
         let names: BSONDocument = ["pass": 1, "parts": 1, "count": 1, "touched": 1]
@@ -233,8 +236,9 @@ extension JournalStore {
             options: ["sort": ["_id": 1], "projection": .object(names), "readConcern": ["level": "majority"]])
         var passes: [Int: Pass] = [:]
         var whole = 0
-        // About the attempts that an earlier version of the program made: how many there are, how many documents they
-        // journaled, and the highest of their numbers. Above it, this version numbers its attempts without gaps.
+        // For the attempts of an earlier version of the program, `former` counts the attempts, `changes` counts the
+        // documents that they journaled, and `start` is the highest number of an attempt. Above `start`, attempts are
+        // numbered without gaps.
         var (former, changes, start) = (0, 0, earlier?.journaled ?? 0)
         var (sequence, parts, highest) = (Int64(0), 0, last)
         while let document = try cursor.nextDocument() {
@@ -273,7 +277,7 @@ extension JournalStore {
     package struct CreatedChildren {
         /// The attempt's number in the journal.
         package var sequence: Int64
-        /// The created documents.
+        /// The documents that the attempt created.
         package var children: [CreatedChild]
     }
 

@@ -7,15 +7,15 @@ package import Mongo
 package struct LeaseTerms: Hashable, Sendable {
     /// How long a lease lasts from its last renewal.
     package let duration: Duration
-    /// How far two servers' clocks may differ; the next runner waits this much longer than the lease's end.
+    /// How far two servers' clocks may differ; the next runner waits for this time after the lease's end.
     package let skew: Duration
 
     /// How much the clocks that check the fences of one lease may differ.
     ///
-    /// It is zero if only the primary's clock checks them.
+    /// The value is zero if only the primary's clock checks them.
     let spread: Duration
 
-    /// Creates terms; `duration` is at least a second, so that a write has enough time.
+    /// Creates the terms of a lease; `duration` is at least a second, so that a write has enough time.
     package init(duration: Duration, skew: Duration = .seconds(1)) {
         precondition(duration >= .seconds(1), "checked when parsed")
         self.init(duration, skew: skew, spread: .zero)
@@ -25,17 +25,18 @@ package struct LeaseTerms: Hashable, Sendable {
         (self.duration, self.skew, self.spread) = (duration, skew, spread)
     }
 
-    /// The terms for a deployment with several routers: `$$NOW` is then the time of the router that receives the
+    /// The terms for a deployment with several routers, where `$$NOW` is the time of the router that receives the
     /// command, and each router has its own clock.
     ///
-    /// The margin for the clocks is at most a quarter of the lease. A fence is therefore certain for at least half of
-    /// the lease, and the runner has renewed the lease by then.
+    /// The margin for the clocks is at most a quarter of the lease. A fence therefore certainly holds for at least half
+    /// of the lease. After that half, the runner renews the lease.
     package var behindRouters: LeaseTerms {
         let margin = min(duration / 4, .seconds(10))
         return LeaseTerms(duration, skew: max(skew, margin), spread: margin)
     }
 
-    /// A note on the clocks for the operator; `nil` if only one clock matters.
+    /// A note for the operator on how far the clocks of the cluster may differ; `nil` if only one clock checks the
+    /// lease.
     package var note: String? {
         guard spread > .zero else { return nil }
         return
@@ -70,15 +71,16 @@ package struct Lease: Hashable, Sendable {
 
 /// A lease and the time at which this runner requested it.
 ///
-/// This time and the runner's own clock show how long the lease lasts at least.
+/// From this time and its own clock, the runner knows how long the lease lasts at least.
 package struct HeldLease {
     /// The lease, as last renewed.
     package private(set) var lease: Lease
     private var askedAt: ContinuousClock.Instant
     /// When this runner requested the oldest lease whose fence may be in a write that is still under way.
     private var fencedAt: ContinuousClock.Instant
-    /// The end of the time in which the server may still execute a write whose reply was lost, as its fence allows;
-    /// `nil` if there is no such write.
+    /// The time until which the server may still execute a write whose reply was lost; `nil` if there is no such write.
+    ///
+    /// After that time, the fence in the write has ended.
     private(set) var doubtEnd: ContinuousClock.Instant?
 
     /// Creates a held lease from a new lease and the time of the request for it.
@@ -114,7 +116,7 @@ package struct HeldLease {
         return fencedAt.duration(to: .now) < terms.duration - terms.writeLimit - terms.spread
     }
 
-    /// Whether it is time to renew the lease.
+    /// Whether it is time to renew the lease: more than half of its duration has passed since this runner requested it.
     package var isHalfOver: Bool { askedAt.duration(to: .now) > lease.terms.duration / 2 }
 }
 
@@ -125,7 +127,7 @@ extension RangeStore {
     /// - Returns: a note for the operator if the lease is not released; otherwise `nil`.
     package func leave(_ held: HeldLease) -> String? {
         guard let end = held.doubtEnd, .now < end else {
-            // A lease that cannot be released ends by itself, too.
+            // A lease that cannot be released ends by itself.
             try? release(held.lease)
             return nil
         }

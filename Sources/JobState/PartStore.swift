@@ -3,8 +3,9 @@ import Mongo
 
 /// The collection `parts`: the `_id`s at which a job, or a collection that is checked, is divided into parts.
 ///
-/// The first runner records these `_id`s, and all others use them. So each document belongs to exactly one part, even
-/// if documents are added or moved later.
+/// The first runner records these `_id`s, and all other runners use them. Each document therefore belongs to exactly
+/// one part, even if documents are inserted or deleted later. Only the `_id`s for a check are computed again, once the
+/// collection has grown or shrunk by about half.
 package struct PartStore {
     private let client: StoreClient
     /// The fields of a stored record's `_id` except the number of parts.
@@ -35,8 +36,8 @@ package struct PartStore {
 
     /// Returns the `_id`s that separate `count` parts of a collection that is checked repeatedly.
     ///
-    /// They are computed again once the collection has grown or shrunk by about half, so that the parts keep about
-    /// equal sizes.
+    /// The `_id`s are computed again once the number of documents has grown or shrunk by about half, and by more than
+    /// 1,000, so that the parts keep about equal sizes.
     /// - Parameter documents: how many documents the collection has now.
     /// - Throws: the errors of ``bounds(of:_:)``.
     package func bounds(of count: Int, for documents: Int, _ cut: () throws -> [BSONValue]) throws -> [BSONValue] {
@@ -51,14 +52,15 @@ package struct PartStore {
             return Self.bounds(in: known)
         }
         let bounds = BSONValue.array(of: try cut())
-        // If another runner has recorded new `_id`s in the meantime, those are used.
+        // If another runner has recorded new `_id`s since this runner read the record, nothing is written, and the
+        // method returns the other runner's `_id`s.
         _ = try client.modify(
             "parts", ["_id": id(count), "documents": known["documents"] ?? .null],
             [["$set": ["bounds": ["$literal": bounds], "documents": .integer(documents)]]])
         return try self.known(count)
     }
 
-    /// If the number of documents changes by up to this many, the `_id`s are not computed again.
+    /// The `_id`s between the parts are not computed again if the number of documents changed by at most this many.
     private static let fewDocuments = 1_000
 
     private func id(_ count: Int) -> BSONValue { .object(owner.appending("count", .integer(count))) }
@@ -69,7 +71,7 @@ package struct PartStore {
 
     private static func bounds(in record: BSONDocument) -> [BSONValue] { record["bounds"]?.document?.values ?? [] }
 
-    /// Returns the recorded `_id`s; this runner recorded them, or another one that was first.
+    /// Returns the recorded `_id`s that separate `count` parts; another runner recorded them if it was faster.
     private func known(_ count: Int) throws -> [BSONValue] {
         guard let known = try record(of: count) else {
             throw RunError(.checkpointUnreadable, "the parts of \(name) are gone from the state database")

@@ -8,7 +8,7 @@ package struct Progress {
     package var processed: Int
     /// The number of chunks that all runs finished.
     package var chunks: Int
-    /// The number of documents that those chunks changed; chunks without a checkpoint are not included.
+    /// The number of documents that the finished chunks changed; chunks without a checkpoint are not included.
     package var modified: Int
     /// The number, in the journal, of the last attempt at a chunk that a checkpoint recorded.
     package var journaled: Int64

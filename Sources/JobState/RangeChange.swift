@@ -3,7 +3,7 @@ package import BSON
 /// The changes that a runner makes to its job's record in the collection `ranges`, as fields that
 /// ``RangeStore/renew(_:setting:)`` sets.
 package enum RangeChange {
-    /// The changes that start a pass.
+    /// The changes to the job's record that start a pass.
     /// - Parameter due: how many documents need the job; `nil` if they were not counted.
     package static func starting(pass: Int, due: Int?) -> BSONDocument {
         [
@@ -25,7 +25,7 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that end a pass; `isDone` if the job then has nothing left to do.
+    /// The changes to the job's record that end a pass; `isDone` states that the job has nothing left to do.
     package static func ending(isDone: Bool) -> BSONDocument {
         [
             "upper": "$$REMOVE", "last": "$$REMOVE", "walked": "$$REMOVE", "due": "$$REMOVE", "recent": "$$REMOVE",
@@ -43,10 +43,10 @@ package enum RangeChange {
     /// The changes that record why the runner stops.
     package static func stopping(by reason: String) -> BSONDocument { ["stopped": ["$literal": .string(reason)]] }
 
-    /// The changes that record that the runner no longer waits; its speed is measured from then on.
+    /// The changes that record that the runner no longer waits, and that restart the measurement of its speed.
     package static var continuing: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
 
-    /// The changes that take a lease.
+    /// The changes to the job's record with which a runner takes a lease.
     static func taking(_ lease: BSONValue, for use: RangeStore.Use) -> BSONDocument {
         let state =
             switch use {
@@ -62,7 +62,7 @@ package enum RangeChange {
         return taken.appending("undo", ["$ifNull": ["$undo", ["begun": "$$NOW"]]])
     }
 
-    /// The changes that release a lease.
+    /// The changes to the job's record with which a runner releases a lease.
     static var releasing: BSONDocument {
         [
             "lease.end": ["$literal": .date(milliseconds: 0)], "waiting": "$$REMOVE",
@@ -83,18 +83,18 @@ package enum RangeChange {
         ["undo.children": .long(sequence), "undo.removed": .integer(count), "active": "$$NOW"]
     }
 
-    /// The changes that end an undo.
+    /// The changes to the job's record that end an undo.
     package static var undoEnded: BSONDocument { ["undo.ended": "$$NOW", "state": "undone", "active": "$$NOW"] }
 }
 
-/// The marks from which an operator's status computes the speed.
+/// The marks from which ``JobStatus`` computes the speed of a run.
 ///
-/// Each mark has a time in about the last minute and the number of documents that the pass had done by then.
+/// Each mark has a time in about the last minute and the number of documents that the pass had done at that time.
 extension RangeChange {
     private static let marks = 20
     private static let millisecondsBetweenMarks = 3_000
 
-    /// A list with a single mark: the current time and the number of documents that the pass has done so far.
+    /// A list with a single mark for the speed: the current time and the number of documents that the pass has done.
     private static var fresh: BSONValue {
         [["at": "$$NOW", "walked": ["$ifNull": ["$walked", 0]]]]
     }

@@ -10,18 +10,18 @@ package struct RangeStore {
     /// The terms of leases that the operator set.
     let given: LeaseTerms
     /// The name of the collection: `ranges` for jobs, or ``StateStore/streams`` for watches and mirrors, which follow
-    /// changes and never end.
+    /// changes.
     package var collection = "ranges"
 
-    /// The terms in effect: how long a lease lasts, and how far clocks may differ.
+    /// The terms in effect: how long a lease lasts, and how much clocks may differ.
     package var terms: LeaseTerms { client.client.isBehindRouter ? given.behindRouters : given }
 
-    /// The `_id` of the job's only record in the collection.
+    /// The `_id` of the job's only record in the collection of this store.
     package var id: BSONValue { ["job": .string(job), "range": 0] }
 
     private var range: BSONValue { id }
 
-    /// The job's record in the collection; `nil` before the job's first start.
+    /// The job's record in the collection of this store; `nil` before the job's first start.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func document() throws -> BSONDocument? { try client.firstChecked(collection, ["_id": id]) }
 
@@ -42,7 +42,7 @@ package struct RangeStore {
     package enum Use {
         case backfill, undo, cleanup, rebinding, following
 
-        /// Whether a lease for this purpose may be taken on a job that is being undone, or was.
+        /// Whether a runner may take a lease for this purpose on a job whose undo has begun or ended.
         var isOfUndone: Bool { self == .undo || self == .cleanup || self == .rebinding }
     }
 
@@ -80,7 +80,7 @@ package struct RangeStore {
         let isFree: BSONDocument = [
             "_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]],
         ]
-        // A runner that comes too late must not write while the job is being undone.
+        // A runner that takes the lease after an undo has begun must not write to the documents again.
         let filter = use.isOfUndone ? isFree : isFree.appending("undo", ["$exists": false])
         let updated = try client.modify(collection, filter, [["$set": .object(RangeChange.taking(lease, for: use))]])
         if let updated { return .taken(self.lease(in: updated), updated) }
@@ -118,8 +118,8 @@ package struct RangeStore {
 
     /// Extends the lease and records `changes`, while this runner holds the lease.
     ///
-    /// A lease that has ended is extended too if no other runner has taken it, because the stored token is still that
-    /// of this lease.
+    /// Even a lease that has ended is extended if no other runner has taken it, because the stored token is still the
+    /// token of this lease.
     /// - Returns: the extended lease.
     /// - Throws: ``RunError`` of kind `leaseLost`, or ``MongoError``.
     package func renew(_ lease: Lease, setting changes: BSONDocument = [:]) throws -> Lease {
@@ -154,7 +154,8 @@ package struct RangeStore {
     /// Releases the lease, so that the next runner need not wait; call it when all writes under the lease were
     /// acknowledged.
     package func release(_ lease: Lease) throws(MongoError) {
-        // Waits a few seconds for an overloaded server: otherwise the next run would have to wait for the lease's end.
+        // The runner retries for some seconds if the server is overloaded. Otherwise the next run would have to wait
+        // for the lease's end.
         let outcome = Overload.within(.last) {
             Result { () throws(MongoError) in
                 try client.modify(collection, owned(lease), [["$set": .object(RangeChange.releasing)]])

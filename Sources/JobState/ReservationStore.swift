@@ -91,15 +91,16 @@ package struct ReservationStore {
         ["job": .string(job), "ns": .string(namespace.description), "id": id]
     }
 
-    /// Returns how many documents of a collection this job has reserved, including those that the ledger already shows.
+    /// Returns how many documents of a collection this job has reserved, including documents that the ledger already
+    /// shows.
     package func recordedCount(of namespace: Namespace) throws(MongoError) -> Int {
         try client.count("harm", records(of: namespace, by: [job], [:]))
     }
 
     /// Returns how many reservations of all jobs no run has seen in the ledger yet.
     ///
-    /// It is at least the number of pending documents, because a document that several jobs reserved is counted for
-    /// each of them.
+    /// The count is at least the number of pending documents, because a document that several jobs reserved counts for
+    /// each job.
     package func pendingCount() throws(MongoError) -> Int {
         try client.counts("harm", ["seen": false], by: "seen").first?["count"]?.integer ?? 0
     }
@@ -108,9 +109,9 @@ package struct ReservationStore {
     ///
     /// A document counts once, even if several jobs reserved it.
     /// - Parameters:
-    ///   - lag: for this long after a document was reserved as stale, an entry of the ledger for it does not count,
-    ///     because the entry may be older than the write. A document that has been known for this long to sync again
-    ///     takes no room.
+    ///   - lag: for this long after a document was reserved as `stale` (see ``add(_:stale:of:)``), its entry in the
+    ///     ledger does not count, because the entry may be older than the write. A document that has been known for
+    ///     this long to sync again takes no room.
     ///   - marks: whether to mark the documents that the ledger shows, so that later calls skip them; `false` for a
     ///     plan, which writes nothing.
     package func pendingCount(
@@ -127,7 +128,8 @@ package struct ReservationStore {
                 ["$lte": ["$repaired", ["$subtract": ["$$NOW", .long(lag.milliseconds)]]]],
             ]
         ]
-        // A reservation whose `seen` is neither true nor false would not be counted by the queries here.
+        // The query for pending reservations matches only `seen: false`, so it overlooks a reservation whose `seen` is
+        // neither true nor false. Such a reservation is refused as damaged.
         if let damaged = try client.first("harm", ["seen": ["$nin": [true, false]]]) {
             try client.check(damaged, of: "harm")
         }
@@ -150,7 +152,8 @@ package struct ReservationStore {
         return pending.union(try unseen(batch, by: ledger, marks: marks)).count
     }
 
-    /// Returns the documents of these reservations that the ledger does not show.
+    /// Returns the documents of the reservations `batch` that the ledger does not show.
+    /// - Parameter marks: whether to mark as seen the reservations of documents that the ledger shows.
     private func unseen(_ batch: [PendingReservation], by ledger: LedgerLookup, marks: Bool) throws
         -> [PendingReservation.Place]
     {
@@ -160,8 +163,8 @@ package struct ReservationStore {
             let seen = records.filter { shown.contains($0.place.id) }
             places += records.filter { !shown.contains($0.place.id) }.map(\.place)
             guard marks else { continue }
-            // A reservation that was written again after it was read is for a later write than the one that the ledger
-            // shows. Its `at` differs, so it is not marked.
+            // If a reservation was renewed after this method read it, it belongs to a later write than the one that the
+            // ledger shows. Its `at` differs, so the filter does not match it, and it is not marked.
             for (at, records) in Dictionary(grouping: seen, by: \.at) {
                 for slice in records.map(\.key).commandSlices() {
                     try client.set(
@@ -196,7 +199,7 @@ private struct PendingReservation {
 
 /// The repair of documents that jobs made unsyncable, and the release of their reservations.
 extension ReservationStore {
-    /// Returns the jobs whose pending reservations in a collection no runner is about to use.
+    /// Returns the jobs that have pending reservations in a collection, and whose runner is not about to use them.
     ///
     /// They are the jobs whose lease no runner holds, and the jobs in `runners`, whose runners are between two chunks.
     package func idleJobs(of namespace: Namespace, including runners: [String]) throws(MongoError) -> [String] {
@@ -220,10 +223,11 @@ extension ReservationStore {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// Records the current time for the documents in `repaired`, unless a time is recorded for them already.
+    /// Records that the documents in `repaired` sync again or are gone, with the time from which on this is known, and
+    /// deletes this time for the documents in `unsyncable`.
     ///
-    /// These documents sync again or are gone. For the documents in `unsyncable`, which do not sync after all, the
-    /// recorded time is deleted.
+    /// The recorded time is the current time. A time that is recorded already stays unchanged. The documents in
+    /// `unsyncable` do not sync, even if an earlier call recorded that they do.
     package func note(
         repaired: [BSONValue], unsyncable: [BSONValue], of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
@@ -244,7 +248,7 @@ extension ReservationStore {
     package func removeRepaired(
         since grace: Duration, of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
-        // MongoDB 4.4 knows no $$NOW in a delete.
+        // MongoDB 4.4 knows no $$NOW in a delete, so the server's time is read before.
         let isOld: BSONValue = ["$lte": .date(milliseconds: try client.now() - grace.milliseconds), "$type": "date"]
         try client.delete(
             "harm", where: records(of: namespace, by: jobs ?? [job], ["seen": false, "repaired": isOld]))
@@ -252,8 +256,9 @@ extension ReservationStore {
 
     /// Deletes the reservations of documents that sync again, if the reservations are at least `age` old.
     ///
-    /// The caller passes documents that the ledger does not show. If the ledger did not know of their repair, it would
-    /// show them by that age.
+    /// The caller passes documents that the ledger does not show. When a reservation is `age` old, the ledger has seen
+    /// the write that made the document unsyncable. If the ledger does not show the document, it has seen the repair as
+    /// well.
     package func removeUnseen(
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {

@@ -7,11 +7,11 @@ package struct RunError: Error, Hashable, Sendable {
     package enum Kind: Sendable, Hashable {
         /// The job file, a schema or the collection is not the one that the job was started with.
         case bindingChanged
-        /// No job of that name was begun.
+        /// No run has begun a job of the given name.
         case unknownJob
         /// The command requires another state of the job or the partner, usually `done`.
         case notDone
-        /// An operator asked the job to wait.
+        /// The job is paused, because an operator asked it to wait.
         case paused
         /// The job waits for the deploy of its next schema, and no deploy is recorded.
         case notDeployed
@@ -19,15 +19,15 @@ package struct RunError: Error, Hashable, Sendable {
         case unknownCollection
         /// The namespace is a view or a time series.
         case unsupportedCollection
-        /// A document of the state database is damaged, gone, or of another version of the program.
+        /// A document of the state database is damaged, missing, or written by another version of the program.
         case checkpointUnreadable
-        /// The steps undo each other: some documents would need the job again after it ran.
+        /// The job would never end, because some documents would still need it after a run.
         case notIdempotent
         /// A step does not fit the schemas, the server, or the collection with its validator and indexes.
         case schemaMismatch
-        /// Another runner holds the job.
+        /// Another runner holds the lease of the job.
         case leaseHeld
-        /// Another runner took the job over while this runner was stopped.
+        /// This runner no longer holds the lease, for instance because another runner took it.
         case leaseLost
         /// A signal asked to stop while the run waited for something.
         case stopped
@@ -37,14 +37,14 @@ package struct RunError: Error, Hashable, Sendable {
         case undoRefused
         /// The job, or its undo, would make more documents unsyncable than the limit has room for.
         case exceedsHeadroom
-        /// The data does not allow the change, for instance because a step would lose or duplicate values without
-        /// permission.
+        /// The data does not allow the change, for instance because a step would lose or duplicate values without the
+        /// operator's permission.
         case refusedByData
-        /// The user may not read a collection that a step reads.
+        /// The user is not allowed to read a collection that a step reads.
         case lookupUnreadable
     }
 
-    /// The kind.
+    /// The kind of the error.
     package let kind: Kind
     /// The text of the error: what is wrong, where, and how to fix it.
     package let message: String

@@ -4,18 +4,18 @@ import SystemPackage
 
 /// The identity of a runner's process: enough to find out, on the same machine, whether the process is still alive.
 package struct RunnerIdentity: Hashable, Sendable {
-    /// A random ID for this run alone.
+    /// A random ID that distinguishes this runner from all others.
     package let owner: ObjectID
     /// The machine's host name.
     package let host: String
-    /// The kernel's id of this boot.
+    /// The ID that the kernel gave to the current boot of the machine.
     package let bootID: String
     /// The process id.
     package let process: Int
     /// When the process started, in clock ticks since boot; a later process with the same id has another value.
     package let processStart: Int
 
-    /// This process, under a new ``owner``.
+    /// Returns the identity of this process, with a new random ``owner``.
     package static func current() -> RunnerIdentity {
         let process = Int(getpid())
         return RunnerIdentity(
@@ -34,8 +34,9 @@ package struct RunnerIdentity: Hashable, Sendable {
     /// Whether `other` ran on this machine and is certainly gone: another boot, no such process, or a later process
     /// with its id.
     ///
-    /// If in doubt, the result is `false`. If a lease's holder is dead, the next run of a job waits until the lease
-    /// ends, so a wrong `true` does not shorten the lease; `enforce` takes over the record of a dead runner at once.
+    /// If in doubt, the result is `false`. A job's next run waits until the lease ends even if the holder is dead, so a
+    /// wrong `true` cannot give two runners the lease. `enforce`, however, takes over the record of a dead runner at
+    /// once.
     package func knowsDead(_ other: RunnerIdentity) -> Bool {
         guard other.host == host, !bootID.isEmpty, !other.bootID.isEmpty else { return false }
         guard other.bootID == bootID else { return true }
@@ -82,8 +83,8 @@ enum ProcFile {
 
     /// Returns the start time of a process in clock ticks since boot; `nil` when it cannot be read.
     ///
-    /// It is the 22nd field of `/proc/PID/stat`. The second field, the program's name, is in parentheses and may hold
-    /// any characters, so fields are counted from the last closing parenthesis.
+    /// The start time is the 22nd field of `/proc/PID/stat`. The second field, the program's name, is in parentheses
+    /// and may hold any characters, so fields are counted from the last closing parenthesis.
     static func startTime(of process: Int) -> Int? {
         guard let text = text("/proc/\(process)/stat"), let parenthesis = text.lastIndex(of: ")") else { return nil }
         let fields = text[parenthesis...].split(separator: " ")

@@ -14,13 +14,13 @@ package struct SkippedStore {
         package var id: BSONValue
         /// The document's collection, if it is not the job's own; otherwise `nil`.
         package var namespace: Namespace?
-        /// The reason.
+        /// The reason why the undo skipped the document.
         package var reason: String
-        /// The server's error code, if the server refused to restore the document.
+        /// The server's error code, if the server refused to restore the document; otherwise `nil`.
         package var code: Int?
     }
 
-    /// Records skipped documents of the collection `namespace`, or of the job's own collection if that is `nil`.
+    /// Records skipped documents of the collection `namespace`, or of the job's own collection if `namespace` is `nil`.
     package func add(
         _ ids: [BSONValue], of namespace: Namespace? = nil, because reason: String, code: Int? = nil
     ) throws(MongoError) {
@@ -29,7 +29,7 @@ package struct SkippedStore {
         try client.upsert(Self.collection, ids: ids.map { key($0, namespace) }, fields)
     }
 
-    /// Deletes the records of documents of the job's collection that are no longer skipped.
+    /// Deletes the records of documents of the job's collection that the undo no longer skips.
     package func remove(_ ids: [BSONValue]) throws(MongoError) {
         try client.delete(Self.collection, ids: ids.map { key($0, nil) })
     }
@@ -53,7 +53,7 @@ package struct SkippedStore {
     /// Deletes the records of documents in other collections, because undo examines these documents again.
     package func dropOthers() throws(MongoError) { try client.deleteAll(Self.collection, others) }
 
-    /// Deletes all records.
+    /// Deletes all records of the documents that the job's undo skipped.
     /// - Parameter between: called before each batch of deletes.
     package func drop(_ between: () throws -> Void) throws { try client.deleteAll(Self.collection, all, between) }
 

@@ -9,7 +9,7 @@ struct StateShape {
     /// The type of a field.
     enum Kind {
         case number, text, flag, date, document, array, bytes, objectID
-        /// Texts, or documents that hold texts at any depth.
+        /// A text, or a document that holds only texts and documents of texts.
         case texts
 
         fileprivate func fits(_ value: BSONValue) -> Bool {

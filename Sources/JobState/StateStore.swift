@@ -3,8 +3,9 @@ package import Mongo
 
 /// The state of a job in the state database: one store per collection, on one client.
 ///
-/// All times are the server's. Every write waits for a majority, so that no failover undoes a checkpoint. Only a write
-/// of the journal need not wait, because the chunk's checkpoint then waits for it too.
+/// All times are the server's. A write waits for a majority of the members, so that no failover undoes a checkpoint. A
+/// write of the journal need not wait, because the later checkpoint of the chunk waits until a majority has the journal
+/// as well.
 package struct StateStore: ~Copyable {
     /// The connection that the stores share.
     package let client: StoreClient
@@ -30,36 +31,38 @@ package struct StateStore: ~Copyable {
     /// The collection of the leases of watches and mirrors, which follow changes.
     package static var streams: String { "streams" }
 
-    /// `jobs`: the job's binding, and the operators' requests.
+    /// The store for the collection `jobs`, which has the job's binding and the operators' requests.
     package var jobs: JobStore { JobStore(client: client, job: job) }
-    /// `ranges`: lease, checkpoint and undo.
+    /// The store for the job's lease, checkpoint and undo, in the collection ``leases``: `ranges` for a job.
     package var ranges: RangeStore {
         RangeStore(client: client, job: job, identity: identity, given: terms, collection: leases)
     }
-    /// `parts`: the `_id`s at which the job was cut into parts for several runners.
+    /// The store for the collection `parts`, which has the `_id`s at which the job was cut into parts for several
+    /// runners.
     package var parts: PartStore { PartStore(client: client, job: job) }
-    /// `failed`: the documents that runs skipped, because they could not be written.
+    /// The store for the collection `failed`, which has the documents that runs skipped because they could not be
+    /// written.
     package var failures: FailureStore { FailureStore(client: client, job: job) }
-    /// `harm`: the reservations of documents that the job is about to make unsyncable.
+    /// The store for the collection `harm`, which has the reservations of documents that the job may make unsyncable.
     package var reservations: ReservationStore { ReservationStore(client: client, job: job) }
-    /// `journal`: the data that undo needs.
+    /// The store for the collection `journal`, which has the data that undo needs.
     package var journal: JournalStore { JournalStore(client: client, job: job) }
-    /// `leftalone`: the documents that an undo skipped.
+    /// The store for the collection `leftalone`, which has the documents that an undo skipped.
     package var skipped: SkippedStore { SkippedStore(client: client, job: job) }
 }
 
 extension StateStore {
     /// Refuses a job that cannot be run or continued.
     ///
-    /// That is the case if the job's text, schemas or collection are not those that it was started with, or if it was
-    /// undone or is being undone. It is also the case if the job was cleaned up, and its steps need the marker fields
-    /// that the cleanup removed to know which documents they have changed.
+    /// A job is refused if its text, schemas or collection have changed since it was started, or if it was undone or is
+    /// being undone. A job is also refused if its progress was deleted, or if a cleanup removed the marker fields by
+    /// which its steps know which documents they have changed.
     /// - Parameter restarts: whether a job whose record in the collection `ranges` is gone may start over, because the
     ///   operator asked for that.
     package func check(_ binding: JobStore.Binding, restarts: Bool = false) throws {
         guard let record = try jobs.record() else { return }
-        // A run creates the record in `ranges` before the one in `jobs`, and another runner may begin the job now. So
-        // `ranges` is read last.
+        // Another runner may begin the job at the same time. It creates the record in `ranges` before the one in
+        // `jobs`, so `ranges` is read after `jobs`: otherwise the record in `ranges` could seem to be missing.
         let hasRange = try ranges.document() != nil
         try checkVersion(of: record)
         if binding.hasMarkers, record["cleaned"] != nil {

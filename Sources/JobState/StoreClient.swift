@@ -21,7 +21,7 @@ package final class StoreClient {
     private static let limit: BSONValue = 10_000
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
 
-    /// Runs a write command; every write to the state database goes through here.
+    /// Runs a write command; every write to the state database goes through this method.
     @discardableResult
     private func write(_ command: BSONDocument, on database: String) throws(MongoError) -> BSONDocument {
         FaultInjection.reached(.beforeStateWrite)
@@ -44,13 +44,14 @@ package final class StoreClient {
         return try cursor.nextDocument()
     }
 
-    /// Returns the primary's time, in milliseconds since 1970.
+    /// Returns the primary's time, in milliseconds since 1970; 0 if its reply has no time.
     func now() throws(MongoError) -> Int64 {
         guard case .date(let now)? = try client.hello().reply["localTime"] else { return 0 }
         return now
     }
 
-    /// Updates one document with a pipeline and returns the updated document; `nil` when none matches.
+    /// Updates one matching document by an aggregation pipeline, and returns the updated document; `nil` if none
+    /// matches.
     func modify(
         _ collection: String, _ filter: BSONDocument, _ pipeline: [BSONDocument]
     ) throws(MongoError) -> BSONDocument? {
@@ -63,7 +64,7 @@ package final class StoreClient {
         return reply["value"]?.document
     }
 
-    /// Updates the first document that matches with a pipeline.
+    /// Updates the first matching document by an aggregation pipeline.
     /// - Returns: the reply, with the number of matches as `n`, and the term of the primary.
     func update(
         _ collection: String, _ filter: BSONDocument, _ pipeline: [BSONDocument]
@@ -89,7 +90,8 @@ package final class StoreClient {
 
     /// Creates a document with the server's time as `created`, unless it exists; idempotent.
     package func createIfAbsent(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
-        // Reads first, because even a write that changes nothing waits for a transaction that has changed the document.
+        // A read comes first, because even a write that changes nothing waits for a transaction that changed the
+        // document.
         guard try first(collection, ["_id": id], projecting: ["_id": 1]) == nil else { return }
         let merged: BSONValue = ["$mergeObjects": [["$literal": .object(document)], ["created": "$$NOW"], "$$ROOT"]]
         do {
@@ -148,8 +150,8 @@ package final class StoreClient {
         }
     }
 
-    /// Sets `fields` of the documents with these `_id`s to the values of expressions that the server evaluates, and
-    /// creates the missing documents.
+    /// Sets `fields` in the documents with these `_id`s, and creates the missing documents; the server evaluates each
+    /// value as an expression.
     func upsert(_ collection: String, ids: [BSONValue], _ fields: BSONDocument) throws(MongoError) {
         let upserts = ids.map { id in
             BSONValue.object(["q": ["_id": id], "u": [["$set": .object(fields)]], "upsert": true])
@@ -239,13 +241,14 @@ package final class StoreClient {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// Sets `fields` of every existing record that matches to the values of expressions that the server evaluates; for
-    /// records that no lease protects.
+    /// Sets `fields` in every existing record that matches; the server evaluates each value as an expression.
+    ///
+    /// The method is for records that no lease protects.
     package func note(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
         try set(collection, filter, fields)
     }
 
-    /// Sets `fields` of every document that matches to the values of expressions that the server evaluates.
+    /// Sets `fields` in every document that matches; the server evaluates each value as an expression.
     func set(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
         try write(
             [

@@ -1,13 +1,13 @@
 package import BSON
 
-/// The state of a job's undo that was begun, and may have ended.
+/// The state of a job's undo that has begun, or has ended.
 package struct Undoing: Hashable {
     /// When the undo began, by the server's clock.
     var begun: ServerTime?
-    /// When the undo ended, by the server's clock; `nil` while it has not.
+    /// When the undo ended, by the server's clock; `nil` if it has not ended.
     package var ended: ServerTime?
-    /// The position in the journal that the undo has reached; it processes the newest entries first, so everything
-    /// newer is undone.
+    /// The position in the journal that the undo has reached; all newer entries are processed, because the undo begins
+    /// with the newest.
     package var position: JournalPosition?
     /// The number of documents restored so far.
     package var restored = 0

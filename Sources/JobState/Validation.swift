@@ -3,11 +3,11 @@ package import Mongo
 
 /// How a collection validates what is written to it: its validator and the settings for it.
 package struct Validation: Sendable {
-    /// The validator; empty if there is none.
+    /// The collection's validator; empty if there is none.
     package var validator: BSONDocument
     /// `validationLevel`: which writes are validated, such as "strict".
     package var level: String
-    /// `validationAction`: the reaction to a write that does not fit, such as "error".
+    /// `validationAction`: the server's reaction to a write that does not fit the validator, such as "error".
     package var action: String
     /// Whether the collection is prepared for the level "constraint" of MongoDB 9.0.
     package var isPrepared: Bool
@@ -19,7 +19,9 @@ package struct Validation: Sendable {
         (self.validator, self.level, self.action, self.isPrepared) = (validator, level, action, isPrepared)
     }
 
-    /// Whether the server refuses a write that does not fit, instead of accepting or logging it.
+    /// Whether the server refuses writes that do not fit the validator, instead of accepting or logging them.
+    ///
+    /// At the level `moderate`, the server still accepts updates of documents that did not fit before.
     package var refuses: Bool { !validator.isEmpty && level != "off" && action != "warn" }
 
     /// Whether the two validations are equal; the order of the validators' fields does not matter.

@@ -1,11 +1,11 @@
 import BSON
 
-/// The stable name of a reason that makes a run wait before a chunk, as the state database, the metrics and the hooks
-/// spell it.
+/// The stable name of a reason that makes a run wait before a chunk, as in the state database, the metrics and the
+/// hooks.
 ///
 /// The set of names is open: the state database may hold a name that only a later version of the program knows.
 package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
-    /// The name.
+    /// The stable name of the reason.
     package let rawValue: String
 
     /// Creates a reason from its name.
@@ -19,7 +19,7 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let majorityLag = Self(rawValue: "majorityLag")
     /// The replication lag of the slowest healthy secondary is too high.
     package static let secondaryLag = Self(rawValue: "secondaryLag")
-    /// The server itself slows down writers, because the majority lags.
+    /// The server itself slows down writers, because a majority of the members lags.
     package static let flowControl = Self(rawValue: "flowControl")
     /// The share of the storage engine's execution tickets that are in use is too high.
     package static let tickets = Self(rawValue: "tickets")
@@ -29,7 +29,7 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let cacheUsed = Self(rawValue: "cacheUsed")
     /// The time between the oldest and the newest entry of the oplog is too short.
     package static let oplog = Self(rawValue: "oplog")
-    /// The consumer of the changes has as many of them before it as it can take.
+    /// The run changes documents faster than the consumer takes the changes.
     package static let consumer = Self(rawValue: "consumer")
     /// The job file allows no writes at this time of the day.
     package static let pauseWindow = Self(rawValue: "pauseWindow")
@@ -47,13 +47,13 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
 
 /// A reason why a run waits, with the metric, its value and its limit.
 package struct WaitReason: Hashable, Sendable {
-    /// The reason.
+    /// The reason, by its stable name.
     package var reason: ThrottleReason
     /// The name of the metric.
     package var metric: String
-    /// The metric's value now.
+    /// The value that the metric had when it was read.
     package var value: String
-    /// The value at which the run continues.
+    /// The value of the metric at which the run continues.
     package var limit: String
 
     /// Creates a wait reason from its parts.
@@ -80,7 +80,7 @@ extension WaitReason: CustomStringConvertible {
     }
 }
 
-/// The document as which a job's record in the collection `ranges` stores a wait reason.
+/// The form of a wait reason in a job's record in the collection `ranges`.
 extension WaitReason {
     /// Reads a stored wait reason; a missing field becomes an empty text.
     init(_ document: BSONDocument) {

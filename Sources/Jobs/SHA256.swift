@@ -1,6 +1,6 @@
 import CCrypto
 
-/// The SHA-256 hash of bytes, which identifies them without keeping them.
+/// The SHA-256 hash of bytes, which identifies the bytes without storing them.
 ///
 /// The corresponding C function is `EVP_Digest` of libcrypto.
 package enum SHA256 {

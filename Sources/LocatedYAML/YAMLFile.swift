@@ -34,8 +34,8 @@ package enum YAMLFile {
 
     /// Returns a text that is equal for two YAML texts which differ only in their comments and layout.
     ///
-    /// It has the values, their types, and the order of the keys. A text that is not YAML, or that exceeds
-    /// ``YAMLBounds``, is returned as it is.
+    /// The returned text contains the values, their types, and the order of the keys. A text that is not YAML, or that
+    /// exceeds ``YAMLBounds``, is returned as it is.
     /// - Parameter ignored: keys that do not count, each with the keys that lead to it, such as `steps.review`.
     package static func content(of text: String, without ignored: Set<String> = []) -> String {
         guard let root = try? rootIfAny(of: text, path: "") else { return text }
@@ -93,7 +93,7 @@ package enum YAMLFile {
 enum YAMLBounds {
     /// The limit on the number of values and keys of a file together.
     ///
-    /// Each of them takes some hundred bytes of memory.
+    /// Each value and each key takes some hundred bytes of memory.
     private static let maximumNodes = 250_000
     /// The limit on the levels of nested lists and mappings.
     private static let maximumLevels = 100

@@ -5,7 +5,7 @@ package import Yams
 package struct YAMLNode {
     /// The node as the YAML parser created it.
     package let node: Node
-    /// The file's path, for messages.
+    /// The path of the YAML file, for error messages.
     package let file: String
 
     /// Creates a node from its parts.
@@ -22,7 +22,7 @@ package struct YAMLNode {
     /// Whether the node is a list without entries.
     package var isEmptyList: Bool { node.sequence?.isEmpty == true }
 
-    /// Whether the node is a mapping with this key, whose value is `text` if that is given.
+    /// Whether the node is a mapping with the given key and, if `text` is given, with `text` as the key's value.
     package func hasMember(_ key: String, _ text: String? = nil) -> Bool {
         node.mapping?.contains { name, value in
             name.scalar?.string == key && (text == nil || value.scalar?.string == text)
@@ -60,6 +60,12 @@ package struct YAMLNode {
         return mapping.map { ($0.scalar?.string ?? "", YAMLNode(node: $1, file: file)) }
     }
 
+    /// Returns the key of an entry of a mapping, for an error at its position; the node itself if there is none.
+    package func key(_ name: String) -> YAMLNode {
+        let key = node.mapping?.first { $0.key.scalar?.string == name }?.key
+        return key.map { YAMLNode(node: $0, file: file) } ?? self
+    }
+
     /// Returns the elements of a list.
     /// - Throws: ``LocatedError`` if the node is not a list, or is an empty list.
     package func elements(of what: String) throws(LocatedError) -> [YAMLNode] {
@@ -82,7 +88,7 @@ package struct YAMLNode {
 
     /// The largest number that a file may contain.
     ///
-    /// It is far above any real count, but small enough that its products do not overflow.
+    /// The number is far above any real count, but small enough that its products do not overflow.
     package static let largestInteger = 1_000_000_000_000
 
     /// Returns a whole number from `minimum` to ``largestInteger``.
@@ -101,15 +107,15 @@ package struct YAMLNode {
 /// The members of one mapping of a YAML file.
 package struct YAMLMembers {
     let what: String
-    /// The members by key.
+    /// The members of the mapping, by their keys.
     package let members: [String: YAMLNode]
     /// The position in the file where the mapping begins.
     package let location: SourceLocation
 
-    /// The member with this key; `nil` if there is none.
+    /// The member with the given key; `nil` if there is none.
     package subscript(name: String) -> YAMLNode? { members[name] }
 
-    /// Returns the member with this key.
+    /// Returns the member with the given key.
     /// - Throws: ``LocatedError`` if there is none.
     package func required(_ name: String) throws(LocatedError) -> YAMLNode {
         guard let member = members[name] else { throw LocatedError("\(what) needs \"\(name)\"", at: location) }

@@ -2,8 +2,8 @@ internal import BSON
 internal import CMongoC
 
 extension BSONDocument {
-    /// Calls `body` with the document's bytes in the form that the C functions take; they are valid only during the
-    /// call.
+    /// Calls `body` with the document's bytes in the form that the C functions take; the bytes are valid only during
+    /// the call.
     func lend<R, E: Error>(_ body: (cmongoc_document) throws(E) -> R) throws(E) -> R {
         let span = bytes.span
         return try unsafe span.withUnsafeBufferPointer { buffer throws(E) in

@@ -1,7 +1,7 @@
 package import BSON
 internal import CMongoC
 
-/// The changes of a collection in their order; each is returned only after no failover can undo it.
+/// The changes of a collection, in order; a change is returned only once no failover can undo it.
 ///
 /// The stream's calls block the thread until the server answers. The stream holds its client, and kills the server's
 /// cursor when it is destroyed. The corresponding C type is `mongoc_change_stream_t`, which reopens a lost stream once
@@ -16,7 +16,7 @@ package struct ChangeStream: ~Copyable {
     private var place: ResumeToken?
     private var refusals = 0
 
-    /// Opens a stream.
+    /// Opens a change stream.
     /// - Parameter open: makes the driver open its stream with the given options; never returns `nil`.
     init(_ lease: ClientLease, _ options: BSONDocument, open: @escaping (BSONDocument) -> OpaquePointer?) {
         unsafe handle = Self.opened(open, options)
@@ -112,8 +112,8 @@ package struct ResumeToken: Hashable, Sendable {
 
     /// The cluster time up to which the stream was read; `nil` if the token has an unknown format.
     ///
-    /// Source: `resume_token.cpp` of mongod. The text begins with the type byte 0x82 and the timestamp, in hexadecimal
-    /// digits.
+    /// Source: `resume_token.cpp` of mongod. The text in `_data` begins with the type byte 0x82 and the timestamp, in
+    /// hexadecimal digits.
     package var time: ClusterTime? {
         guard let text = document["_data"]?.text, text.hasPrefix("82"), text.utf8.count >= 18 else { return nil }
         return UInt64(text.dropFirst(2).prefix(16), radix: 16).map { ClusterTime(rawValue: $0) }

@@ -1,7 +1,7 @@
 package import BSON
 internal import CMongoC
 
-/// A client borrowed from a pool; its calls block, so they belong on a thread of our own.
+/// A client borrowed from a pool; its calls block, so they must not run on Swift's cooperative threads.
 ///
 /// The client returns to the pool when it and its collections, cursors and sessions are destroyed. The corresponding C
 /// type is `mongoc_client_t`.
@@ -31,9 +31,9 @@ extension Client {
     /// Nothing is retried, except a command that the server refused because of its load. The corresponding C function
     /// is `mongoc_client_command_with_opts`.
     /// - Parameters:
-    ///   - options: what the driver adds to the command, and `sessionId`: see ``Session/options(adding:)``.
+    ///   - options: the fields that the driver adds to the command, and `sessionId`: see ``Session/options(adding:)``.
     ///   - readPreference: the members that may run the command; the primary by default.
-    /// - Throws: ``MongoError``, also for a reply of `ok: 1` that holds write errors.
+    /// - Throws: ``MongoError``, also for a reply of `ok: 1` that holds write errors or a write concern error.
     @discardableResult
     package func runCommand(
         _ command: BSONDocument, on database: String, options: BSONDocument = [:], readPreference: ReadPreference? = nil
@@ -62,7 +62,7 @@ extension Client {
         try lease.run(.write, command, on: database, options: options).checked(host: host)
     }
 
-    /// Returns the names of the databases on which the user has a privilege; listing these needs no further privilege.
+    /// Returns the names of the databases on which the user has a privilege; the listing needs no further privilege.
     /// - Parameter pattern: a regular expression that the names must match; `nil` for all names.
     /// - Throws: ``MongoError``.
     package func databaseNames(matching pattern: String? = nil) throws(MongoError) -> [String] {
@@ -140,8 +140,8 @@ extension Client {
             let filter: BSONDocument = ["name": .string(namespace.collection)]
             let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
             if let info = try listCollections(of: namespace.database, options: options).first { return info }
-            // The server would have listed a collection that the user may read. So the count throws an error if the
-            // user may not read the collection, and otherwise the collection does not exist.
+            // The server lists every collection that the user may read, and this one is not in the list. Either the
+            // user may not read the collection, and the count throws an error, or the collection does not exist.
             _ = try collection(namespace).estimatedCount()
             return nil
         }
@@ -203,7 +203,7 @@ extension ClientLease {
 
     /// Moves the read and the write concern from the command to its options.
     ///
-    /// Otherwise the driver would also add the client's own concerns to the command.
+    /// If they stayed in the command, the driver would also add the client's own concerns.
     private static func split(_ command: BSONDocument, _ options: BSONDocument) -> (BSONDocument, BSONDocument) {
         let moved = ["writeConcern", "readConcern"]
         guard moved.contains(where: { command[$0] != nil }), let elements = try? command.elements() else {
@@ -218,7 +218,7 @@ extension ClientLease {
 }
 
 extension BSONDocument {
-    /// Whether the command changes documents; the filter of such a command may contain the fence of a lease.
+    /// Whether the command changes documents, so that its filter may require that the runner's lease has not ended.
     fileprivate var isOfDocuments: Bool {
         ["insert", "update", "delete", "findAndModify"].contains { self[$0] != nil }
     }

@@ -1,7 +1,7 @@
 internal import BSON
 internal import CMongoC
 
-/// A client borrowed from its pool, to which it returns when the last object that holds it, such as a cursor, is
+/// A client borrowed from a pool; it returns to the pool when the last object that uses it, such as a cursor, is
 /// destroyed.
 @safe
 final class ClientLease {
@@ -36,12 +36,12 @@ final class ClientLease {
 extension ClientLease: Sendable {}  // mongoc_client_t: one thread at a time
 
 extension ClientLease {
-    /// Completes an error with the reason why no server was found, and removes values that an old server may have
+    /// Returns the error with the reason why no server was found, and without values that an old server may have
     /// quoted.
     ///
     /// The driver's pool only knows that its monitoring threads failed to connect. A client without such threads
-    /// reports the reason: refused, timed out, no such host, a handshake. This method creates such a client, which
-    /// tries to connect once, for a quarter of the search time.
+    /// reports the reason, such as a refused connection, an unknown host or a failed handshake. This method creates
+    /// such a client, which tries to connect once, for a quarter of the search time.
     func explained(_ error: MongoError) -> MongoError {
         if error.mayQuoteValues, hasOldServer { return error.withoutValues }
         guard error.isServerSelection, var reason = connectionFailure() else { return error }
@@ -55,7 +55,8 @@ extension ClientLease {
 
     /// Whether a server of the deployment is older than 5.0.
     ///
-    /// Such a server does not say in its message whether an expression failed at a value, so the message may quote one.
+    /// The message of such a server does not show whether an expression failed at a value, so the message may quote a
+    /// value.
     private var hasOldServer: Bool {
         let version = Int(unsafe cmongoc_oldest_wire_version(handle))
         return version > 0 && version < ServerHello.wireVersionOf50

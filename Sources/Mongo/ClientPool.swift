@@ -15,9 +15,9 @@ package final class ClientPool {
     package let database: String?
     /// The connection string without its secrets.
     package let redactedURI: String
-    /// The options of the connection string that leave the server unverified, by name.
+    /// The names of the options in the connection string that weaken the verification of the server's certificate.
     package let weaknesses: [String]
-    /// The time for which a call searches for a suitable server.
+    /// The longest time for which a call searches for a suitable server.
     let searchTime: Duration
     let isEncrypted: Bool
     /// The replica set that the connection string asks for.
@@ -111,11 +111,11 @@ extension ClientPool {
 }
 
 extension BackgroundTask {
-    /// Starts work with a client of the pool.
+    /// Starts a background task that calls `body` with a client of the pool.
     ///
     /// The client's commands wait for an overloaded server no longer than the caller's limit allows
-    /// (``Overload/limit``). A read for which the caller no longer waits continues until the server ends it, after the
-    /// client has disconnected.
+    /// (``Overload/limit``). A read continues even if the caller no longer waits for it; the server ends it early only
+    /// when the client disconnects.
     package convenience init(on pool: ClientPool, _ body: @Sendable @escaping (borrowing Client) throws -> R) {
         let limit = Overload.limit
         self.init { try Overload.within(limit) { try body(try pool.client()) } }

@@ -4,7 +4,7 @@ package import BSON
 package struct CollectionInfo: Hashable, Sendable {
     /// The kind of a collection or a view.
     ///
-    /// The server defines the names, so it may have others.
+    /// The server defines the kinds, so a kind may have a name that is not listed here.
     package struct Kind: RawRepresentable, Hashable, Sendable {
         /// The server's name of the kind.
         package let rawValue: String
@@ -47,6 +47,6 @@ package struct CollectionInfo: Hashable, Sendable {
 }
 
 extension CollectionInfo.Kind: CustomStringConvertible {
-    /// The kind in words.
+    /// The kind of the collection in words.
     package var description: String { self == .timeseries ? "time series" : rawValue }
 }

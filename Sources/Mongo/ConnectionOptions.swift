@@ -18,9 +18,11 @@ package struct ConnectionOptions: Sendable {
     package var appName: String?
     /// The members that answer reads; the primary by default.
     package var readPreference: ReadPreference?
-    /// The read concern (the data that reads see); `nil` leaves it to the connection string, then to the server.
+    /// The read concern, which defines the data that reads see; `nil` leaves it to the connection string, then to the
+    /// server.
     package var readConcern: ReadConcern?
-    /// The write concern (when a write is done); `nil` leaves it to the connection string, then to the server.
+    /// The write concern, which defines when the server acknowledges a write; `nil` leaves it to the connection string,
+    /// then to the server.
     package var writeConcern: WriteConcern?
     /// The encryption of the connection; `nil` leaves it to the connection string.
     package var tls: TLSOptions?
@@ -74,12 +76,12 @@ extension ConnectionOptions: CustomStringConvertible, CustomReflectable {
         do { return try MongoURI.parse(uri).redacted } catch { return error.message }
     }
 
-    /// Shows the description only, so that no dump shows the password.
+    /// Shows the description only, so that `dump(_:)` does not print the password.
     package var customMirror: Mirror { Mirror(self, children: ["uri": description]) }
 }
 
 extension ConnectionOptions {
-    /// Returns the connection string with all these options set.
+    /// Returns the connection string with all options of this value set.
     /// - Throws: ``MongoError`` for a string or an option that is not valid, and for a file that cannot be read.
     package func resolved() throws(MongoError) -> MongoURI {
         let resolved = try MongoURI.parse(uri)
@@ -145,9 +147,9 @@ extension ConnectionOptions {
         if let writeConcern { uri.set(writeConcern) }
     }
 
-    /// The least number of clients in a pool.
+    /// The least `maxPoolSize` of a connection string; a lower value is raised to it.
     ///
-    /// The number exceeds the clients that a run with all its threads, its state, its throttle and its ledger uses at
+    /// The run of a job, with all its threads, its state, its throttle and its ledger, uses fewer clients than this at
     /// once.
     private static let leastPool: Int32 = 40
 
@@ -157,7 +159,7 @@ extension ConnectionOptions {
         } else if unsafe mongoc_uri_get_option_as_int32(uri.handle, MONGOC_URI_MAXPOOLSIZE, Self.leastPool)
             < Self.leastPool
         {
-            // A run that waits for a client while it holds all others would wait for ever.
+            // In a smaller pool, a run could wait forever for a client while it holds all the others itself.
             try uri.set(MONGOC_URI_MAXPOOLSIZE, to: Self.leastPool)
         }
         guard let compressors else { return }

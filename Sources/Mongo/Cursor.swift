@@ -12,7 +12,8 @@ internal import CMongoC
 package struct Cursor: ~Copyable {
     private var handle: OpaquePointer
     private let lease: ClientLease
-    /// The options for a cursor of the driver that continues after a refusal: `sessionId` and `batchSize`.
+    /// The options for the driver's cursor that continues after the server refused to send a batch: `sessionId` and
+    /// `batchSize`.
     private let options: BSONDocument
     /// The namespace that `getMore` commands name.
     private let namespace: String
@@ -126,7 +127,7 @@ extension Cursor {
         return BSONDocument(copying: view)
     }
 
-    /// Copies the remaining documents; for small results.
+    /// Returns copies of all remaining documents; use it only for small results.
     /// - Throws: ``MongoError``.
     package consuming func documents() throws(MongoError) -> [BSONDocument] {
         var documents: [BSONDocument] = []

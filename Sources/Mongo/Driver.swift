@@ -29,7 +29,7 @@ private let started: Void = {
 final class HandleCount: Sendable {
     private let count = Atomic<Int>(0)
 
-    /// The number of handles that are alive now.
+    /// The number of the driver's handles that are not freed yet.
     var value: Int { count.load(ordering: .sequentiallyConsistent) }
 
     func add() { count.add(1, ordering: .sequentiallyConsistent) }

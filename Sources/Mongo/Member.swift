@@ -5,9 +5,11 @@ package struct Member: Hashable, Sendable {
     let id: UInt32
 }
 
-/// The settings of reads that stay with one member and one session, because record numbers differ between members.
+/// The settings of reads that stay with one member and one session.
+///
+/// Reads by record number (see ``RecordCursor``) need them, because the numbers differ between members.
 package struct MemberReads {
-    /// The options of every command of these reads: the session and the member.
+    /// The options of every command that a reader sends to the member: the session and the member.
     let options: BSONDocument
     /// The options of a command that begins a read: the session, the member and the read concern.
     let startOptions: BSONDocument
@@ -30,9 +32,9 @@ package struct MemberReads {
 
 /// The server process of a member, which changes when the server restarts.
 ///
-/// While the process is the same, a record that a majority had when the member was asked keeps its number. A server
-/// that was killed repeats, when it starts, the writes since its last checkpoint, and numbers the inserted records
-/// again. A rollback gives new numbers only to records that a majority did not have.
+/// A record that a majority of the members has keeps its number until the process changes. When a killed server starts
+/// again, it repeats the writes since its storage engine's last checkpoint, and gives the inserted records new numbers.
+/// A rollback gives new numbers only to records that a majority did not have.
 package struct MemberProcess: Hashable, Sendable {
     private let id: BSONValue
 

@@ -4,11 +4,10 @@ internal import CMongoC
 extension MongoCollection {
     /// Runs the `update` command.
     ///
-    /// A command is sent again only if the server refused it because of its load before it began. Nothing else is
-    /// retried: an update of many documents cannot be retried, and only the caller knows whether its update is
-    /// idempotent.
+    /// The command is sent again only if the server refused it because of its load and had not begun it. No other
+    /// failure is retried, because only the caller knows whether its update is idempotent.
     /// - Parameters:
-    ///   - statements: the statements, which must fit one command of 16 MiB together.
+    ///   - statements: the statements, which together must fit one command of 16 MiB.
     ///   - isOrdered: whether the first refused statement ends the command.
     ///   - collectsWriteErrors: whether refused statements are in the reply; otherwise the first refusal is thrown.
     ///   - options: the command's options: `let`, `maxTimeMS`, `collectionUUID`, `comment`, `writeConcern`,

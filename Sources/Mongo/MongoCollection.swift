@@ -21,10 +21,10 @@ extension MongoCollection {
 }
 
 extension MongoCollection {
-    /// Whether a client can read whole documents and evaluate expressions on them in place of the server.
+    /// Whether this program may read whole documents and evaluate expressions on them itself, instead of the server.
     ///
-    /// The deployment has to answer quickly, and the collection must not have a collation, by which the server would
-    /// compare strings.
+    /// The deployment has to answer quickly, so that reading costs little. The collection must not have a collation,
+    /// because this program cannot compare strings by it.
     /// - Throws: ``MongoError``.
     package var suitsEvaluationByClient: Bool {
         get throws(MongoError) {
@@ -168,7 +168,7 @@ extension MongoCollection {
     /// refuses in a cursor's options.
     /// - Parameters:
     ///   - arguments: the arguments of the `find` command, without the collection's name.
-    ///   - options: what the driver adds to the command, and `sessionId`; not used with `reads`.
+    ///   - options: the fields that the driver adds to the command, and `sessionId`; not used with `reads`.
     ///   - reads: the one member that answers; `nil` for a member that the client's read preference allows.
     /// - Throws: ``MongoError``.
     package func findBatch(
@@ -226,7 +226,7 @@ extension MongoCollection {
 
     /// Returns the number of documents in the server's metadata.
     ///
-    /// This is quick, but inexact after an unclean shutdown or on a sharded cluster.
+    /// The count is quick, but inexact after an unclean shutdown or on a sharded cluster.
     /// - Throws: ``MongoError``.
     package func estimatedCount(options: BSONDocument = [:]) throws(MongoError) -> Int {
         let reply = try lease.run(
@@ -237,10 +237,10 @@ extension MongoCollection {
 }
 
 extension BSONDocument {
-    /// The options of a read, with `maxTimeMS: 0` for no time limit if they set none.
+    /// The options of a read, with `maxTimeMS: 0` (no time limit) added if they set no limit.
     ///
     /// The 0 has to be explicit, because from MongoDB 8.0 on a deployment may have a default limit for reads
-    /// (`defaultMaxTimeMS`), and a scan may take any time. Older servers take 0 for no limit, too.
+    /// (`defaultMaxTimeMS`), and a scan may take any time. Older servers also take 0 for no limit.
     var withTimeLimit: BSONDocument { self["maxTimeMS"] == nil ? appending("maxTimeMS", 0) : self }
 }
 

@@ -3,7 +3,8 @@ extension MongoError {
     /// Whether the same operation may succeed when it is retried: after an error of the network, during a failover, or
     /// when a server shuts down or sheds load.
     ///
-    /// A write with this error may be done, completely or in part, so only an idempotent one may be repeated.
+    /// A write that fails with such an error may have been done, completely or in part, so only an idempotent write may
+    /// be repeated.
     package var isTransient: Bool {
         domain == .stream || isServerSelection || isOverload || Self.transientCodes.contains(code)
             || !labels.isDisjoint(with: [
@@ -36,8 +37,8 @@ extension MongoError {
         code == .authenticationFailed || code == .loginFailed || domain == .scram || domain == .sasl
     }
 
-    /// Whether a connection can never succeed with these settings: the connection string, an option or a file is not
-    /// valid, or a password is missing.
+    /// Whether a connection can never succeed with the current settings: the connection string, an option or a file is
+    /// not valid, or a password is missing.
     package var isConfiguration: Bool {
         (domain == .command || domain == .client)
             && [.invalidArgument, .passwordMissing, .keyPasswordMissing].contains(code)
@@ -46,7 +47,7 @@ extension MongoError {
     /// Whether a privilege is missing; the login itself succeeded, or there was none.
     package var isAuthorization: Bool { code == .unauthorized }
 
-    /// Whether the server ended the operation because a client, perhaps this one, asked for that.
+    /// Whether the server ended the operation because a client, perhaps this one, asked it to.
     package var isInterruption: Bool {
         code == .interrupted || code == .cursorKilled || code == .clientMarkedKilled
             || code == .scriptFailure && message.contains("nterrupted")
@@ -66,7 +67,7 @@ extension MongoError {
         code.rawValue < 0 && ([.command, .cursor, .bson].contains(domain) || code == .invalidArgument)
     }
 
-    /// Whether the operation's own time limit ended it.
+    /// Whether the operation's own time limit, or a time limit of the server, ended it.
     package var isTimeLimit: Bool { code == .maxTimeMSExpired || code == .exceededTimeLimit }
 
     private static let transientCodes: Set<Code> = [
@@ -96,8 +97,8 @@ extension MongoError {
         labels.contains("SystemOverloadedError") || Self.overloadCodes.contains(code) && domain.isServer
     }
 
-    /// Whether the server refused the command because of its load before it began it, so that even a write may be sent
-    /// again.
+    /// Whether the server refused the command because of its load, and had not begun the command, so that even a write
+    /// may be sent again.
     var isRefusedUnbegun: Bool {
         isOverload && domain == .server
             && (labels.contains("RetryableError") || labels.isEmpty && code == .ingressRequestRateLimitExceeded)
@@ -111,10 +112,9 @@ extension MongoError {
     /// Whether a write, or the evaluation of its effect, failed because of one of its documents, and can be repeated
     /// without that document.
     ///
-    /// This is so only for errors that are known to be about one document. Every other error ends the job, because an
-    /// unknown error may mean that something is wrong with the collection, the command, the server or the runner. An
-    /// expression that fails at a value reports a numbered assertion, of which there are thousands; other errors have a
-    /// name.
+    /// The result is `true` only for errors that are known to concern one document. Every other error ends the job,
+    /// because the cause may be the collection, the command, the server or the runner. An expression that fails at a
+    /// value reports one of thousands of assertions, which are recognized by the size of their number.
     package var isOfOneDocument: Bool {
         guard domain == .server, !isTransient, !isCursorLost else { return false }
         return Self.ofDocuments.contains(code) || isAssertion || isOfScript
@@ -133,8 +133,8 @@ extension MongoError {
 
     /// The codes above 10,000 that belong to named errors.
     ///
-    /// The list is needed because the error of a single statement does not include the name. It has the last part of
-    /// `error_codes.yml`, and two codes for a stage or an option that the server does not know.
+    /// The list is needed because the error of a single statement does not include the code's name. It holds codes from
+    /// the end of `error_codes.yml`, and two codes for a stage or an option that the server does not know.
     private static let namedAbove10000: Set<Code> = Set(
         [
             10_003, 10_058, 10_107, 11_600, 11_601, 11_602, 12_586, 12_587, 13_104, 13_113, 13_297, 13_388, 13_435,
@@ -156,14 +156,14 @@ extension MongoError {
     /// The server's codes are positive and unchanged. The driver's are the negative of libmongoc's
     /// `mongoc_error_code_t`, because the two sets of numbers overlap.
     package struct Code: RawRepresentable, Hashable, Sendable {
-        /// The server's code, or the negative of the driver's.
+        /// The server's code, or the negative of the driver's code.
         package let rawValue: Int
         /// Creates a code, which need not be a known one.
         package init(rawValue: Int) { self.rawValue = rawValue }
     }
 }
 
-/// The server's codes: `src/mongo/base/error_codes.yml`.
+/// The server's error codes, from `src/mongo/base/error_codes.yml`.
 extension MongoError.Code {
     /// The command does not accept a value or a combination of values.
     package static let badValue = Self(rawValue: 2)
@@ -197,15 +197,15 @@ extension MongoError.Code {
     package static let cannotIndexParallelArrays = Self(rawValue: 171)
     /// Too many operations wait to be admitted.
     package static let admissionQueueOverflow = Self(rawValue: 433)
-    /// More requests than a limit allows.
+    /// The client sent more requests than a limit allows.
     package static let rateLimitExceeded = Self(rawValue: 449)
     /// Too many operations wait for a connection to another server.
     package static let pooledConnectionAcquisitionRejected = Self(rawValue: 450)
-    /// More requests than the server accepts; it refused this one before it began.
+    /// The server received more requests than it accepts, and refused this one before it began.
     package static let ingressRequestRateLimitExceeded = Self(rawValue: 462)
     /// The server ended the operation to shed load.
     package static let interruptedDueToOverload = Self(rawValue: 463)
-    /// Text that could not be parsed.
+    /// A text could not be parsed.
     package static let failedToParse = Self(rawValue: 9)
     /// The server cannot reach another server.
     package static let hostUnreachable = Self(rawValue: 6)
@@ -215,11 +215,11 @@ extension MongoError.Code {
     package static let unauthorized = Self(rawValue: 13)
     /// The login was refused.
     package static let authenticationFailed = Self(rawValue: 18)
-    /// An operation that this deployment does not support, such as majority reads on a standalone server.
+    /// The deployment does not support the operation, such as a majority read on a standalone server.
     package static let illegalOperation = Self(rawValue: 20)
     /// The database or the collection does not exist.
     package static let namespaceNotFound = Self(rawValue: 26)
-    /// The hint names no index.
+    /// The hint of an operation names no existing index.
     package static let indexNotFound = Self(rawValue: 27)
     /// The server no longer has the cursor.
     package static let cursorNotFound = Self(rawValue: 43)
@@ -231,7 +231,7 @@ extension MongoError.Code {
     package static let commandNotFound = Self(rawValue: 59)
     /// The write concern could not be met.
     package static let writeConcernFailed = Self(rawValue: 64)
-    /// An option that the server does not accept.
+    /// The server does not accept an option.
     package static let invalidOptions = Self(rawValue: 72)
     /// The replica set is already initiated.
     package static let alreadyInitialized = Self(rawValue: 23)
@@ -245,11 +245,11 @@ extension MongoError.Code {
     package static let writeConflict = Self(rawValue: 112)
     /// The document does not fit the collection's validator.
     package static let documentValidationFailure = Self(rawValue: 121)
-    /// The command does not exist on a view.
+    /// A view does not support the command.
     package static let commandNotSupportedOnView = Self(rawValue: 166)
     /// The primary stepped down.
     package static let primarySteppedDown = Self(rawValue: 189)
-    /// The position in the oplog that a change stream wanted is gone.
+    /// The oplog no longer contains the position at which a change stream has to resume.
     package static let changeStreamHistoryLost = Self(rawValue: 286)
     /// The change stream cannot be resumed.
     package static let changeStreamFatal = Self(rawValue: 280)
@@ -259,7 +259,7 @@ extension MongoError.Code {
     package static let keyNotFound = Self(rawValue: 211)
     /// The server no longer has the point in time that a read asked for.
     package static let snapshotTooOld = Self(rawValue: 239)
-    /// The server has no point in time yet for a read.
+    /// The server cannot yet read at the point in time that a read asked for.
     package static let snapshotUnavailable = Self(rawValue: 246)
     /// The cursor was killed.
     package static let cursorKilled = Self(rawValue: 237)
@@ -275,7 +275,7 @@ extension MongoError.Code {
     package static let socketException = Self(rawValue: 9001)
     /// The member is not the primary.
     package static let notWritablePrimary = Self(rawValue: 10_107)
-    /// A document larger than the server accepts or returns.
+    /// A document is larger than the server accepts or returns.
     package static let documentTooLarge = Self(rawValue: 10_334)
     /// The disk is full.
     package static let outOfDiskSpace = Self(rawValue: 14_031)
@@ -293,17 +293,17 @@ extension MongoError.Code {
     package static let notPrimaryNoSecondaryOk = Self(rawValue: 13_435)
     /// The member is neither a primary nor a readable secondary, for example during an initial sync.
     package static let notPrimaryOrSecondary = Self(rawValue: 13_436)
-    /// An aggregation stage that the server does not know.
+    /// The server does not know an aggregation stage.
     package static let unknownStage = Self(rawValue: 40_324)
     /// The server has no change streams, because it is a standalone server.
     package static let changeStreamsUnsupported = Self(rawValue: 40_573)
-    /// An option of a command that the server does not know.
+    /// The server does not know an option of the command.
     package static let unknownOption = Self(rawValue: 40_415)
-    /// A parameter of an API version that the server does not know.
+    /// The command uses a feature that the requested version of the Stable API does not have.
     package static let apiStrictError = Self(rawValue: 323)
 }
 
-/// The driver's codes: `mongoc-error.h`, negated.
+/// The driver's error codes, which are the negative numbers of `mongoc-error.h`.
 extension MongoError.Code {
     /// A host's name could not be resolved.
     package static let nameResolution = Self(rawValue: -3)
@@ -313,9 +313,9 @@ extension MongoError.Code {
     package static let connect = Self(rawValue: -5)
     /// The driver could not log in.
     package static let loginFailed = Self(rawValue: -11)
-    /// A reply that breaks the protocol.
+    /// A reply breaks the protocol.
     package static let invalidReply = Self(rawValue: -14)
-    /// An argument that the driver refuses, such as a connection string.
+    /// The driver refuses an argument, such as a connection string.
     package static let invalidArgument = Self(rawValue: -22)
     /// No suitable server was found in time.
     package static let serverSelection = Self(rawValue: -13_053)

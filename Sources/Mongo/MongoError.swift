@@ -28,7 +28,7 @@ package struct MongoError: Error, Hashable, Sendable {
     /// Documents that a multi-document update changed before the server refused one of them are not included.
     package let modifiedAtLeast: Int?
 
-    /// Creates an error; quoted documents and values are removed from `message` here.
+    /// Creates an error; if `message` is the server's, this initializer removes quoted documents and values from it.
     package init(
         _ domain: Domain, _ code: Code, message: String, codeName: String? = nil, labels: Set<String> = [],
         host: String? = nil, modified: Int? = nil, modifiedAtLeast: Int? = nil
@@ -48,7 +48,7 @@ package struct MongoError: Error, Hashable, Sendable {
 }
 
 extension MongoError: CustomStringConvertible {
-    /// The message, the code and its name, and the deployment's addresses.
+    /// The error as text: the message, the code and its name, and the deployment's addresses.
     package var description: String {
         let number = code.rawValue > 0 ? "code \(code.rawValue)" : ""
         let kind = [codeName, number.isEmpty ? nil : number].compactMap(\.self).joined(separator: ", ")
@@ -66,9 +66,9 @@ extension MongoError {
         /// Creates a domain from libmongoc's number.
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// The driver's client, such as a login or a handshake.
+        /// The domain of errors of the driver's client, such as those of a login or a handshake.
         package static let client = Domain(MONGOC_ERROR_CLIENT)
-        /// The network.
+        /// The domain of errors of the network.
         package static let stream = Domain(MONGOC_ERROR_STREAM)
         /// A reply that breaks the protocol.
         package static let protocolViolation = Domain(MONGOC_ERROR_PROTOCOL)
@@ -76,11 +76,11 @@ extension MongoError {
         package static let cursor = Domain(MONGOC_ERROR_CURSOR)
         /// Bytes that the driver does not accept as BSON.
         package static let bson = Domain(MONGOC_ERROR_BSON)
-        /// The login by SASL.
+        /// The domain of errors of a login by SASL.
         package static let sasl = Domain(MONGOC_ERROR_SASL)
-        /// The login by password.
+        /// The domain of errors of a login by password (SCRAM).
         package static let scram = Domain(MONGOC_ERROR_SCRAM)
-        /// A command that the driver refuses, or a connection string.
+        /// A command or a connection string that the driver refuses.
         package static let command = Domain(MONGOC_ERROR_COMMAND)
         /// No suitable server was found in time.
         package static let serverSelection = Domain(MONGOC_ERROR_SERVER_SELECTION)
@@ -148,9 +148,9 @@ extension MongoError {
 }
 
 extension MongoError {
-    /// Whether the code is one whose message may quote a value.
+    /// Whether the message of an error with this code may quote a value.
     ///
-    /// Expressions that fail at a value report codes above 10,000, or the codes of a wrong argument.
+    /// An expression that fails at a value reports a code above 10,000, or one of the codes for a wrong argument.
     var mayQuoteValues: Bool {
         domain == .server && !Self.ofCommands.contains(code)
             && (code.rawValue > 10_000 || [.badValue, .failedToParse, Code(rawValue: 14)].contains(code))
@@ -162,7 +162,7 @@ extension MongoError {
         .notPrimaryOrSecondary, .documentTooLarge, .outOfDiskSpace,
     ]
 
-    /// The same error, with a message without values.
+    /// This error, with a message that contains no values.
     var withoutValues: MongoError {
         MongoError(
             domain, code, message: Redaction.valueMessage(message), codeName: codeName, labels: labels, host: host,

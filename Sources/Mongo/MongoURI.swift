@@ -3,7 +3,7 @@ internal import CCrypto
 internal import CMongoC
 internal import Glibc
 
-/// A connection string, parsed.
+/// A parsed connection string.
 ///
 /// The description never contains the password. The corresponding C type is `mongoc_uri_t`.
 @safe
@@ -14,7 +14,7 @@ package struct MongoURI: ~Copyable {
 
     deinit { unsafe mongoc_uri_destroy(handle) }
 
-    /// Parses `mongodb://…` or `mongodb+srv://…`; for the latter, asks the DNS for the addresses.
+    /// Parses `mongodb://…` or `mongodb+srv://…`; for `mongodb+srv`, asks the DNS for the addresses.
     /// - Throws: ``MongoError`` with the reason, never with the string itself.
     package static func parse(_ text: String) throws(MongoError) -> MongoURI {
         Driver.start()
@@ -67,12 +67,12 @@ extension MongoURI {
     /// Whether connections are encrypted.
     package var isEncrypted: Bool { unsafe mongoc_uri_get_tls(handle) }
 
-    /// The time to search for a suitable server.
+    /// The longest time for the search for a suitable server.
     package var serverSelectionTimeout: Duration {
         .milliseconds(integer(MONGOC_URI_SERVERSELECTIONTIMEOUTMS, fallback: 30_000))
     }
 
-    /// The time to wait for one connection.
+    /// The longest time for making one connection.
     package var connectTimeout: Duration { .milliseconds(integer(MONGOC_URI_CONNECTTIMEOUTMS, fallback: 10_000)) }
 
     /// Whether a connection string holds a password, or an option that may hold another secret.
@@ -120,11 +120,11 @@ extension MongoError {
 }
 
 extension MongoURI {
-    /// Throws an error for a user without a password where the login needs one, because the driver would crash.
+    /// Throws an error if the login needs a password and the user has none, because the driver would crash.
     func checkLogin() throws(MongoError) {
         guard let username, !username.isEmpty else { return }
         let mechanism = unsafe mongoc_uri_get_auth_mechanism(handle).map { unsafe String(cString: $0) }
-        // These mechanisms authenticate without a password.
+        // A login by one of these mechanisms needs no password.
         if let mechanism, ["MONGODB-X509", "GSSAPI", "MONGODB-AWS"].contains(mechanism.uppercased()) { return }
         let password = unsafe mongoc_uri_get_password(handle).map { unsafe String(cString: $0) } ?? ""
         guard password.isEmpty else { return }
@@ -132,7 +132,7 @@ extension MongoURI {
             .command, .passwordMissing, message: "the user \"\(username)\" has no password", host: address)
     }
 
-    /// Throws an error for TLS files that cannot work.
+    /// Throws an error if a TLS file cannot be read or lacks a usable certificate or key.
     ///
     /// The driver would only report a failed handshake, and ask on the terminal for the password of an encrypted key.
     func checkTLS() throws(MongoError) {
@@ -168,7 +168,8 @@ extension MongoURI {
         }
     }
 
-    /// The options of the string that leave a server unverified, by name; empty without encryption.
+    /// The names of the options in the string that weaken the verification of a server's certificate; empty without
+    /// encryption.
     package var weaknesses: [String] {
         let names = [
             (MONGOC_URI_TLSINSECURE, "tlsInsecure"),
@@ -211,7 +212,7 @@ extension MongoURI {
 
     /// Sets the read concern of the connection string.
     ///
-    /// The corresponding C function is `mongoc_uri_set_read_concern`, which copies.
+    /// The corresponding C function is `mongoc_uri_set_read_concern`, which copies its argument.
     func set(_ concern: ReadConcern) {
         let handle = unsafe mongoc_read_concern_new()
         defer { unsafe mongoc_read_concern_destroy(handle) }
@@ -221,7 +222,7 @@ extension MongoURI {
 
     /// Sets the write concern of the connection string.
     ///
-    /// The corresponding C function is `mongoc_uri_set_write_concern`, which copies.
+    /// The corresponding C function is `mongoc_uri_set_write_concern`, which copies its argument.
     func set(_ concern: WriteConcern) {
         let handle = unsafe mongoc_write_concern_new()
         defer { unsafe mongoc_write_concern_destroy(handle) }

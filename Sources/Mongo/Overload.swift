@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Makes commands wait while the server sheds load.
 ///
-/// A refused read, or a refused write that the server had not begun, is sent again by the call that sent it, for as
-/// long as necessary. The pauses are those of the drivers' specification "client backpressure". A caller with other
-/// work in the meantime, such as keeping a lease, sets a limit with ``within(_:_:)`` and waits by itself.
+/// The call that sends a command sends it again for as long as the server refuses it. A write is sent again only if the
+/// server had not begun it. The pauses are those of the drivers' specification "client backpressure". A caller that has
+/// other work, such as keeping a lease, sets a limit with ``within(_:_:)``, and waits by itself.
 package final class Overload: Sendable {
     /// The longest time that a command of the current thread waits before the refusal is thrown.
     package struct Limit: Sendable {
@@ -13,7 +13,7 @@ package final class Overload: Sendable {
         var reads: Duration
         /// The longest wait of a command that writes.
         var writes: Duration
-        /// Whether a stop signal ends the wait.
+        /// Whether a stop signal ends the wait of a refused command.
         var obeysStop = true
 
         /// A refused write fails at once, because it may have to be rebuilt for a renewed lease; a refused read waits a
@@ -42,7 +42,8 @@ package final class Overload: Sendable {
 
     /// Runs `body` with a limit on the waits of its commands; `nil` means no limit.
     ///
-    /// If an overloaded server refuses one of these commands, the command is sent again for no longer than `limit`.
+    /// If an overloaded server refuses a command that `body` sends, the command is sent again for no longer than
+    /// `limit`.
     package static func within<R>(_ limit: Limit?, _ body: () throws -> R) rethrows -> R {
         try $limit.withValue(limit, operation: body)
     }
@@ -58,7 +59,7 @@ package final class Overload: Sendable {
     /// Sets how the waits of commands are ended and reported.
     /// - Parameters:
     ///   - isStopped: returns whether a stop was requested.
-    ///   - onWait: receives the server's message once a command has waited for 2 s, at most every 30 s.
+    ///   - onWait: receives the server's message after a command has waited for 2 s, at most once in 30 s.
     package func set(isStopped: @escaping @Sendable () -> Bool, onWait: @escaping @Sendable (String) -> Void) {
         state.withLock { ($0.isStopped, $0.onWait) = (isStopped, onWait) }
     }

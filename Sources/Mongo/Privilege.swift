@@ -1,6 +1,6 @@
 /// Actions on a resource for which a user needs permission.
 package struct Privilege: Hashable, Sendable {
-    /// The actions, as a role lists them: "find".
+    /// The actions under the names that roles use, such as "find".
     package let actions: [String]
     /// The resource in words; a collection is written `database.collection`.
     package let resource: String

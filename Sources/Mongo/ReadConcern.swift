@@ -2,25 +2,25 @@ package import BSON
 
 /// The data that a read may see.
 ///
-/// The server defines the levels, so it may have others.
+/// The server defines the levels, so a level may have a name that is not listed here.
 package struct ReadConcern: RawRepresentable, Hashable, Sendable {
     /// The server's name of the level.
     package let rawValue: String
     /// Creates a read concern from the server's name of the level.
     package init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The member's current data.
+    /// A read returns the member's current data.
     package static let local = ReadConcern(rawValue: "local")
-    /// Data that no failover can undo.
+    /// A read returns only data that no failover can undo.
     package static let majority = ReadConcern(rawValue: "majority")
-    /// Data that no failover can undo, confirmed by the primary at the time of the read.
+    /// A read returns only data that no failover can undo, and the primary confirms the data at the time of the read.
     package static let linearizable = ReadConcern(rawValue: "linearizable")
-    /// The data of one point in time.
+    /// A read returns the data of one point in time.
     package static let snapshot = ReadConcern(rawValue: "snapshot")
-    /// The member's current data, including orphaned documents of a sharded cluster.
+    /// A read returns the member's current data, including orphaned documents of a sharded cluster.
     package static let available = ReadConcern(rawValue: "available")
 
-    /// All levels.
+    /// All levels that the constants name.
     static let all: [ReadConcern] = [.local, .majority, .linearizable, .snapshot, .available]
 
     /// The value of a command's option `readConcern`.

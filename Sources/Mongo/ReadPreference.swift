@@ -3,21 +3,21 @@ internal import CMongoC
 
 /// The members of a replica set that answer reads.
 package struct ReadPreference: Hashable, Sendable {
-    /// The kind of member.
+    /// The rule by which the driver chooses the kind of member that answers a read.
     package enum Mode: String, Hashable, Sendable, CaseIterable {
         /// The primary alone.
         case primary
-        /// The primary, and a secondary when there is none.
+        /// The primary, or a secondary when there is no primary.
         case primaryPreferred
         /// A secondary alone.
         case secondary
-        /// A secondary, and the primary when there is none.
+        /// A secondary, or the primary when there is no secondary.
         case secondaryPreferred
         /// Any member with a low latency.
         case nearest
     }
 
-    /// The kind of member that answers.
+    /// The kind of member that answers reads.
     package var mode: Mode
     /// Sets of tags, of which the first that matches a member is used; empty for any member.
     package var tags: [BSONDocument]
@@ -33,7 +33,7 @@ package struct ReadPreference: Hashable, Sendable {
 
     /// The primary alone.
     package static let primary = ReadPreference(.primary)
-    /// A secondary, and the primary when there is none.
+    /// A secondary, or the primary when there is no secondary.
     package static let secondaryPreferred = ReadPreference(.secondaryPreferred)
 }
 
@@ -52,9 +52,10 @@ extension ReadPreference {
 extension MongoURI {
     /// Sets the read preference of the connection string.
     ///
-    /// If `preference` has neither tags nor a staleness, the string keeps its own, unless the mode is `primary`.
+    /// If `preference` has neither tags nor a staleness, the connection string keeps its own tags and staleness, unless
+    /// the mode is `primary`.
     ///
-    /// The corresponding C function is `mongoc_uri_set_read_prefs_t`, which copies.
+    /// The corresponding C function is `mongoc_uri_set_read_prefs_t`, which copies its argument.
     func set(_ preference: ReadPreference) {
         let keepsOwn = preference.tags.isEmpty && preference.maxStaleness == nil && preference.mode != .primary
         guard keepsOwn, let own = unsafe mongoc_uri_get_read_prefs_t(handle),

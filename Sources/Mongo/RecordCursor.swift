@@ -43,7 +43,7 @@ package struct RecordCursor: ~Copyable {
     }
 
     /// Fetches the next batch, which may be empty.
-    /// - Returns: `false` when there is none; the previous batch is then freed, too.
+    /// - Returns: `false` when there are no more batches; the previous batch is freed in every case.
     /// - Throws: ``MongoError``, with the code `keyNotFound` when the record to resume after no longer exists; the
     ///   cursor cannot be used after an error.
     package mutating func advance() throws(MongoError) -> Bool {

@@ -2,8 +2,8 @@
 package enum Redaction {
     /// Returns a message of a server or the driver without its quotations from documents.
     ///
-    /// Text in braces (echoed commands and documents) and in double quotes (string values) is removed. mongod escapes
-    /// neither mark, and a value may contain both, so everything from the first to the last mark is removed. Names,
+    /// Text in braces (echoed commands and documents) and in double quotes (string values) is removed. mongod does not
+    /// escape braces and quotes inside a value, so everything from the first to the last of them is removed. Names,
     /// which mongod puts in single quotes, stay.
     package static func serverMessage(_ message: String) -> String {
         for start in ["dup key:", "First element:"] {
@@ -29,20 +29,21 @@ package enum Redaction {
     /// mongos repeats these texts.
     static func isOfEvaluation(_ message: String) -> Bool { message.contains("xecutor error during ") }
 
-    /// Returns the reason why a statement of a write was refused, without values.
+    /// Returns the server's reason for refusing a statement of a write, without values.
     ///
     /// A document caused the refusal, so most parts of the message may be values.
     static func writeMessage(_ message: String, _ code: MongoError.Code) -> String {
         code == .duplicateKey ? serverMessage(message) : valueMessage(message)
     }
 
-    /// Removes every part that may be a value from a text about a value; the text may come from mongod or elsewhere.
+    /// Removes every part that may be a value from a message that reports a problem with a value.
     ///
-    /// The removed parts are numbers, text in quotes or braces, and text after a colon, where mongod prints strings
-    /// without quotes.
+    /// The message may come from mongod or elsewhere. The removed parts are numbers, text in quotes or braces, and text
+    /// after a colon, where mongod prints strings without quotes.
     package static func valueMessage(_ message: String) -> String {
         let mark = " :: caused by ::"
-        // The part up to the first mark says what mongod was doing, and is kept. A later mark may be part of a value.
+        // The part up to the first `mark` is kept if it says that mongod was evaluating documents. A later `mark` may
+        // be part of a value.
         let start = message.firstRange(of: mark).map(\.upperBound) ?? message.startIndex
         let head = isOfEvaluation(String(message[..<start])) ? start : message.startIndex
         let rest = withoutQuoted(serverMessage(String(message[head...])))
@@ -50,7 +51,8 @@ package enum Redaction {
         for cause in rest.split(separator: mark, omittingEmptySubsequences: false).map(String.init) {
             let cut = cutAfterColon(cause)
             kept.append(withoutNumbers(cut))
-            // If a value was cut from this cause, the causes after it may belong to that value, so they are dropped.
+            // If a value was cut from one cause of the error, the text after it may belong to the value, although it
+            // looks like further causes. That text is dropped.
             if cut != cause { break }
         }
         return message[..<head] + kept.joined(separator: mark)

@@ -12,7 +12,7 @@ package struct ServerHello: Sendable {
         case sharded
     }
 
-    /// The kind of deployment.
+    /// The kind of deployment that the server belongs to.
     package let topology: Topology
     /// Whether the server accepts writes.
     package let isWritablePrimary: Bool
@@ -25,7 +25,8 @@ package struct ServerHello: Sendable {
     package let maxWireVersion: Int
     /// The size in bytes of the largest document that the server accepts.
     package let maxDocumentSize: Int
-    /// The whole reply, for other fields such as `lastWrite`, `electionId` and `hosts`.
+    /// The whole reply to `hello`, for fields that have no property of their own, such as `lastWrite`, `electionId` and
+    /// `hosts`.
     package let reply: BSONDocument
 
     /// The version of the wire protocol of MongoDB 5.0.
@@ -52,7 +53,7 @@ package struct BuildInfo: Sendable {
     package let version: String
     /// The version as numbers, the major version first.
     package let numbers: [Int]
-    /// The whole reply, for other fields.
+    /// The whole reply to `buildInfo`, for fields that have no property of their own.
     package let reply: BSONDocument
 
     init(_ reply: BSONDocument) {
@@ -61,7 +62,7 @@ package struct BuildInfo: Sendable {
         self.reply = reply
     }
 
-    /// Whether the server has this version or a later one.
+    /// Whether the server has the version of the given numbers or a later one.
     package func isAtLeast(_ major: Int, _ minor: Int = 0) -> Bool {
         !numbers.lexicographicallyPrecedes([major, minor])
     }

@@ -21,10 +21,10 @@ package struct Session: ~Copyable {
         lease.closed()
     }
 
-    /// The `lsid`, as `killSessions` takes it and `currentOp` shows it.
+    /// The session's `lsid`, in the form that `killSessions` takes and `currentOp` shows.
     package var id: BSONDocument { unsafe BSONDocument(copying: cmongoc_session_lsid(handle)) ?? BSONDocument() }
 
-    /// Returns the options of an operation that is to run in this session.
+    /// Returns `options` with this session added, for an operation that is to run in the session.
     ///
     /// The corresponding C function is `mongoc_client_session_append`.
     /// - Throws: ``MongoError`` when the options belong to another session.
@@ -63,8 +63,8 @@ extension Session {
     /// Begins a transaction.
     ///
     /// The operations that use ``options(adding:)`` from now on belong to the transaction. They see one point in time,
-    /// and happen all together or not at all. The change events of its writes name this session. The corresponding C
-    /// function is `mongoc_client_session_start_transaction`.
+    /// and happen all together or not at all. The change events of the transaction's writes name this session. The
+    /// corresponding C function is `mongoc_client_session_start_transaction`.
     /// - Parameter commitLimit: the longest time for the server to commit, and for a majority to acknowledge it.
     /// - Throws: ``MongoError`` when a transaction is already running, or the deployment does not support transactions.
     package func startTransaction(commitLimit: Duration) throws(MongoError) {

@@ -4,7 +4,7 @@ struct URIText {
 
     init(_ text: String) { self.text = text }
 
-    /// A defect that the driver would not notice; `nil` if there is none.
+    /// A defect in the scheme, or in the escapes of the user's name and the password; `nil` if there is none.
     ///
     /// The driver splits at the first `@` and `/`. If a password contains one of them unescaped, the rest of the
     /// password would become the name of a host or a database, and messages would show it.
@@ -47,7 +47,7 @@ struct URIText {
         return options.filter { names.contains($0.name) }.map(\.value)
     }
 
-    /// The options, with their names in lower case and their values as written.
+    /// The options of the connection string, with their names in lower case and their values as written.
     private var options: [(name: String, value: String)] {
         let options = text.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         return options.split(whereSeparator: { $0 == "&" || $0 == ";" }).compactMap { option in

@@ -34,7 +34,7 @@ package struct UserPrivileges: Sendable {
 
     /// Reads a reply; `nil` if no user is logged in, as on a deployment without access control.
     ///
-    /// Without a user, only the deployment itself can decide what is allowed.
+    /// Without a logged-in user, this program cannot know in advance which actions the deployment allows.
     package init?(connectionStatus reply: BSONDocument) {
         guard let info = reply["authInfo"]?.document, let users = info["authenticatedUsers"]?.document,
             let user = users.values.first?.document?["user"]?.text,

@@ -1,6 +1,6 @@
 package import BSON
 
-/// The condition for a write to count as done.
+/// A write concern, which defines when the server acknowledges a write.
 package struct WriteConcern: Hashable, Sendable {
     /// The members that must have the write.
     package enum Acknowledgement: Hashable, Sendable {
@@ -12,9 +12,10 @@ package struct WriteConcern: Hashable, Sendable {
         case mode(String)
     }
 
-    /// The members that must have the write.
+    /// The members that must have a write before the server acknowledges it.
     package var acknowledgement: Acknowledgement
-    /// Whether the write must be in their journal; `nil` for the server's default.
+    /// Whether the members that must have the write must also have it in their journals; `nil` for the server's
+    /// default.
     package var isJournaled: Bool?
     /// The time to wait for the members; `nil` for no limit.
     package var timeout: Duration?
@@ -26,7 +27,7 @@ package struct WriteConcern: Hashable, Sendable {
         self.timeout = timeout
     }
 
-    /// A majority of the voting members.
+    /// The server acknowledges a write when a majority of the voting members has it.
     package static let majority = WriteConcern(.majority)
 
     /// The value of a command's option `writeConcern`.

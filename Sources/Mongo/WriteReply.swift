@@ -63,7 +63,7 @@ package struct WriteError: Hashable, Sendable {
 }
 
 extension WriteError {
-    /// The same error as an error of the whole command.
+    /// This error of one statement as an error of the whole command.
     package var asWhole: MongoError { MongoError(self, labels: [], host: nil) }
 
     /// Whether the statement's document caused the error: see ``MongoError/isOfOneDocument``.

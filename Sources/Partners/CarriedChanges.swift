@@ -8,8 +8,8 @@ import Scanning
 ///
 /// A pair is an original and the partner's document that belongs to it. Each transaction that writes pairs also records
 /// their keys in the state database, with the time up to which their changes are carried over. If a mirror is killed
-/// before it saves its positions, the next mirror receives the same changes again. It finds in these records that they
-/// are already carried over.
+/// before it saves its positions, the next mirror receives the same changes again. These records show that the
+/// changes are already carried over.
 struct CarriedChanges {
     private static let collection = "carried"
 
@@ -37,13 +37,13 @@ struct CarriedChanges {
     /// Whether an earlier run already carried over the pair's changes up to the given time.
     func contains(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
 
-    /// Returns the number of a record that no transaction has used yet.
+    /// Returns the number for the record of a new transaction; no other record of the job has it.
     mutating func makeNumber() -> Int {
         defer { next += 1 }
         return next
     }
 
-    /// Records, in a transaction, that all changes of these pairs up to the given time are carried over.
+    /// Records, in a transaction, that all changes of the given pairs up to the given time are carried over.
     /// - Parameter number: the record's number; a caller passes it later to ``isRecorded(_:in:of:options:)``.
     mutating func record(
         _ keys: [IDKey], until time: ClusterTime, as number: Int, in database: String, of client: borrowing Client,
@@ -69,8 +69,8 @@ struct CarriedChanges {
 
     /// Deletes the records with the given time or an earlier one.
     ///
-    /// The caller has saved positions after this time in all change streams, so no stream will report those changes
-    /// again.
+    /// The caller has saved positions after this time in all change streams, so no stream will report the recorded
+    /// changes again.
     mutating func forget(upTo time: ClusterTime, under kernel: borrowing Kernel) throws {
         guard written != nil else { return }
         let job = job

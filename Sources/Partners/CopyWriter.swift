@@ -24,7 +24,7 @@ struct CopyWriter {
                     refused += rest.compactMap { $0["_id"] }.map { ($0, error.code.rawValue) }
                     continue
                 }
-                // Each half is inserted separately, so that in the end only the refused document is left out.
+                // The slice is halved, and each half is inserted separately, until only the refused document is left.
                 let half = (rest.count + 1) / 2
                 for part in [rest.prefix(half), rest.dropFirst(half)] {
                     refused += try insert(Array(part), under: &kernel)

@@ -12,7 +12,7 @@ struct DirtyPairs {
         /// The time of the document's last change.
         var last: ChangeTime
 
-        /// Stores the times of several changes between `first` and `last`; without `first`, of a single change.
+        /// Stores the times of the first and the last change; without `first`, the only change was at `last`.
         init(at last: ChangeTime, since first: ChangeTime? = nil) {
             (self.last, self.first) = (last, (first ?? last).cluster)
         }
@@ -29,13 +29,15 @@ struct DirtyPairs {
     struct Pair {
         /// The times of the changes on each side; a side without a change has no entry.
         var changes: [PartnerSide: Change] = [:]
-        /// Whether it is unknown which document of the pair changed; a missing document then does not count as deleted.
+        /// Whether it is unknown which document of the pair changed.
+        ///
+        /// If it is unknown, a missing document does not count as deleted.
         var isUnknown = false
         /// The number of the read that first reported a change of the pair.
         ///
         /// One read takes the pending changes of both streams.
         var read: Int
-        /// The time of the first change, in milliseconds since 1970; `nil` if it is unknown.
+        /// The time of the pair's first listed change, in milliseconds since 1970; `nil` if it is unknown.
         var since: Int64?
     }
 
@@ -52,7 +54,8 @@ struct DirtyPairs {
     /// The time of the oldest change that is not carried over yet, in milliseconds since 1970; `nil` if there is none.
     var since: Int64? { pairs.values.lazy.compactMap(\.since).min() }
 
-    /// Adds changes of one document of a pair, by the times of the last and the first of them.
+    /// Adds one document's changes to its pair: the last one at `time`, and the first one at `first`, or at `time`
+    /// without `first`.
     mutating func add(
         _ key: IDKey, _ side: PartnerSide, at time: ChangeTime, since first: ChangeTime? = nil, read: Int,
         isUnknown: Bool = false

@@ -17,10 +17,10 @@ struct HeldPairs {
         var refusal: Refusal
         /// The changes of both documents that are not carried over yet, by side.
         var changes: [PartnerSide: DirtyPairs.Change]
-        /// The pair whose document has the key in a unique index that this pair needs; `nil` if no such pair is known.
+        /// The pair whose document has the unique-index key that this pair needs; `nil` if no such pair is known.
         var holder: IDKey?
 
-        /// Whether the pair's document on the other side changed as well.
+        /// Whether the pair's document on the side opposite to ``side`` has a change that is not carried over yet.
         var isConflict: Bool { changes[side.other] != nil }
     }
 
@@ -34,8 +34,7 @@ struct HeldPairs {
     private let job: String
     private var pairs: [IDKey: Held] = [:]
     private var alone: Set<Alone> = []
-    /// The held pairs that need a key in a unique index; their index in this dictionary is the pair that has the key
-    /// now.
+    /// The held pairs that need a key in a unique index, by the pair that has the key now.
     private var waiting: [IDKey: Set<IDKey>] = [:]
 
     init(job: String) { self.job = job }
@@ -47,7 +46,7 @@ struct HeldPairs {
 
     subscript(key: IDKey) -> Held? { pairs[key] }
 
-    /// Returns the held pairs that need a key in a unique index which the given pair has.
+    /// Returns the held pairs that need the unique-index key of the given pair.
     ///
     /// A change of the given pair may free the key.
     func waiting(for key: IDKey) -> Set<IDKey> { waiting[key] ?? [] }
@@ -56,7 +55,7 @@ struct HeldPairs {
         ["job": .string(job), "side": .string(side.rawValue), "id": id]
     }
 
-    /// Reads the held pairs and documents that earlier runs recorded in the state database.
+    /// Reads the held pairs and the documents without a counterpart that earlier runs recorded in the state database.
     mutating func load(_ partner: Partner, under kernel: borrowing Kernel) throws {
         let job = job
         let records = try kernel.retrying {
@@ -84,8 +83,8 @@ struct HeldPairs {
     }
 
     /// Adds a pair to the held pairs, and records it in the state database.
-    /// - Returns: whether the pair is newly held, or for another reason or side than before; and whether a conflict
-    ///   between its two documents is new.
+    /// - Returns: `isNew` is `true` if the pair was not held before, or was held for another reason or side;
+    ///   `isNewConflict` is `true` if a conflict between its two documents is new.
     mutating func hold(
         _ key: IDKey, _ held: Held, under kernel: borrowing Kernel
     ) throws -> (isNew: Bool, isNewConflict: Bool) {

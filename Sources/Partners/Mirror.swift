@@ -9,7 +9,7 @@ package import Running
 /// Keeps both sides of a partner equal while clients write to both.
 ///
 /// The change streams of both sides report which documents changed. The mirror then reads the current state of both
-/// documents of a pair, and adapts the document that did not change. If both changed before one of them could be
+/// documents of a pair, and adapts the document that did not change. If both changed before one change could be
 /// carried over, the later change wins, and the mirror reports a conflict. The mirror writes in transactions. It
 /// recognises its own writes by the session, which their change events contain.
 package struct Mirror: Sendable {
@@ -36,8 +36,8 @@ package struct Mirror: Sendable {
 
     /// Mirrors until a stop is requested, or until it has caught up if ``endsWhenCaughtUp`` is set; blocks the thread.
     /// - Parameter atTheEnd: called when the mirror ends, while it still holds the lease.
-    /// - Throws: ``RunError`` when another runner holds the partner's lease, or when a side's changes cannot be
-    ///   followed; ``MongoError``.
+    /// - Throws: ``RunError`` when another runner holds the partner's lease, when a side's changes cannot be followed,
+    ///   or when the server is older than MongoDB 5.0; ``MongoError``.
     package func run(
         on pool: ClientPool, atTheEnd: (MirrorOutcome, inout Kernel) throws -> Void = { _, _ in }
     ) throws -> MirrorOutcome {
@@ -50,8 +50,8 @@ package struct Mirror: Sendable {
                 "a mirror needs MongoDB 5.0 or later, and this server is older")
         }
         var limits = partner.job.limits
-        // A short oplog window must not make a mirror wait, because the oplog could then lose the mirror's own
-        // position.
+        // A mirror must not wait because of a short oplog window: during the wait, the oplog could lose the mirror's
+        // own position.
         limits.throttle.oplog = nil
         let kernel = try runner.kernel(limits: limits, on: pool)
         var run = try MirrorRun(self, kernel: kernel)

@@ -12,13 +12,13 @@ struct StreamReads {
         let times: [PartnerSide: ClusterTime]
     }
 
-    /// The number of the latest read, counted from 1.
+    /// The number of the latest read from the change streams, counted from 1.
     private(set) var latest = 0
     private var snapshots: [Snapshot] = []
 
     mutating func begin() { latest += 1 }
 
-    /// Stores the positions after a read.
+    /// Stores the positions in the change streams after a read.
     /// - Parameter oldest: the number of the oldest read that reported a pair which is not carried over yet; `nil` if
     ///   there is none.
     mutating func end(with sides: [PartnerSide: MirrorRun.Side], waitingSince oldest: Int?) {
@@ -28,7 +28,8 @@ struct StreamReads {
     }
 
     /// Returns the latest positions up to which all changes are carried over; `nil` if there are none yet.
-    /// - Parameter oldest: the same as in ``end(with:waitingSince:)``.
+    /// - Parameter oldest: the number of the oldest read that reported a pair which is not carried over yet; `nil` if
+    ///   there is none.
     mutating func done(before oldest: Int?) -> Snapshot? {
         compact(oldest)
         return snapshots.first.flatMap { $0.read < oldest ?? .max ? $0 : nil }
@@ -36,8 +37,8 @@ struct StreamReads {
 
     private mutating func compact(_ oldest: Int?) {
         guard let last = snapshots.lastIndex(where: { $0.read < oldest ?? .max }) else {
-            // All snapshots are later than the oldest change that is not carried over yet, so none of them can be
-            // saved.
+            // All snapshots are later than the oldest change that is not carried over yet, so no snapshot can be saved
+            // now.
             return
         }
         snapshots.removeFirst(last)
@@ -67,7 +68,7 @@ struct MirrorLag {
         }
     }
 
-    /// The median and the 99th percentile of these times, in milliseconds.
+    /// The median and the 99th percentile of the times until the latest changes were carried over, in milliseconds.
     var percentiles: (median: Int, percentile99: Int) {
         guard !samples.isEmpty else { return (0, 0) }
         let sorted = samples.sorted()

@@ -14,11 +14,11 @@ struct CarriedPair {
     enum Result {
         /// The other side's document is replaced by the given document, or the given document is inserted.
         case document(BSONDocument)
-        /// The other side's document is deleted, because this side's document no longer exists.
+        /// The document on the other side is deleted, because the document that is carried over no longer exists.
         case deletion
-        /// The other side's document already matches this side's document, so nothing is written.
+        /// The document on the other side already matches the document that is carried over, so nothing is written.
         case equal
-        /// This side's document cannot be carried over, because it cannot exist on the other side.
+        /// The document cannot be carried over, because it cannot exist on the other side.
         case refused(Refusal)
     }
 
@@ -33,7 +33,7 @@ struct CarriedPair {
     var documents: [PartnerSide: BSONDocument] = [:]
     /// The result of the forward steps on the original; `nil` if it was not computed yet.
     ///
-    /// This does not include the check whether the reverse steps restore the original.
+    /// The result does not show whether the reverse steps restore the original.
     var made: Translation.Outcome?
     /// The writes that carry the changed documents over, by the side of the changed document.
     var results: [PartnerSide: Result] = [:]
@@ -58,16 +58,16 @@ struct CarriedPair {
         return source.last.cluster >= target.last.cluster ? .source : .target
     }
 
-    /// Whether both documents changed; if it is unknown which one changed, whether both exist and are listed as
-    /// changed.
+    /// Whether both documents are listed as changed; if it is unknown which one changed, both must also exist.
     var isConflict: Bool { changes.count == 2 && (!dirty.isUnknown || documents.count == 2) }
 }
 
 extension MirrorRun {
-    /// The most pairs that are carried over at once.
+    /// The largest number of pairs that are carried over together.
     private static var maximum: Int { 1_000 }
 
-    /// Carries over at most ``maximum`` pairs, the ones that changed first.
+    /// Restores documents of clients that the mirror overwrote, then carries over at most ``maximum`` pairs, the ones
+    /// that changed first.
     mutating func carry() throws {
         try restoreOverwritten()
         var pairs = dirty.take(Self.maximum).compactMap { key, pair -> CarriedPair? in
@@ -79,14 +79,15 @@ extension MirrorRun {
         var open = try unequal(pairs)
         if !open.isEmpty {
             try wait(until: time)
-            // A document that the mirror overwrote is restored first. Its pair is then read with the client's change.
+            // If the mirror overwrote a client's document, that document is restored first. The pairs of this batch are
+            // read again afterwards.
             guard !kernel.stop.isRaised, unreported.overwriting.isEmpty else {
                 for pair in open { dirty.restore(pair.key, pair.dirty) }
                 return
             }
             for index in open.indices {
-                // The streams have now reported further changes from before the read, which the documents already
-                // contain.
+                // While the mirror waited, the streams may have reported further changes from before the read, which
+                // the documents already contain.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }
             }
@@ -99,7 +100,7 @@ extension MirrorRun {
 
     // MARK: reading
 
-    /// Reads both documents of all pairs at one point in time, which is not before any change of the pairs.
+    /// Reads both documents of all pairs at one point in time, at or after the last known change of every pair.
     /// - Returns: that point in time.
     private mutating func read(_ pairs: inout [CarriedPair]) throws -> ClusterTime {
         let changes = pairs.flatMap { $0.dirty.changes.values.map(\.last.cluster) }
@@ -115,8 +116,8 @@ extension MirrorRun {
                 if kernel.stop.isRaised { throw StopAsked() }
                 continue
             }
-            // A server that has just become primary may read at an earlier time, because it does not know yet that a
-            // majority has the latest change.
+            // A server that has just become primary may read at a time before `latest`, because it does not know yet
+            // that a majority has the latest change.
             guard time >= latest else {
                 try kernel.sleep(.milliseconds(20))
                 if kernel.stop.isRaised { throw StopAsked() }
@@ -137,7 +138,8 @@ extension MirrorRun {
         let session = try kernel.client.startSession(isSnapshot: true)
         let options: BSONDocument = ["readConcern": ["level": "snapshot"], "comment": "shipshape mirror"]
         let source = partner.job.source
-        // The first read of the session determines the point in time of all its reads.
+        // This read of at most one document starts the snapshot session. It determines the point in time of all reads
+        // in the session.
         let reply = try kernel.client.runReadCommand(
             [
                 "find": .string(source.collection), "filter": ["_id": .null], "limit": 1, "projection": ["_id": 1],
@@ -166,11 +168,11 @@ extension MirrorRun {
         return try kernel.retrying { try translation(from: side).outcomes(of: documents) }
     }
 
-    /// Returns the pairs that have to be carried over, and releases the others if they were held.
+    /// Returns the pairs that have to be carried over, and releases each remaining pair if it is held.
     ///
     /// If the original changed, the result of the forward steps on it is compared with the partner's document. A pair
-    /// in which only the partner's document changed is always returned; the reverse steps show later whether it
-    /// differs.
+    /// in which only the partner's document changed is always returned; the reverse steps show later whether their
+    /// result differs from the original.
     private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
         var open: [CarriedPair] = []
         var (others, originals): ([CarriedPair], [BSONDocument]) = ([], [])
@@ -213,7 +215,7 @@ extension MirrorRun {
             var rest: [(index: Int, document: BSONDocument, outcome: Translation.Outcome)] = []
             for (index, outcome) in zip(indexes, made) {
                 guard let outcome, let document = pairs[index].documents[side] else { continue }
-                // If the result for an original was computed before, that comparison has already shown a difference.
+                // If `made` was set before, `unequal(_:)` has found that it differs from the partner's document.
                 let isKnown = side == .source && pairs[index].made != nil
                 if !isKnown, case .document(let one) = outcome, let there = pairs[index].documents[side.other],
                     try translation(from: side).adapted(one, to: there).hasSameFields(as: there)
@@ -242,7 +244,8 @@ extension MirrorRun {
 
     /// Returns one write for each pair that has to be written; the write carries the changed document over.
     ///
-    /// If both documents changed, the later change wins. If a change cannot be carried over, its pair is held instead.
+    /// If both documents changed, the later change wins. If a change cannot be carried over, its pair becomes a held
+    /// pair.
     private mutating func decide(_ pairs: [CarriedPair]) throws -> [PairWrite] {
         var writes: [PairWrite] = []
         for pair in pairs {
@@ -261,8 +264,8 @@ extension MirrorRun {
             if let before = pair.held, before.holder != nil || before.refusal.serverCode != nil,
                 !pair.dirty.changes.isEmpty, pair.dirty.changes[before.side] == nil, pair.documents[before.side] != nil
             {
-                // The server refused this side's document, which has not changed since. A change of the other document
-                // does not make the server accept it.
+                // The server refused the document of `before.side`, which has not changed since. A change of the other
+                // document does not make the server accept it.
                 try hold(pair, before.side, before.refusal, holder: before.holder)
                 continue
             }
@@ -278,7 +281,7 @@ extension MirrorRun {
         return writes
     }
 
-    /// Holds a pair because the document of the given side cannot be carried over, and reports that.
+    /// Adds a pair to the held pairs, because its document of the given side cannot be carried over, and reports it.
     mutating func hold(
         _ pair: CarriedPair, _ side: PartnerSide, _ refusal: Refusal, holder: IDKey? = nil
     ) throws {

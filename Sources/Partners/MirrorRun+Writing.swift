@@ -22,8 +22,8 @@ struct PairWrite {
 extension MirrorRun {
     /// Carries out the writes; each is done only if the document that it overwrites is still as it was read.
     ///
-    /// If the server refuses a write, its pair is held. If the document has changed, its pair is carried over again
-    /// later.
+    /// If the server refuses a write, its pair becomes a held pair. If the document has changed, its pair is carried
+    /// over again later.
     mutating func write(_ writes: [PairWrite], until time: ClusterTime) throws {
         var isStuck = !writes.isEmpty
         for side in PartnerSide.allCases {
@@ -49,14 +49,16 @@ extension MirrorRun {
                 for waiting in held.waiting(for: key) { dirty.add(waiting, read: streamReads.latest) }
             }
         }
-        // Nothing was written, so another client may be writing the same documents, for example in a transaction.
+        // If nothing was written, another client may be writing the same documents, for example in a transaction.
         if isStuck { try kernel.sleep(.milliseconds(50)) }
     }
 
-    /// Restores the clients' documents that the mirror's own writes overwrote, unless clients have changed them again.
+    /// Restores the documents of clients that the mirror's own writes overwrote, unless clients have changed them
+    /// again.
     ///
-    /// Each of these pairs is listed in ``dirty`` with the time of the client's change. That change is later than the
-    /// change that the mirror carried over, so it wins.
+    /// In each case a client changed the document after the mirror had read it. The client's change is later than the
+    /// one that the mirror carried over, so it wins. The pair of the document is listed in ``dirty`` with the time of
+    /// the client's change.
     mutating func restoreOverwritten() throws {
         for side in PartnerSide.allCases {
             let writes = unreported.overwriting.filter { $0.side == side }
@@ -93,15 +95,15 @@ extension MirrorRun {
             changes, to: partner.job.namespace(side), until: time, &carried, isExchange: isExchange, under: &kernel)
     }
 
-    /// Holds a pair because the server refuses its write.
+    /// Adds a pair to the held pairs, because the server refuses its write.
     private mutating func hold(_ refused: PairWriter.Refused, _ write: PairWrite) throws {
         let side = write.origin
         let holder = refused.holder.flatMap { partner.key(of: $0, on: side.other) }
         let refusal = Refusal(
             id: write.pair.ids[side] ?? refused.change.id, reason: .server(refused.code.rawValue))
         try hold(write.pair, side, refusal, holder: holder)
-        // Several pairs may each need the unique-index key of the next pair, in a circle. They can only be written
-        // together, so all of them are tried again.
+        // Several pairs may each need the unique-index key of the next pair, in a circle. The server can only accept
+        // the changes of the circle together, so all its pairs are carried over again.
         guard let holder, write.pair.held?.holder != holder else { return }
         var circle = [write.pair.key]
         while let next = held[circle[circle.count - 1]]?.holder, !circle.contains(next) { circle.append(next) }
@@ -139,8 +141,8 @@ extension MirrorRun {
             let left =
                 circle.isEmpty ? rest : rest.filter { one in !circle.contains { $0.change.key == one.change.key } }
             if circle.isEmpty, isProgressing {
-                // A change that was refused again may succeed now, because another change of the batch may have freed
-                // its key.
+                // A change that the server refused again may succeed in the next attempt, because another change of the
+                // batch may have freed its key.
                 tangled = left + again.refused.filter { $0.code == .duplicateKey }
                 outcome.refused += again.refused.filter { $0.code != .duplicateKey }
             } else {
@@ -152,7 +154,8 @@ extension MirrorRun {
         outcome.refused += tangled
     }
 
-    /// Returns changes that form a circle: each one needs the unique-index key of the next one's document.
+    /// Returns changes that form a circle, in which each change needs the unique-index key of the next change's
+    /// document.
     ///
     /// The result is empty if there is no circle.
     private static func circle(of refused: [PairWriter.Refused]) -> [PairWriter.Refused] {

@@ -91,8 +91,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private mutating func finish(_ isCaughtUp: Bool) throws -> MirrorOutcome {
-        // The last writes may have overwritten later changes of clients. The streams will report that, and the next
-        // mirror could not restore those changes.
+        // The mirror waits until the streams have reported its last writes. Such a write may have overwritten a later
+        // change of a client, which the next mirror could not restore.
         let end = ContinuousClock.now + Self.reportWait
         while !unreported.isEmpty, ContinuousClock.now < end {
             _ = changesArrived.wait(milliseconds: 50)
@@ -106,8 +106,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private func now() throws -> ClusterTime {
-        // The session of an earlier mirror ends at this time, so the time must not be before the last commit of that
-        // session.
+        // `start()` records this time as the end of an earlier mirror's session, so the time must not be before the
+        // last commit in that session.
         ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime(.primary) })
     }
 
@@ -147,8 +147,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         let places = sides.values.compactMap(\.place)
         let lag = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
         mirror.events(.following(lag: max(0, lag)))
-        // A held pair may have become possible to carry over, for example because a validator was changed, or because a
-        // document was added that a lookup needs.
+        // Every held pair is tried again. It may have become possible to carry over, for example because a validator
+        // was changed, or because a document was added that a lookup needs.
         streamReads.begin()
         for key in held.keys { dirty.add(key, read: streamReads.latest) }
         if mirror.comparesAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
@@ -228,7 +228,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         dirty.add(key, side, at: time, read: streamReads.latest)
     }
 
-    /// Holds a document whose `_id` cannot be converted for the other side; releases it if it no longer exists.
+    /// Adds a document whose `_id` cannot be converted for the other side to the held documents; removes it from them
+    /// if it no longer exists.
     private mutating func noteWithoutTwin(_ id: BSONValue, _ side: PartnerSide) throws {
         let namespace = partner.job.namespace(side)
         let isThere = try kernel.retrying {
@@ -243,8 +244,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     /// Handles the end of a side's change stream.
     ///
-    /// The function throws, unless the side's collection was dropped and the job then deletes the other side's
-    /// documents.
+    /// If the side's collection was dropped, and ``PartnerJob/followsDrops`` is set, the other side's documents will be
+    /// deleted. In every other case, the function throws.
     private mutating func lost(_ side: PartnerSide, _ end: ChangeFeed.End) throws {
         let namespace = partner.job.namespace(side)
         switch end {

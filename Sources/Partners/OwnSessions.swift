@@ -18,7 +18,8 @@ struct OwnSessions {
 
     private var entries: [Entry]
 
-    /// Reads sessions from a value in the format of ``value``; there are none if the value has another format.
+    /// Reads the stored sessions from a value in the format of ``value``; the list is empty if the value has another
+    /// format.
     init(_ value: BSONValue?) {
         entries = (value?.document?.values.compactMap(\.document) ?? []).compactMap { entry in
             guard let session = entry["lsid"]?.document else { return nil }

@@ -37,15 +37,19 @@ struct PairWriter: ~Copyable {
 
     /// The changes that the writer did not make.
     struct Outcome {
-        /// Changes whose document another client is writing, or has changed since it was read.
+        /// Changes that were not made, because another client is writing the document, or has changed it since it was
+        /// read.
+        ///
+        /// If this is so for one change of an exchange, all changes of the exchange are here.
         var unchanged: [Change] = []
         /// Changes that the server refuses.
         var refused: [Refused] = []
     }
 
-    /// A transaction that failed, but may have been committed, so that it may be repeated.
+    /// A transaction, which is repeated if an attempt failed but may have been committed.
     ///
-    /// The documents cannot show whether it was committed, because a client may have changed them back.
+    /// The transaction's record in ``CarriedChanges`` shows whether it was committed. The documents cannot show that,
+    /// because a client may have changed them back.
     private struct Transaction {
         let namespace: Namespace
         /// The time up to which the written documents include all changes of their pairs.
@@ -151,7 +155,8 @@ struct PairWriter: ~Copyable {
                     }
                     return
                 }
-                // Each half is written in its own transaction, so that in the end only the failing change is left out.
+                // The changes are halved, and each half is written in its own transaction, until only the failing
+                // change is left out.
                 let half = (rest.count + 1) / 2
                 for part in [rest.prefix(half), rest.dropFirst(half)] {
                     try write(
@@ -188,7 +193,8 @@ struct PairWriter: ~Copyable {
         if let unchanged = transaction.unchanged,
             try carried.isRecorded(transaction.number, in: records.database, of: client, options: options)
         {
-            // The commit waits for a majority, so that no later election can undo the earlier attempt.
+            // The earlier attempt was committed. Another commit waits for a majority, so that no later election can
+            // undo that attempt.
             guard try fence(records, options, kernel) else { return .unfenced }
             try session.commitTransaction()
             return .done(unchanged: unchanged)
@@ -225,7 +231,9 @@ struct PairWriter: ~Copyable {
         ).matched == 1
     }
 
-    /// Divides the changes: in `due`, the documents are the same as when they were read; in `unchanged`, they differ.
+    /// Divides the changes: `due` has the changes of documents that are the same as when they were read.
+    ///
+    /// `unchanged` has the other changes, which are not made.
     private func compare(
         _ changes: [Change], _ namespace: Namespace, _ options: BSONDocument
     ) throws -> (due: [Change], unchanged: [Change]) {
@@ -259,8 +267,8 @@ struct PairWriter: ~Copyable {
             let reply = try collection.insert(slice.map(\.2), collectsWriteErrors: true, options: options)
             if let error = reply.writeErrors.first { return (slice[error.index].0, error) }
         }
-        // In a document that is sent whole, the server replaces an empty timestamp by its own time; in a pipeline it
-        // does not.
+        // In an inserted document, the server replaces an empty timestamp by its own time. In a pipeline it does not,
+        // so a pipeline writes such a document again.
         let stamped = inserts.filter { $0.element.after?.hasEmptyTimestamp ?? false }
         for slice in (updates + stamped).slices(bytes: 12 << 20, size: { $0.element.byteCount }) {
             let statements = slice.map { item -> UpdateStatement in

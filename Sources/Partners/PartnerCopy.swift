@@ -89,7 +89,7 @@ struct PartnerCopy: ~Copyable {
         try kernel.renew(setting: PartnerChange.beginning(job, places: places))
     }
 
-    /// Creates the collection and its indexes; a run that was killed may have created them already.
+    /// Creates the partner collection and its indexes, unless an earlier run that was killed has created them.
     private func create(_ plan: PartnerPlan) throws {
         for command in plan.creation {
             try kernel.retrying {

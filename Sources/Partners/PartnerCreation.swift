@@ -3,14 +3,16 @@ import Jobs
 import Mongo
 import Steps
 
-/// The commands that create a partner, with the options and the indexes of the original.
+/// The commands that create a partner, with some of the original's options and with its indexes.
 ///
-/// In the indexes, the original's field names are replaced by the partner's.
+/// In the indexes, the original's field names are replaced by the partner's. An index is left out if the partner lacks
+/// one of its fields, or if it is partial and one of its fields is renamed.
 struct PartnerCreation {
     let partner: Partner
     let info: CollectionInfo
 
-    /// The names of the options that the partner gets from the original unchanged.
+    /// The options that the partner gets from the original; `validationLevel` and `validationAction` only if it gets a
+    /// validator.
     private static let carried = ["collation", "validationLevel", "validationAction"]
 
     /// An index of the partner.
@@ -52,8 +54,8 @@ struct PartnerCreation {
             let renamedKey = BSONDocument(fields.map { (renamed($0.path), $0.order) })
             var copy = try spec.replacing("key", with: .object(renamedKey))
             if copy["ns"] != nil { copy = try copy.removing("ns") }
-            // If the collection has another collation, servers before MongoDB 9.0 do not report that an index has the
-            // simple one.
+            // In a collection with a collation, servers before MongoDB 9.0 report no collation for an index that has
+            // the simple one.
             if copy["collation"] == nil, info.collation != nil {
                 copy = copy.appending("collation", ["locale": "simple"])
             }

@@ -11,11 +11,12 @@ struct PartnerEvidence {
     /// The time of the comparison; `nil` if ``differences`` is `nil`.
     var time: ServerTime?
 
-    /// The greatest age at which the last comparison still counts, unless the operator sets another one.
+    /// The greatest age at which a comparison still shows that the sides are equal, unless the operator sets another
+    /// age.
     static var standardAge: Duration { .seconds(24 * 3_600) }
 
     /// Returns the reason, as a clause, why the comparison does not show that the sides are equal; `nil` if it does.
-    /// - Parameter recent: the greatest age at which the comparison still counts.
+    /// - Parameter recent: the greatest age at which the comparison still shows that the sides are equal.
     func objection(at now: ServerTime, recent: Duration) -> String? {
         switch (differences, time) {
         case (0?, let time?):

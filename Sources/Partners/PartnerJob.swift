@@ -22,10 +22,10 @@ package struct PartnerJob: Sendable {
     package var reverse: [Job.LocatedStep]
     /// The top-level fields that exist on one side only, by side.
     ///
-    /// They are never copied, and a write to their document leaves them unchanged.
+    /// Such a field is never copied to the other side. A write of the mirror to its document leaves it unchanged.
     package var own: (source: [String], target: [String])
-    /// Whether the mirror deletes all documents of a side when the other side's collection is dropped; otherwise it
-    /// stops.
+    /// Whether the mirror deletes all documents of a side when the other side's collection is dropped; otherwise the
+    /// mirror stops.
     package var followsDrops: Bool
     /// The limits in the job file, such as the concurrency and the limits of the throttle.
     package var limits: Job.Limits
@@ -50,7 +50,7 @@ package enum PartnerSide: String, Sendable, CaseIterable {
     /// The partner, which was created from the original.
     case target
 
-    /// The other side.
+    /// The opposite side of the partner job.
     package var other: PartnerSide { self == .source ? .target : .source }
 }
 
@@ -114,9 +114,11 @@ extension PartnerJob {
         return steps
     }
 
-    /// Returns the reason why a partner job cannot have a step, for an error message; `nil` if it can have it.
+    /// Returns the reason why a partner job cannot have a step, for an error message; `nil` if the job can have the
+    /// step.
     ///
-    /// A step is refused if no other step can undo it, or if the two sides would never match.
+    /// A step is refused if it embeds or creates documents of another collection, if it has `once` or `refresh`, or if
+    /// it writes the current time to a field that both sides have.
     private static func objection(to step: Step, fillingAlone own: [String]) -> String? {
         switch step.kind {
         case let embed as EmbedStep:

@@ -30,17 +30,17 @@ package struct PartnerPlan: Sendable {
     /// The commands that create the partner.
     var creation: [BSONDocument] = []
 
-    /// Whether the partner cannot be created unless the job or the documents change.
+    /// Whether the job or the documents have to change before the partner can be created.
     package var isRefused: Bool { refusals.count > 0 || !clashes.isEmpty }
 }
 
 /// The documents that cannot exist on the other side, as counts by reason and the first 20 documents.
 package struct RefusalList: Sendable {
-    /// The number of documents.
+    /// The number of refused documents.
     package private(set) var count = 0
-    /// The number of documents by reason.
+    /// The number of refused documents by reason.
     package private(set) var reasons: [Refusal.Reason: Int] = [:]
-    /// The first documents, at most 20.
+    /// The first 20 refused documents, each with its reason.
     package private(set) var samples: [Refusal] = []
 
     private static let maximum = 20

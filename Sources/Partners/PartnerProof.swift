@@ -15,7 +15,8 @@ struct PartnerProof: Sendable {
     let validator: BSONDocument?
     let stop: StopSignal
 
-    /// The counts of the check: all documents, those that would not sync, and those that would not fit the validator.
+    /// The number of originals that were checked, the refused originals, and the numbers of partner documents that
+    /// would not sync and that would not fit the validator.
     struct Result: Sendable {
         var documents = 0
         var refusals = RefusalList()

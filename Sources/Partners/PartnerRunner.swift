@@ -85,7 +85,7 @@ package struct PartnerRunner: Sendable {
 }
 
 extension PartnerJob {
-    /// Throws if a collection belongs to the server, the sync service or the state database.
+    /// Throws if the original or the partner belongs to the server, the sync service or the state database.
     /// - Throws: ``RunError`` of kind `unsupportedCollection`.
     package func checkNamespaces(stateDatabase: String) throws(RunError) {
         for side in PartnerSide.allCases { try namespace(side).check(stateDatabase: stateDatabase) }

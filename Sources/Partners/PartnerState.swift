@@ -29,7 +29,7 @@ struct PartnerState {
     var sessions: OwnSessions
     /// The result of the last comparison; `nil` if there was none.
     var verified: BSONDocument?
-    /// The whole record; empty if the state database has none.
+    /// The partner's whole record in the state database; empty if there is none.
     let record: BSONDocument
 
     /// Whether a runner holds the lease; `false` if the record was read without the server's time as `now`.
@@ -55,10 +55,10 @@ struct PartnerState {
     /// Returns the digest of a job's content; comments in the job file do not change it.
     static func digest(of job: PartnerJob) -> String { SHA256.text(of: Array(JobFile.content(of: job.text).utf8)) }
 
-    /// Returns the digests that a record of this job may have: the current one, and the one that earlier versions
-    /// recorded.
+    /// Returns the digests that a record of this job may have: the current one, and the one that earlier versions of
+    /// the program recorded.
     ///
-    /// The digest of earlier versions covers the comments, too.
+    /// The digest of earlier versions also covers the comments in the job file.
     static func digests(of job: PartnerJob) -> [String] { [digest(of: job), SHA256.text(of: Array(job.text.utf8))] }
 
     /// Throws if the content of the job file has changed since the copy began.
@@ -73,7 +73,7 @@ struct PartnerState {
 
 /// The updates of a partner's record in the state database.
 enum PartnerChange {
-    /// Returns the update for the start of the copy.
+    /// Returns the update of the partner's record for the start of the copy.
     static func beginning(_ job: PartnerJob, places: [PartnerSide: FeedPlace]) -> BSONDocument {
         [
             "phase": .string(PartnerState.Phase.copying.rawValue), "text": .string(PartnerState.digest(of: job)),
@@ -89,12 +89,13 @@ enum PartnerChange {
         ["$literal": .array(of: job.places.sorted().map { .string($0) })]
     }
 
-    /// Returns the update after a chunk is copied; `last` is the `_id` of the chunk's last original.
+    /// Returns the update of the partner's record after a chunk is copied; `last` is the `_id` of the chunk's last
+    /// original.
     static func copied(_ count: Int, to last: BSONValue) -> BSONDocument {
         ["last": ["$literal": ["v": last]], "copied": .integer(count)]
     }
 
-    /// Returns the update after all originals are copied.
+    /// Returns the update of the partner's record after all originals are copied.
     ///
     /// The mirror follows the partner's changes from the given time on, which is the end of the copy. Earlier changes
     /// of the partner are the inserts of the copy itself, and their originals may have changed since. The mirror

@@ -30,7 +30,7 @@ package struct PartnerStatus: Sendable {
     package var begun: Int64?
     /// The number of documents that the mirror cannot carry over now, because they cannot exist on the other side.
     package var unmirrored = 0
-    /// At most 10 of these documents, with their side and the reason.
+    /// At most 10 documents that the mirror cannot carry over now, each with its side and the reason.
     package var samples: [(side: String, id: BSONValue, reason: String)] = []
     /// The number of differences that the last comparison found; `nil` before the first comparison.
     ///
@@ -38,7 +38,7 @@ package struct PartnerStatus: Sendable {
     package var differences: Int?
     /// The time of the last comparison, in milliseconds since 1970.
     package var verified: Int64?
-    /// The server's time, in milliseconds since 1970.
+    /// The server's time when the status was read, in milliseconds since 1970.
     package var now: Int64 = 0
 }
 
@@ -79,13 +79,14 @@ extension PartnerRegistry {
 // MARK: cutover
 
 extension PartnerStatus {
-    /// The greatest age at which the last comparison still counts, unless the operator sets another one.
+    /// The greatest age at which a comparison still shows that the sides are equal, unless the operator sets another
+    /// age.
     package static var standardAge: Duration { PartnerEvidence.standardAge }
 
     /// Returns the obstacles to the cutover, each as a clause; empty if there are none.
     /// - Parameters:
     ///   - quiet: how long clients must not have written to the original.
-    ///   - recent: the greatest age at which the last comparison still counts.
+    ///   - recent: the greatest age at which the last comparison still shows that the sides are equal.
     package func obstacles(quiet: Duration, recent: Duration) -> [String] {
         guard phase == "copied" else {
             return [
@@ -122,8 +123,10 @@ extension PartnerStatus {
 extension PartnerRunner {
     /// Records that clients no longer use the original, so that no further change is carried over; nothing is deleted.
     ///
-    /// Before that, it takes the lease, and carries over all changes that clients have made so far.
-    /// - Throws: ``RunError`` of kind `refusedByData` with all obstacles; of kind `leaseHeld` when a mirror is running.
+    /// The function checks for obstacles, takes the lease, carries over all changes that clients have made so far, and
+    /// checks for obstacles again.
+    /// - Throws: ``RunError`` of kind `refusedByData` with all obstacles; of kind `leaseHeld` when a mirror is running;
+    ///   ``StopAsked``; ``MongoError``.
     package func cutOver(quiet: Duration, recent: Duration, on pool: ClientPool) throws {
         let registry = PartnerRegistry(options.stateDatabase, on: pool)
         let known = try registry.status(of: partner)
@@ -142,8 +145,8 @@ extension PartnerRunner {
     }
 
     /// Drops the original's collection for good.
-    /// - Throws: ``RunError`` of kind `refusedByData` when the partner was not cut over, or when clients have written
-    ///   to the original since.
+    /// - Throws: ``RunError`` of kind `refusedByData` when the partner was not cut over, when clients have written to
+    ///   the original since the mirror's last position, or when that is unknown.
     package func dropOriginal(on pool: ClientPool) throws {
         let kernel = try kernel(on: pool)
         defer { _ = kernel.leave() }
@@ -162,7 +165,7 @@ extension PartnerRunner {
     /// Returns a clause if clients have written to the original after the mirror's last position, or if that is
     /// unknown.
     ///
-    /// The result is empty if they have not.
+    /// The result is empty if clients have not written.
     private func changes(
         since place: FeedPlace, ignoring sessions: OwnSessions, _ kernel: borrowing Kernel
     ) throws -> [String] {

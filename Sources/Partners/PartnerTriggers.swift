@@ -91,28 +91,32 @@ package struct PartnerTriggers: Sendable {
     private func function(_ side: PartnerSide, _ there: [BSONDocument], _ back: [BSONDocument]) throws -> String {
         let (from, to) = (partner.job.namespace(side), partner.job.namespace(side.other))
         return """
-            // Carries a change of \(Self.comment("\(from)")) over to \(Self.comment("\(to)")).
-            // Written by shipshape partner triggers: change the job, not this file.
+            // Carries each change of \(Self.comment("\(from)")) over to \(Self.comment("\(to)")).
+            // `shipshape partner triggers` wrote this file. To change it, change the partner job, remove this file, and
+            // run the command again.
+            // The pipelines convert a document for the other side, and back.
             const there = \(try Self.stages(there));
             const back = \(try Self.stages(back));
-            // The fields that only one side has.
+            // ownHere: the fields that only \(Self.comment("\(from)")) has.
+            // ownThere: the fields that only \(Self.comment("\(to)")) has.
             const ownHere = \(Self.json(partner.job.own(side)));
             const ownThere = \(Self.json(partner.job.own(side.other)));
 
             \(conversions(side))
 
             const has = (object, name) => Object.prototype.hasOwnProperty.call(object, name);
-            // Sets a property of the object itself: an assignment to __proto__ would set the object's prototype.
+            // Sets a property, even one named __proto__. A plain assignment to that name would set the prototype.
             function set(object, name, value) {
               Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
               return object;
             }
-            // A value as text, whatever the order of the fields of its objects.
+            // Returns the value with the fields of all its objects sorted, because their order does not matter.
             function ordered(value) {
               if (Array.isArray(value)) return value.map(ordered);
               if (value === null || typeof value !== "object") return value;
               return Object.keys(value).sort().reduce((made, key) => set(made, key, ordered(value[key])), {});
             }
+            // Returns a document as text, without the fields named in left.
             function text(document, left) {
               const plain = JSON.parse(EJSON.stringify(document, { relaxed: false }));
               for (const name of left) delete plain[name];
@@ -127,12 +131,12 @@ package struct PartnerTriggers: Sendable {
               const id = event.documentKey._id;
               const twin = twinOf(id);
               if (twin === undefined) {
-                console.error(\(Self.json("\(from): skipped a document, because its _id has no form in \(to)")));
+                console.error(\(Self.json("\(from): skipped a document: its _id cannot be converted for \(to)")));
                 return;
               }
               const only = { $match: { _id: id } };
               const without = ownHere.length > 0 ? [{ $unset: ownHere }] : [];
-              // The latest state wins, not the event's.
+              // Reads the document as it is now, because it may have changed since the event.
               const [now] = await here.aggregate([only]).toArray();
               const present = await other.findOne({ _id: twin });
               if (!now) {
@@ -148,7 +152,7 @@ package struct PartnerTriggers: Sendable {
               delete made.__shipshape;
               delete returned.__shipshape;
               if (isTroubled || text(returned, ownHere) !== text(now, ownHere)) {
-                console.error(\(Self.json("\(from): skipped a document that would come back changed")));
+                console.error(\(Self.json("\(from): skipped a document: converting it and back changes it")));
                 return;
               }
               made._id = twin;
@@ -157,7 +161,8 @@ package struct PartnerTriggers: Sendable {
                   delete made[name];
                   if (has(present, name)) set(made, name, present[name]);
                 }
-                // Nothing is written that is there already: so the two triggers come to rest.
+                // Writes nothing if the other side already has this document. Otherwise the two triggers would call
+                // each other without end.
                 if (text(made, []) === text(present, [])) return;
                 await other.replaceOne({ _id: twin }, made);
               } else {

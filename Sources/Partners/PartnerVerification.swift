@@ -33,7 +33,7 @@ package struct PairDifference: Hashable, Sendable {
         }
     }
 
-    /// The original's `_id`; if the `_id` of a partner's document cannot be converted, that `_id`.
+    /// The original's `_id`; for a partner's document whose `_id` cannot be converted, the `_id` of that document.
     package var id: BSONValue
     /// The kind of the difference.
     package var kind: Kind
@@ -66,12 +66,12 @@ package struct PartnerComparison: Sendable {
 /// Compares the two sides of a partner by the job's steps; nothing is written.
 ///
 /// A scan reads every document of both sides once. Pairs that differ, or change during the scan, are compared again at
-/// one point in time. This is repeated every half second until ``settling`` has passed, because a running mirror always
-/// has some changes that it has not carried over yet.
+/// one point in time. Pairs that still differ are compared every half second until ``settling`` has passed, because a
+/// running mirror always has some changes that it has not carried over yet.
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration
-    /// How long pairs that still differ are compared again.
+    /// The longest time for which pairs that differ are compared again.
     let settling: Duration
     let stop: StopSignal
     let progress: @Sendable (Int) -> Void
@@ -86,8 +86,9 @@ package struct PartnerVerification: Sendable {
         self.progress = progress
     }
 
-    /// The most differences that a comparison keeps, and the most pairs that are compared again.
+    /// The largest number of differences that a comparison keeps; further differences are only counted.
     private static let maximumKept = 1_000
+    /// The largest number of pairs that are compared again; each further pair counts as a difference.
     private static let maximumRechecked = 200_000
 
     private struct Part: Sendable {
@@ -99,7 +100,7 @@ package struct PartnerVerification: Sendable {
         }
     }
 
-    /// A pair of documents, identified by the side of one document and its `_id` there.
+    /// A pair of documents, identified by the side and the `_id` of one of them.
     private struct Pair: Hashable {
         var id: IDKey
         var side: PartnerSide
@@ -107,8 +108,8 @@ package struct PartnerVerification: Sendable {
 
     private var retry: RetryPolicy { RetryPolicy(limit: retryLimit, stop: stop, events: { _ in }) }
 
-    /// Runs the comparison.
-    /// - Throws: ``MongoError``; ``StopAsked``.
+    /// Compares the two sides, and blocks until the comparison has ended.
+    /// - Throws: ``RunError`` when one of the two collections does not exist; ``MongoError``; ``StopAsked``.
     package func run(on pool: ClientPool) throws -> PartnerComparison {
         let started = ContinuousClock.now
         var comparison = PartnerComparison(
@@ -190,8 +191,8 @@ package struct PartnerVerification: Sendable {
 
     /// Returns the differences of a side's documents, by their `_id`s on that side.
     ///
-    /// An original is compared with its partner document in all fields. For a document of the partner, this only checks
-    /// whether its original exists, because the comparison of the originals finds all other differences.
+    /// An original is compared with its partner document in all fields. For a document of the partner, the method only
+    /// checks whether its original exists, because the comparison of the originals finds all other differences.
     private func compare(
         _ documents: [BSONDocument], on side: PartnerSide, _ collection: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {
@@ -255,7 +256,8 @@ package struct PartnerVerification: Sendable {
         again pairs: [Pair], _ client: borrowing Client
     ) throws -> (differences: [PairDifference], open: [Pair], time: ClusterTime?) {
         let session = try client.startSession(isSnapshot: true)
-        // The first read of the session determines the point in time of all its reads.
+        // This read of at most one document starts the snapshot session. It determines the point in time of all reads
+        // in the session.
         let source = client.collection(partner.job.source)
         var time: ClusterTime?
         var options: BSONDocument
@@ -297,7 +299,7 @@ package struct PartnerVerification: Sendable {
 
     /// Compares documents of a side with their counterparts in all fields.
     ///
-    /// For a document of the partner, its original is compared.
+    /// A document of the partner is compared with the result of the forward steps on its original.
     private func compareWhole(
         _ documents: [BSONDocument], on side: PartnerSide, _ source: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {

@@ -13,22 +13,23 @@ struct Translation {
 
     /// The result of translating one document.
     enum Outcome {
-        /// The document for the other side, with the `_id` that it has there.
+        /// The document for the other side, with the `_id` that it has on that side.
         case document(BSONDocument)
         /// The document cannot exist on the other side, or the steps in the other direction would not restore it.
         case refused(Refusal)
     }
 
-    /// Returns the outcome of each document, in the same order; does not check whether the steps back restore the
-    /// document.
+    /// Returns the outcome of each document, in the order of the documents.
+    ///
+    /// The method does not check whether the steps in the opposite direction restore the document.
     func outcomes(of documents: [BSONDocument]) throws -> [Outcome] {
         try each(of: documents) { try made(of: Array(documents[$0])) }
     }
 
-    /// Computes the outcomes of all documents together; if one document causes an error, finds it by dividing the list.
+    /// Computes the outcomes of all documents together; if one document causes an error, finds it by halving the list.
     ///
-    /// Only that document is refused, for example because it cannot be sent, or because it is too large together with
-    /// its result.
+    /// Only the document that causes the error is refused, for example because it cannot be sent, or because it is too
+    /// large together with its result.
     private func each(
         of documents: [BSONDocument], in range: Range<Int>? = nil, _ outcomes: (Range<Int>) throws -> [Outcome]
     ) throws -> [Outcome] {
@@ -106,7 +107,7 @@ struct Translation {
 
 /// A document that cannot exist on the other side.
 package struct Refusal: Hashable, Sendable {
-    /// The document's `_id` on its own side.
+    /// The `_id` of the refused document, as it is stored on the document's own side.
     package var id: BSONValue
     /// The reason why the document is refused.
     package var reason: Reason
@@ -121,7 +122,7 @@ package struct Refusal: Hashable, Sendable {
         case lossy([String])
         /// The server refuses the document, with this error code.
         case server(Int)
-        /// The driver refuses to send the document.
+        /// The document is damaged, or the driver refuses to send it.
         case damaged
         /// A text that an earlier version of the program recorded as the reason.
         case recorded(String)
@@ -134,14 +135,14 @@ extension Refusal {
 }
 
 extension Refusal.Reason {
-    /// Whether both reasons are the same; a recorded text is compared with the other reason's text.
+    /// Whether two reasons are the same; a recorded text is compared with the other reason's text.
     func isSame(as other: Self) -> Bool {
         if case .recorded(let text) = self { return text == "\(other)" }
         if case .recorded(let text) = other { return text == "\(self)" }
         return self == other
     }
 
-    /// The fields of a record that ``init(_:)`` reads.
+    /// The fields that a record in the state database has for the reason; ``init(_:)`` reads them.
     var fields: [(String, BSONValue)] {
         switch self {
         case .id: [("kind", "id")]
@@ -186,7 +187,8 @@ extension Refusal.Reason: CustomStringConvertible {
 }
 
 extension Refusal.Reason {
-    /// Creates the reason from an error that a single document causes; `nil` for any other error.
+    /// Creates the reason why a document is refused from the error that the document causes; `nil` for an error with
+    /// another cause.
     fileprivate init?(ofOneDocument error: any Error) {
         switch error {
         case is BSONError: self = .damaged
@@ -216,7 +218,8 @@ extension BSONDocument {
             if let one = values[0], let two = values[1], one.hasSameFields(as: two) { continue }
             names.append(name)
         }
-        // All values are the same, so the documents differ only in a name that occurs more than once.
+        // All fields have equal values in both documents, so the documents differ only in a name that occurs more than
+        // once.
         return names.isEmpty ? ["(root)"] : names
     }
 }

@@ -4,9 +4,9 @@ import Mongo
 
 /// The mirror's own writes that the change streams have not reported yet.
 ///
-/// A transaction writes a document only if its bytes are the same as when it was read. In between, a client may have
-/// changed the document and changed it back. The change stream shows that, because it reports the client's changes
-/// before the mirror's write.
+/// A transaction writes a document only if its bytes are the same as when it was read. Since the read, a client may
+/// have changed the document and changed it back. The change stream shows that, because it reports the client's
+/// changes before the mirror's write.
 struct UnreportedWrites {
     /// A write by the mirror to one document.
     struct Write {
@@ -14,7 +14,7 @@ struct UnreportedWrites {
         let change: PairWriter.Change
         /// The time of the read that the write is based on.
         let read: ClusterTime
-        /// The time up to which the stream has to report all changes, so that it has certainly reported the write.
+        /// An upper bound for the time that the change stream reports for the write.
         let end: ClusterTime
         /// The time of a client's last change between the read and the write; `nil` if no such change is known.
         var overwritten: ChangeTime?
@@ -55,7 +55,8 @@ struct UnreportedWrites {
         return write.overwritten
     }
 
-    /// Removes the writes to a side up to the given time, because its stream has reported all changes up to then.
+    /// Removes the writes that the stream of a side has certainly reported, because it has reported all changes up to
+    /// the given time.
     mutating func forget(upTo time: ClusterTime, on side: PartnerSide) {
         writes = writes.filter { place, writes in place.side != side || writes.contains { $0.end > time } }
     }

@@ -32,8 +32,8 @@ internal import Glibc
     func match(_ subject: UnsafePointer<UInt8>?, length: Int) -> Int32 {
         let scratch = unsafe MatchScratch.ofThisThread()
         let result = unsafe pcre2_match_8(pointer, subject, length, 0, 0, scratch, MatchScratch.limits)
-        // The interpreter has its stack on the heap, so it can match where the JIT compiler's stack is too small. The
-        // large stack is then in the scratch memory, which is freed for that reason.
+        // The stack of the JIT compiler is too small for this match, so the interpreter matches, whose stack is on the
+        // heap. The scratch memory keeps that large stack, so it is freed after the match.
         guard result == PCRE2_ERROR_JIT_STACKLIMIT else { return result }
         defer { MatchScratch.free() }
         return unsafe pcre2_match_8(pointer, subject, length, 0, UInt32(PCRE2_NO_JIT), scratch, MatchScratch.limits)
@@ -52,7 +52,7 @@ struct CompileFailure: Error {
     var code: Int32
     var offset: Int
 
-    /// The message of PCRE2.
+    /// PCRE2's message for the error.
     var reason: String {
         var buffer = [UInt8](repeating: 0, count: 256)
         let length = unsafe buffer.withUnsafeMutableBufferPointer { buffer in
@@ -71,7 +71,7 @@ enum MatchScratch {
     /// If a group repeats, the stack takes a hundred bytes or more for each byte of the text.
     private static let maximumHeap: UInt32 = 64 << 10
 
-    // The context is written once. After that, all threads only read it.
+    // The match context is written once. After that, all threads only read it.
     nonisolated(unsafe) static let limits: OpaquePointer? = {
         let context = unsafe pcre2_match_context_create_8(nil)
         unsafe pcre2_set_match_limit_8(context, maximumSteps)
@@ -86,15 +86,15 @@ enum MatchScratch {
         return key
     }()
 
-    /// Frees the memory of this thread, which its next match allocates again.
+    /// Frees the memory that the calling thread uses for matching; the thread's next match allocates it again.
     static func free() {
         unsafe pcre2_match_data_free_8(OpaquePointer(pthread_getspecific(key)))
         pthread_setspecific(key, nil)
     }
 
-    /// Returns the memory of this thread.
+    /// Returns the memory that the calling thread uses for matching.
     ///
-    /// It has room for only one pair of offsets, because no caller needs the position of a match.
+    /// The memory has room for only one pair of offsets, because no caller needs the position of a match.
     static func ofThisThread() -> OpaquePointer? {
         if let scratch = unsafe pthread_getspecific(key) { return OpaquePointer(scratch) }
         let scratch = unsafe pcre2_match_data_create_8(1, nil)

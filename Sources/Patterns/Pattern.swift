@@ -7,16 +7,17 @@ internal import CPCRE2
 public final class Pattern: Sendable {
     /// The units of text that an expression matches.
     public enum Mode: Sendable {
-        /// Characters, for the keyword `pattern`: texts are read as UTF-8, and a text that is not UTF-8 does not match.
+        /// The expression matches characters of UTF-8, for the keyword `pattern`; a text that is not UTF-8 does not
+        /// match.
         case characters
-        /// Bytes, for the keyword `patternProperties`, as in mongod.
+        /// The expression matches bytes, as in mongod for the keyword `patternProperties`.
         case bytes
     }
 
     /// The expression, as it is in the schema.
     public let text: String
 
-    /// The reason why PCRE2 refuses the expression, and MongoDB 6.1 and later with it; `nil` if PCRE2 accepts it.
+    /// The reason why PCRE2, and therefore MongoDB 6.1 and later, refuses the expression; `nil` if PCRE2 accepts it.
     public let refusalByPCRE2: String?
 
     private let code: Code

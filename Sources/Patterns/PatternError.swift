@@ -11,7 +11,7 @@ public enum PatternError: Error, Hashable, Sendable {
 }
 
 extension PatternError: CustomStringConvertible {
-    /// The reason, as one clause.
+    /// The reason why the expression cannot be used, as one clause.
     public var description: String {
         switch self {
         case .invalid(let reason, let offset): "\(reason) (at byte \(offset))"

@@ -9,7 +9,7 @@ enum PatternRewriting {
     private static let escapeInClass: Int32 = 107
     private static let invalidRange: Int32 = 150
 
-    /// Compiles an expression, and rewrites it as often as necessary.
+    /// Compiles an expression, and rewrites each part that PCRE2 refuses, if the part can be rewritten.
     /// - Returns: the compiled expression, and the reason why PCRE2 refuses the original; `nil` if PCRE2 accepts it.
     static func compile(
         _ text: String, mode: Pattern.Mode
@@ -31,12 +31,12 @@ enum PatternRewriting {
         }
     }
 
-    /// Replaces the setting `(*UTF8)` at the beginning of an expression by its name in PCRE2.
+    /// Replaces `(*UTF8)` at the beginning of an expression by `(*UTF)`, the name of this setting in PCRE2.
     private static func withNewName(ofUTF8Setting text: String) -> String {
         text.hasPrefix("(*UTF8)") ? "(*UTF)" + text.dropFirst("(*UTF8)".count) : text
     }
 
-    /// Rewrites the part because of which PCRE2 refuses the expression; returns `false` if PCRE 8 would refuse it, too.
+    /// Rewrites the part at which PCRE2 refuses the expression; returns `false` if that part cannot be rewritten.
     private static func rewrite(_ bytes: inout [UInt8], after failure: CompileFailure) -> Bool {
         switch failure.code {
         case unknownEscape, escapeInClass: return dropBackslash(of: &bytes, before: failure.offset)

@@ -37,8 +37,8 @@ extension CollectionPlanner {
                 let first = ordered[outer].entries.firstIndex(where: { $0.step == move })
             else { continue }
             let child = ordered[inner].afterMove(of: move).withoutRefresh
-            // Once its fields have other names, the new object no longer equals the old one, so the copy must not
-            // replace it.
+            // The copy step must keep a value that its target already has: once the fields inside have other names, the
+            // new object no longer equals the old one.
             ordered[outer].entries[first].step = move.keeping
             ordered[outer].entries.insert(contentsOf: child.entries, at: first + 1)
             ordered[outer].late.insert(contentsOf: child.late, at: 0)
@@ -49,7 +49,7 @@ extension CollectionPlanner {
 }
 
 extension SchemaPath {
-    /// The paths of all objects, lists and dictionaries around it, from the root to the innermost.
+    /// The paths of all objects, lists and dictionaries that contain the path, from the root to the innermost.
     fileprivate var outer: [SchemaPath] { steps.indices.map { SchemaPath(Array(steps.prefix($0))) } }
 }
 
@@ -69,11 +69,11 @@ extension FieldGroup {
         }
     }
 
-    /// Returns the group with the sources that its steps have after the object around its field was moved.
+    /// Returns the group with its steps' sources adapted to the move of the object around its field.
     ///
-    /// A copied object also stays under its old name, and the steps read it there, because old clients still write to
-    /// it. Inside lists, the steps read the copy, because no step can read one list's elements to write to another
-    /// list.
+    /// A copied object also stays under its old name, and the steps read the old object, because old clients still
+    /// write to it. Inside lists, the steps read the copy, because no step can read one list's elements to write to
+    /// another list.
     fileprivate func afterMove(of object: StepLine) -> FieldGroup {
         guard let old = object.text(of: "from"), let new = object.text(of: "to"),
             object.kind == "rename" || path.jobPath?.contains(FieldPath.each) == true
@@ -88,8 +88,8 @@ extension FieldGroup {
 }
 
 extension FieldGroup {
-    /// The group with copies that are not refreshed, because the copy of the object around its field is not refreshed
-    /// either.
+    /// The group with copies that later runs do not refresh, because the copy of the object around the field is not
+    /// refreshed either.
     fileprivate var withoutRefresh: FieldGroup {
         var group = self
         for index in group.entries.indices { group.entries[index].step = group.entries[index].step?.withoutRefresh }
@@ -108,17 +108,18 @@ extension StepLine {
     fileprivate func reading(_ old: String, in new: String) -> StepLine {
         let key = kind == "convert" ? "field" : "from"
         guard let source = text(of: key), source.hasPrefix("\(old).") else { return self }
-        return StepLine(kind, replacing: key, in: members, with: .text(new + source.dropFirst(old.count)))
+        return replacing(key, with: .text(new + source.dropFirst(old.count)))
     }
 
     /// The step, changed so that a target with a value keeps that value.
     fileprivate var keeping: StepLine {
         guard text(of: "whenPresent") != nil else { return onTarget(present: .keep, nullsToo: false) }
-        return StepLine(kind, replacing: "whenPresent", in: members, with: .text(WhenPresent.keep.rawValue))
+        return replacing("whenPresent", with: .text(WhenPresent.keep.rawValue))
     }
 
-    private init(_ kind: String, replacing key: String, in members: [Member], with value: Value) {
-        self.kind = kind
-        self.members = members.map { $0.key == key ? Member(key: key, value: value) : $0 }
+    private func replacing(_ key: String, with value: Value) -> StepLine {
+        var line = self
+        line.members = members.map { $0.key == key ? Member(key: key, value: value) : $0 }
+        return line
     }
 }

@@ -48,7 +48,7 @@ struct CollectionPlanner {
     static func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
         let sets = Set(groups.filter { $0.steps.contains { $0.kind == "dedupe" } }.map(\.path))
         guard !sets.isEmpty else { return groups }
-        // The index of the last group for a set, or for a value inside it.
+        // For each set, the index of the last group for the set itself or for a value inside it.
         var last: [SchemaPath: Int] = [:]
         for (index, group) in groups.enumerated() {
             for count in 0...group.path.steps.count {
@@ -64,7 +64,7 @@ struct CollectionPlanner {
             } else {
                 ordered.append(group)
             }
-            // Among these groups, a group inside another one comes first.
+            // If several sets are moved after this group, a set that is inside another set comes first.
             ordered += (waiting[index] ?? []).sorted { $0.path.steps.count > $1.path.steps.count }
         }
         return ordered
@@ -159,7 +159,8 @@ extension CollectionPlanner {
                 + hint.rename)
     }
 
-    /// Returns the name of the field as an operator knows it; with `isWhole`, the name of its type.
+    /// Returns the name of the changed field for an operator, such as `Person.email`; with `isWhole`, only the name of
+    /// the type.
     private func place(_ change: SchemaChange, isWhole: Bool = false) -> String {
         let type = fields.new.root.title ?? "\(fields.new.namespace)"
         return isWhole ? type : "\(type).\(change.path)"
@@ -171,7 +172,8 @@ extension CollectionPlanner {
     }
     /// Whether a field is a text with any content.
     ///
-    /// A field with listed values is never a part of another text, and never several texts joined.
+    /// If the schema lists the values of a field, no suggestion splits the field into several fields, or joins fields
+    /// into it.
     private static func isText(_ side: SchemaChange.Side?) -> Bool {
         side?.node?.withoutNull.types == [.string] && side?.node?.constraints.allowedValues == nil
     }

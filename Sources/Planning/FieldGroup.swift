@@ -5,7 +5,7 @@ import ServerSchema
 struct FieldGroup {
     let path: SchemaPath
     var entries: [PlanEntry] = []
-    /// Entries that must come after the deploy, whenever the other entries come, such as the end of a rename.
+    /// Entries that must come after the deploy even if ``entries`` come before it, such as the end of a rename.
     var late: [PlanEntry] = []
 
     var steps: [StepLine] { entries.compactMap(\.step) }
@@ -23,7 +23,7 @@ struct FieldGroup {
     }
 
     /// Returns the group without its steps, because a job cannot hold one of them and the other steps depend on it.
-    /// - Parameter dialect: the dialect of the schema; a partner collection is of no use to Prisma's clients.
+    /// - Parameter dialect: the dialect of the schema; no partner collection is recommended for Prisma's clients.
     func refused(because reason: String, in dialect: Dialect) -> FieldGroup {
         var group = FieldGroup(path: path)
         let violations = entries.filter { $0.step != nil }.flatMap(\.violations)

@@ -6,7 +6,7 @@ import ServerSchema
 extension FieldPlanner {
     /// Adds a step for a value that may be missing or null under the older schema, but not under the newer one.
     func fill(_ field: String, at path: SchemaPath, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
-        // Elements of lists and values of dictionaries are always present.
+        // Elements of lists and values of dictionaries are always present, so only fields are filled.
         guard case .field? = path.steps.last else { return }
         let empties = group.entries.contains { $0.remarks == [Self.emptyList] }
         let couldBeNull =
@@ -33,12 +33,14 @@ extension FieldPlanner {
             takes(value, new)
         {
             return group.add(
-                .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: false),
-                "clients saw the old default in documents without it; this step writes it")
+                .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: dialect == .prisma),
+                dialect == .prisma
+                    ? "clients saw the old default where it is missing or null; this step writes it"
+                    : "clients saw the old default in documents without it; this step writes it")
         }
         fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
-        // The step that replaces an empty list by null is removed if no default replaces that null: null does not fit
-        // the newer schema either.
+        // A step replaces an empty list by null, which does not fit the newer schema either. If no default replaces the
+        // null, that step is removed.
         if empties, !group.steps.contains(where: { $0.kind == "default" }) {
             group.entries.removeAll { $0.remarks == [Self.emptyList] }
         }
@@ -51,7 +53,11 @@ extension FieldPlanner {
         }
         // One of the allowed values is a decision, and does not mean "no value yet", even if it is an empty text or 0.
         let choices = new.node.constraints.allowedValues?.filter { takes($0, new) } ?? []
-        if new.link == nil, choices.isEmpty, let zero = new.node.zeroValue, takes(zero, new) {
+        // The field gets no zero value if it holds the key of a document, because a made-up key would name no document.
+        let related = new.link.map { "\($0.target)" } ?? new.node.keyOfModel
+        if related == nil || new.link == nil && new.node.isList, choices.isEmpty, let zero = new.node.zeroValue,
+            takes(zero, new)
+        {
             let line = StepLine.fill(field, with: .literal(zero.spelled(for: new.node)), nullsToo: nullsToo)
             guard field != nextPartitionKey else {
                 return group.say(
@@ -67,15 +73,15 @@ extension FieldPlanner {
             return
         }
         let type = new.node.withoutNull.types.first
-        if let type, [.objectId, .uuid].contains(type) || new.link != nil {
-            let what = new.link.map { "a key of \($0.target)" } ?? "an identity"
+        if let type, [.objectId, .uuid].contains(type) || related != nil {
+            let what = related.map { "a key of \($0)" } ?? "an identity"
             let generated = StepLine(
                 "default",
                 [
                     "field": .text(field), "generate": .text(type.rawValue),
                     "when": nullsToo ? .text("missingOrNull") : nil,
                 ])
-            let canGenerate = new.link == nil && [.objectId, .uuid].contains(type)
+            let canGenerate = related == nil && [.objectId, .uuid].contains(type)
             return group.say(
                 .manual,
                 "documents without it do not fit, and plan does not invent \(what): give one value for all with "

@@ -16,7 +16,7 @@ extension FieldPlanner {
         let after = Shape(ofValue: new)
         guard let old else {
             switch after {
-            case .single(let types): convert(field, from: nil, to: types, link, in: &group, isStray: isStray)
+            case .single: convert(field, from: nil, to: new, link, in: &group, isStray: isStray)
             case .embedded: fitFields(field, at: path, of: new, in: &group, isStray: isStray)
             case .list, .set, .dictionary: fitInner(field, at: path, nil, new, in: &group, isStray: isStray)
             }
@@ -29,9 +29,9 @@ extension FieldPlanner {
         case (.single, .single) where dialect == .prisma && old.isRead(asIsBy: new):
             guard old.reads(.double), !new.reads(.double), let type = new.types.first else { return }
             let remark = "the shell writes numbers as doubles, which the newer client does not read"
-            group.add(.convert(field, from: nil, to: type), remark, isStray: true)
-        case (.single(let before), .single(let types)):
-            convert(field, from: before, to: types, link, in: &group, isStray: isStray)
+            group.add(.convert(field, from: nil, to: type, keeping: kept(by: new)), remark, isStray: true)
+        case (.single(let before), .single):
+            convert(field, from: before, to: new, link, in: &group, isStray: isStray)
         case (.list, .set):
             fitInner(field, at: path, old.inner, new, in: &group, isStray: isStray)
             group.add(.plain("dedupe", field), "a set holds each value once: the first one stays")
@@ -77,7 +77,7 @@ extension FieldPlanner {
 
     /// Adds a step that removes nulls from a list or dictionary whose elements must no longer be null.
     ///
-    /// The path must be that of the elements; for any other path, this method does nothing.
+    /// The method does nothing unless the path leads to the elements of a list or the values of a dictionary.
     func dropNulls(at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, in group: inout FieldGroup) {
         switch path.steps.last {
         case .elements, .values: break
@@ -97,7 +97,7 @@ extension FieldPlanner {
         return Set(old.types) == Set(new.types)
     }
 
-    /// Adds the steps for the fields of an object that the older schema does not describe.
+    /// Adds the steps for all fields of an object, as if the older schema did not describe them.
     private func fitFields(
         _ field: String, at path: SchemaPath, of new: SchemaNode, in group: inout FieldGroup, isStray: Bool
     ) {
@@ -137,23 +137,34 @@ extension FieldPlanner {
         fit(field, at: path, old.inner, new, link, in: &group, isStray: false)
     }
 
-    /// The end of a remark that suggests a partner collection; empty for a Prisma schema, which has none.
+    /// The end of a remark that suggests a partner collection; empty for a Prisma schema, for which none is
+    /// recommended.
     private var orPartner: String { dialect == .prisma ? "" : ", or use a partner collection" }
 
     static let emptyList = "an empty list has no value: null replaces it"
 
+    /// Returns the types of values that a conversion leaves as they are, because a Prisma client reads them.
+    /// - Parameter old: the types of the values that the step is planned for.
+    private func kept(by new: SchemaNode, except old: Set<SchemaType> = []) -> Set<SchemaType> {
+        guard dialect == .prisma, let scalar = new.scalar, !new.isPrismaEnum else { return [] }
+        // Between schemas, texts and ObjectIds are converted: a client reads both, but no filter finds one by the
+        // other.
+        let compared: Set<SchemaType> = isRepair ? [] : [.string, .objectId]
+        return Set(scalar.readTypes).subtracting(old).subtracting(compared)
+    }
+
     private func convert(
-        _ field: String, from old: Set<SchemaType>?, to types: Set<SchemaType>, _ link: Relationship?,
+        _ field: String, from old: Set<SchemaType>?, to new: SchemaNode, _ link: Relationship?,
         in group: inout FieldGroup, isStray: Bool
     ) {
-        let targets = types.subtracting([.null])
+        let targets = Set(new.withoutNull.types).subtracting([.null])
         if targets.isEmpty || targets.contains(.mixed) { return }
         let rest =
             old.map { $0.isEmpty || $0.contains(.mixed) ? nil : Self.widened($0).subtracting(Self.widened(targets)) }
             ?? nil
         if let rest, rest.subtracting([.null]).isEmpty { return }
-        // If only values that do not follow the older schema can need the step, there is no remark: clients could not
-        // name the field, and rarely wrote it.
+        // A missing step is remarked on only if values that follow the older schema need it. Clients could not name a
+        // field that the older schema does not declare, and rarely wrote it.
         guard targets.count == 1, let target = targets.first, Conversion.reaches(target) else {
             if !isStray {
                 group.say(
@@ -180,9 +191,13 @@ extension FieldPlanner {
                 suggesting: [.convert(field, from: old, to: target)])
         }
         group.add(
-            .convert(field, from: old, to: target),
+            .convert(field, from: old, to: target, keeping: kept(by: new, except: old ?? [])),
             isStray ? "values that documents already hold there; the older schema does not declare them" : nil,
             isStray: isStray)
+        if target == .date, let old, !Self.widened(old).isDisjoint(with: [.int, .long, .double, .decimal]) {
+            group.entries[group.entries.count - 1].review =
+                "numbers are read as milliseconds since 1970; for seconds, add \"unit: seconds\""
+        }
         guard let link, !isStray else { return }
         let remap = StepLine(
             "remap-link",

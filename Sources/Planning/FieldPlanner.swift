@@ -17,6 +17,10 @@ struct FieldPlanner {
     var partitionKey: String?
     /// The partition key of the newer schema; `nil` if it has none.
     var nextPartitionKey: String?
+    /// Whether the steps repair the documents in which a check found failures, and the schema does not change.
+    var isRepair = false
+    /// Whether the documents are moved to another collection while no client runs, so that no client reads old fields.
+    var isMoved = false
 
     /// A field as the older or the newer schema describes it.
     struct Side {
@@ -49,7 +53,7 @@ struct FieldPlanner {
             }
         }
         guard !rest.isEmpty else { return group }
-        // If a change forbids steps, it forbids them for the other changes at the same path too.
+        // If one change at a path forbids steps, no other change at the path gets steps.
         if changes.contains(where: { ManualRemedy.bars($0, in: self) }) {
             group.entries[0].changes += rest
             return group
@@ -65,8 +69,8 @@ struct FieldPlanner {
     private func plan(_ path: SchemaPath, _ changes: [SchemaChange], in group: inout FieldGroup) {
         if path.steps.first == .field("_id") { return sayOfID(path, in: &group) }
         let codes = Set(changes.map(\.code))
-        // A change of a constraint does not say whether the field is required, so it is used only if no other change
-        // has that side.
+        // A change of a constraint does not say whether the field is required. Its old and new sides are therefore used
+        // only if no other change at the path has one.
         let ordered = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
         let before = ordered.lazy.compactMap { Side($0.old) }.first
         guard let after = ordered.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
@@ -82,7 +86,7 @@ struct FieldPlanner {
         if let before { dropNulls(at: path, before.node, after.node, in: &group) }
     }
 
-    /// Adds the remark for an `_id` or a part of an `_id`, which no step can write.
+    /// Adds the remark that no step can write an `_id` or a part of an `_id`.
     private func sayOfID(_ path: SchemaPath, in group: inout FieldGroup) {
         if path.steps.count == 1 {
             group.say(
@@ -108,7 +112,9 @@ struct FieldPlanner {
 extension FieldPlanner {
     /// Adds the steps that give the new field the value of the old field.
     ///
-    /// The old field is removed only after the deploy, unless the validator forbids it.
+    /// The old field is removed only after the deploy, unless the validator forbids the old field, or the documents are
+    /// moved to another collection. In these two cases, one job does all of the work, and a copy and a rename of the
+    /// same field would conflict.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
             return group.say(.manual, "a job cannot name the old field: copy it with a script of your own")
@@ -126,14 +132,17 @@ extension FieldPlanner {
                 present: only.text(of: "to") == SchemaType.uuid.rawValue ? nil : upkeep(at: group.path),
                 nullsToo: new.isRequired)
             group.add(line, "the old field stays as it is while the older schema is live")
-            group.entries[group.entries.count - 1].suggestions = fitted.entries[0].suggestions
+            let last = group.entries.count - 1
+            (group.entries[last].suggestions, group.entries[last].review) =
+                (fitted.entries[0].suggestions, fitted.entries[0].review)
             fit(field, at: group.path, nil, new.node, new.link, in: &group, isStray: true)
             return group.late.append(Self.removal(of: from, "once \(field) holds the converted value"))
         }
-        // Values that fit neither schema are fixed before they are copied, so that both fields hold the same value.
+        // Values that fit neither schema are fixed before they are copied, so that the old and the new field hold the
+        // same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // For a single value that the server converts, the result of a later step on the copy is known. For a list, it
-        // is not known.
+        // A copy step can apply the later conversion of its target to a single value that the server converts, but not
+        // to a list.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {
@@ -143,26 +152,31 @@ extension FieldPlanner {
         }
         let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty && !isOneValue
         let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
-        // If a default is filled in before an old client writes the old field, the two fields differ from then on.
+        // If a default is filled into the new field before an old client writes the old field, the two fields stay
+        // different. The new field therefore keeps its value.
         let isFilled = new.isRequired && !old.isRequired
-        let kept = isChanged || isFilled && (forbids || upkeep(at: group.path) == .report)
-        let presence: WhenPresent = kept ? .keep : forbids ? .report : upkeep(at: group.path)
-        let line = StepLine(forbids ? "rename" : "copy", ["from": .text(from), "to": .text(field)])
+        let isAtOnce = forbids || isMoved
+        let kept = isChanged || isFilled && (isAtOnce || upkeep(at: group.path) == .report)
+        let presence: WhenPresent = kept ? .keep : isAtOnce ? .report : upkeep(at: group.path)
+        let line = StepLine(isAtOnce ? "rename" : "copy", ["from": .text(from), "to": .text(field)])
             .onTarget(present: presence, nullsToo: new.isRequired)
         for index in before.entries.indices {
             before.entries[index].remarks = [
                 "values that fit neither schema are fixed before they are copied, so that both fields are the same"
             ]
         }
-        group.entries += before.entries
+        // In a moved collection no schema declares the old name, and no client reads the field before it is renamed.
+        if !isMoved { group.entries += before.entries }
         group.add(
             line,
             forbids
                 ? "the validator refuses a field with the old name"
-                : "the old field stays as long as the older schema is live")
+                : isMoved
+                    ? "no client reads the old field of the moved documents"
+                    : "the old field stays as long as the older schema is live")
         group.entries += fitted.entries
         group.entries += after.entries
-        guard !forbids else { return }
+        guard !isAtOnce else { return }
         var end = PlanEntry(role: .step)
         end.remarks = ["moves values that are only in \(from), and removes \(from) where \(field) holds the same"]
         end.step = StepLine("rename", ["from": .text(from), "to": .text(field)])
@@ -172,9 +186,10 @@ extension FieldPlanner {
 
     /// Returns the rule for a copy whose source may still change, because old clients write it until the deploy.
     ///
-    /// A copy inside an object is not refreshed, because other steps may write the same top-level field.
+    /// A copy inside an object is not refreshed, because other steps may write the same top-level field. A copy in
+    /// moved documents is not refreshed, because no old client writes them.
     func upkeep(at path: SchemaPath) -> WhenPresent {
-        dialect != .jsonSchema && path.steps.count == 1 ? .refresh : .report
+        dialect != .jsonSchema && path.steps.count == 1 && !isMoved ? .refresh : .report
     }
 
     /// Returns an entry that suggests to remove a field; an operator has to activate the step.

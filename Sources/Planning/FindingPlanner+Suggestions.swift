@@ -17,17 +17,34 @@ extension FindingPlanner {
         case .geoPoint:
             guard case .each? = node?.property("coordinates")?.items else { return [] }
             return [.convert("\(field).coordinates\(FieldPath.each)", from: nil, to: .double)]
-        case .notInEnum:
-            return [
-                StepLine(
-                    "remap-link", ["field": .text(field), "map": .verbatim("[{from: OLD VALUE, to: NEW VALUE}]")])
-            ]
+        case .notInEnum: return [Self.remap(field)]
+        case let rule where Repair(of: rule) == .conversion && node?.constraints.allowedValues != nil:
+            return [Self.remap(field)]
         default: return node.flatMap { limit(for: rule.constraint ?? rule, field, $0) }.map { [$0] } ?? []
         }
     }
 
-    /// Returns the step that replaces values beyond a limit by the limit; `nil` if the schema states no limit that a
-    /// step can write.
+    /// Returns the step that replaces values by allowed ones; the allowed values themselves stay.
+    private static func remap(_ field: String) -> StepLine {
+        StepLine(
+            "remap-link",
+            [
+                "field": .text(field), "map": .verbatim("[{from: OLD VALUE, to: NEW VALUE}]"),
+                "unmapped": .text("keep"),
+            ])
+    }
+
+    /// Returns the step that replaces NaN and the infinities: by null if the field is optional, and otherwise by zero.
+    func finite(_ field: String, isOptional: Bool) -> StepLine {
+        let numbers = [Double.nan, .infinity, -.infinity].map { YAMLText.literal(.double($0)) }
+        return expression(
+            field, isOptional ? "null" : "0.0",
+            when: "{$in: [\(YAMLText.word(Self.reference(to: field))), [\(numbers.joined(separator: ", "))]]}")
+    }
+
+    /// Returns the step that replaces numbers beyond a limit by the limit, or shortens texts or lists to it.
+    ///
+    /// Returns `nil` if the schema states no limit that a step can write.
     private func limit(for rule: RuleCode, _ field: String, _ node: SchemaNode) -> StepLine? {
         let constraints = node.constraints
         let value = YAMLText.word(Self.reference(to: field))
@@ -43,7 +60,8 @@ extension FindingPlanner {
         }
         func cut(_ count: Int64?, _ step: (Int64) -> String, type: String, size: String) -> StepLine? {
             guard let count, count > 0 else { return nil }
-            // The size is computed only for values of the right type, because the operator fails for others.
+            // The size is computed only for values of the right type, because `$strLenCP` and `$size` fail for values
+            // of other types.
             let isOfType = "{$eq: [{$type: \(value)}, \(type)]}"
             return expression(
                 field, step(count), when: "{$cond: [\(isOfType), {$gt: [{\(size): \(value)}, \(count)]}, false]}")

@@ -11,7 +11,8 @@ struct FindingPlanner {
     let fields: FieldPlanner
     let stage: StageCheck
 
-    /// Returns the entries for all findings, sorted by path.
+    /// Returns the groups of entries for all findings, sorted by path, and for the other values that the operator
+    /// states; steps that remove fields come last.
     func groups(for findings: [ViolationGroup]) -> [FieldGroup] {
         let byPath = Dictionary(grouping: findings, by: \.violation.path)
         var rest = fields
@@ -21,7 +22,8 @@ struct FindingPlanner {
         return Self.withRemovalsLast(CollectionPlanner.orderedSets(Self.joined(groups + stated)))
     }
 
-    /// Moves the steps that remove fields to the end, those inside objects before those of the objects.
+    /// Moves the steps that remove fields to the end: first the removals inside objects, then the removals of the
+    /// objects.
     ///
     /// A job refuses steps that read a field after a step that removes it.
     private static func withRemovalsLast(_ groups: [FieldGroup]) -> [FieldGroup] {
@@ -36,7 +38,10 @@ struct FindingPlanner {
         return divided(false) + removals.sorted { $0.path.steps.count > $1.path.steps.count }
     }
 
-    /// Returns the entries for the findings at one path; steps that change values come before steps that fill fields.
+    /// Returns the entries for the findings at one path.
+    ///
+    /// Steps that put values into lists or take them out come first, because the other steps are for the values that
+    /// result from the first steps. Steps that change values come before steps that fill fields.
     private func group(at path: SchemaPath, for findings: [ViolationGroup]) -> FieldGroup {
         var group = FieldGroup(path: path)
         let parts = findings.map { finding in
@@ -44,27 +49,13 @@ struct FindingPlanner {
             return (repair, part(for: finding, repair))
         }
         for isOfPresence in [false, true] {
-            group.entries += parts.filter { ($0.0 == .presence) == isOfPresence }.flatMap(\.1.entries)
+            let entries = parts.filter { ($0.0 == .presence) == isOfPresence }.flatMap(\.1.entries)
+            group.entries += entries.filter(\.reshapes) + entries.filter { !$0.reshapes }
         }
-        if fields.dialect == .prisma { limitConversions(of: &group) }
         return group
     }
 
-    /// Limits conversions to documents with values of the found types, because a Prisma client reads several types of
-    /// numbers as one.
-    private func limitConversions(of group: inout FieldGroup) {
-        for step in Set(group.steps.filter { $0.kind == "convert" }) {
-            let own = group.entries.indices.filter { group.entries[$0].step == step }
-            // A conversion without a finding is for the values that an earlier step makes.
-            guard own.allSatisfy({ !group.entries[$0].violations.isEmpty }) else { continue }
-            let types = Set(own.flatMap { group.entries[$0].violations }.compactMap { $0.foundType?.description })
-            let field = step.target.namesOfJobPath.filter { $0 != FieldPath.each }.joined(separator: ".")
-            let condition = "{\(YAMLText.word(field)): {$type: [\(types.sorted().joined(separator: ", "))]}}"
-            for index in own { group.entries[index].step?.condition = condition }
-        }
-    }
-
-    /// Returns the entries that repair one finding, or the remark why no step does.
+    /// Returns the entries that repair one finding, or the remark that says why no step repairs it.
     private func part(for finding: ViolationGroup, _ repair: Repair) -> FieldGroup {
         var part = FieldGroup(path: finding.violation.path)
         let reason =
@@ -74,14 +65,15 @@ struct FindingPlanner {
                 part.path.isRoot ? Self.reason(repair) : Self.unnamed
             }
         if let reason {
-            // A suggestion that no job can hold would be of no use.
+            // Suggestions that no job can hold are left out.
             let suggestions = part.entries.flatMap(\.suggestions).filter { stage.holds([$0]) }
             part.entries = []
             part.say(.manual, reason, suggesting: suggestions)
         }
         part.entries[0].violations = [finding]
         if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
-        // The further steps are for values that the first step writes, and no finding shows such values.
+        // The steps after the first one are for values that the first one writes, and no finding counts such values.
+        // They are marked, so that a survey which finds no document for them makes them inactive.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part
     }
@@ -125,15 +117,20 @@ struct FindingPlanner {
 }
 
 extension PlanEntry {
-    /// Adds the findings of another entry with the same step.
+    /// Whether the step puts values into lists, or takes them out.
+    fileprivate var reshapes: Bool { step.map { ["wrap", "unwrap"].contains($0.kind) } ?? false }
+
+    /// Adds the findings of another entry with the same step; takes over the part of the step that a reviewer has to
+    /// confirm, if this entry has none.
     fileprivate mutating func take(_ other: PlanEntry) {
         violations += other.violations
+        review = review ?? other.review
         isStray = isStray && other.isStray
     }
 }
 
 extension FindingPlanner {
-    /// Returns the repair of a finding, as its rule, the found type and its place decide it.
+    /// Returns the repair of a finding, which depends on the rule, the found type and the path.
     private func repair(of finding: ViolationGroup) -> Repair {
         let path = finding.violation.path
         if path.steps.first == .field("_id") { return .decision(Repair.ofID) }
@@ -144,9 +141,26 @@ extension FindingPlanner {
         let isInside = path.steps.last == .elements || path.steps.last == .values
         switch repair {
         case .conversion where isNull, .presence where isNull: return isInside ? .nullRemoval : .presence
+        case .conversion where !mayBecomeAllowed(finding): return Repair(of: .notInEnum) ?? repair
         case .presence where finding.foundType != nil:
             return .decision("no step converts a value of this deprecated type: correct or remove it")
         default: return repair
+        }
+    }
+
+    /// Whether the text of a value of the found type may be one of the values that the schema lists.
+    ///
+    /// The result is `true` if the schema lists no values, or if the conversion does not make a text.
+    private func mayBecomeAllowed(_ finding: ViolationGroup) -> Bool {
+        guard let node = fields.new.root.node(at: finding.violation.path), node.withoutNull.types == [.string],
+            let allowed = node.constraints.allowedValues, let found = finding.foundType
+        else { return true }
+        let texts = allowed.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        return switch found {
+        case .int, .long, .double, .decimal: texts.contains { Double($0) != nil }
+        case .bool: !Set(texts).isDisjoint(with: ["true", "false"])
+        case .date, .objectId: false
+        default: true
         }
     }
 
@@ -206,11 +220,17 @@ extension FindingPlanner {
         guard let node, let type = finding.foundType, let found = SchemaType(rawValue: "\(type)") else {
             return "no step is known for values of type \(finding.violation.found)"
         }
+        if found == .double, node.withoutNull.types == [.double] {
+            let name = if case .field(let name)? = part.path.steps.last { name } else { "" }
+            let isOptional = !name.isEmpty && holder(of: part.path)?.requires(name) == false
+            part.say(.manual, "", suggesting: [finite(field, isOptional: isOptional)])
+            return "no client reads NaN or an infinity here: only you know which number replaces it"
+        }
         var old = SchemaNode(location: node.location)
         old.types = [found]
         let link = fields.new.link(from: part.path)
         fields.fit(field, at: part.path, old, node, link, in: &part, isStray: false)
-        // An empty list has no value to take out, so the survey reports it with the lists of several values.
+        // The step for empty lists is left out: the survey reports empty lists together with lists of several values.
         part.entries.removeAll { $0.remarks == [FieldPlanner.emptyList] }
         guard !part.steps.isEmpty else {
             let targets = node.types.flatMap { $0 == .number ? [.int, .long, .double, .decimal] : [$0] }
@@ -232,6 +252,7 @@ extension FindingPlanner {
     }
 
     /// Adds the step that fills a required field, or that removes a null from an optional one.
+    /// - Returns: the reason why there is no step; `nil` if there is one.
     private func fill(_ field: String, _ node: SchemaNode?, in part: inout FieldGroup) -> String? {
         guard case .field(let name)? = part.path.steps.last, let node, let holder = holder(of: part.path) else {
             return "the schema does not describe the field: give it with a \"default\" step of your own"

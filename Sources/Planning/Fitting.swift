@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension SchemaNode {
-    /// Whether the schema accepts the value for its field, perhaps with warnings.
+    /// Whether a check of the value of a required field with this schema finds nothing, or no more than a warning.
     func takes(_ value: BSONValue, in dialect: Dialect) -> Bool {
         var root = SchemaNode(location: location)
         root.types = [.object]
@@ -27,7 +27,7 @@ extension SchemaNode {
 extension BSONValue {
     /// Returns the value as a job file spells it for a field.
     ///
-    /// A whole number is written bare if the job converts it to the type that the schema declares.
+    /// A whole number is written without a type if the job converts it to the type that the schema declares.
     func spelled(for node: SchemaNode) -> BSONValue {
         guard node.types.count == 1 else { return self }
         switch self {
@@ -60,12 +60,13 @@ extension SchemaNode {
         }
     }
 
-    /// An embedded object with zero values in the fields that it requires; `nil` if one of them has no zero value.
+    /// An embedded object with the defaults of the fields that it requires, or with their zero values; `nil` if one of
+    /// them has neither.
     func zeroObject(in dialect: Dialect) -> BSONValue? {
         guard withoutNull.isEmbedded else { return .none }
         var members: [(String, BSONValue)] = []
         for name in required {
-            guard let value = property(name)?.zeroValue else { return .none }
+            guard let field = property(name), let value = field.usableDefault ?? field.zeroValue else { return .none }
             members.append((name, value))
         }
         return .object(BSONDocument(members))

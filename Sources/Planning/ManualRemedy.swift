@@ -1,7 +1,7 @@
 import SchemaChange
 import ServerSchema
 
-/// The recommendation for a change that no step of a job can serve, or that needs nothing in the documents.
+/// The recommendation for a change that no step of a job can serve, or that requires no change of the documents.
 struct ManualRemedy {
     var role = PlanEntry.Role.manual
     let text: String

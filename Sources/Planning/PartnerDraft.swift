@@ -63,7 +63,7 @@ package struct PartnerDraft: Sendable {
         }
     }
 
-    /// Returns the default name for the partner of a collection that keeps its name.
+    /// Returns the default name of a partner collection whose original keeps its name.
     package static func target(for source: Namespace) -> Namespace {
         Namespace(database: source.database, collection: source.collection + "V2")
     }

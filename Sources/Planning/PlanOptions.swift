@@ -2,9 +2,9 @@ package import SchemaChange
 
 /// The facts that the operator states because the two schemas do not show them.
 package struct PlanOptions: Sendable {
-    /// The fields that were renamed, with their old and new names.
+    /// The fields, types and collections that were renamed, with their old and new names.
     package var renames: [Rename] = []
-    /// The values that fields are filled with.
+    /// The values with which the planned steps fill fields, as the operator states them.
     package var defaults: [StatedDefault] = []
     /// The partner collections that exist already.
     package var partners: [PartnerCollection] = []

@@ -17,7 +17,8 @@ package struct PlanSurvey: Sendable {
 
     /// Returns the plan with the survey's findings for each step.
     ///
-    /// A step for values that do not follow the older schema becomes a comment if no document needs it.
+    /// A step for values that do not follow the older schema becomes a comment if no document needs the step, and the
+    /// step skips no document that the operator has to fix.
     /// - Throws: ``MongoError``, ``RunError`` for a collection that cannot be backfilled, and ``JobError`` for a defect
     ///   of the planner.
     package func adding(to plan: SchemaPlan, from client: borrowing Client) throws -> SchemaPlan {
@@ -25,7 +26,8 @@ package struct PlanSurvey: Sendable {
         for index in plan.collections.indices {
             var jobs: [PlannedJob] = []
             for job in plan.collections[index].jobs {
-                // The documents of a moved collection are still in the other collection, and a draft has no steps.
+                // Nothing can be counted: the documents of a moved collection are still in the collection from which
+                // they move, and a draft has no steps.
                 if job.movedFrom != nil || job.isDraft {
                     jobs.append(job)
                     continue
@@ -117,7 +119,7 @@ extension Planner {
         try CompiledJob(JobFile.parse(job.bareText, path: job.name), active: active(for: job), next: new)
     }
 
-    /// Throws if the job could not run, as far as the schemas of the fields that it names show.
+    /// Throws if the job cannot run; only the parts of the schemas that describe the job's fields are checked.
     /// - Throws: ``JobError`` when the job does not fit the schemas, which is a defect of the planner.
     package func check(_ planned: PlannedJob) throws(JobError) {
         guard !planned.isDraft else { return }

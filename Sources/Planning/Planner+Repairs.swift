@@ -25,6 +25,7 @@ extension Planner {
             let values = stated[collection.namespace] ?? [:]
             guard let target = new[collection.namespace], !findings.isEmpty || !values.isEmpty else { continue }
             var fields = FieldPlanner(dialect: new.dialect, old: target, new: target, stated: values)
+            fields.isRepair = true
             if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }
             plan.collections.append(repairs(of: findings, in: target, fields))
             if collection.overflowCount > 0 {
@@ -56,7 +57,8 @@ extension Planner {
         if stage.refusal(of: groups.flatMap(\.steps)) != nil {
             var kept: [StepLine] = []
             for index in groups.indices {
-                // Only the steps of one job are checked against each other.
+                // Only the steps of one job are checked against each other, so steps that belong to earlier jobs are
+                // left out.
                 let own = Array(kept[(kept.count / JobFile.maximumSteps * JobFile.maximumSteps)...])
                 if let reason = stage.refusal(of: own + groups[index].steps) {
                     groups[index] = groups[index].refused(because: reason, in: new.dialect)
@@ -77,14 +79,14 @@ extension Planner {
 extension SchemaPlan {
     /// Completes a plan of repairs after the survey.
     ///
-    /// A step that cannot change any of the documents with its findings becomes a remark, so that no job is planned for
-    /// values that it would only report.
+    /// A step becomes a remark if it cannot change any document with the findings that it is planned for. If the step
+    /// stayed, a job would only report the documents that the step skips.
     mutating func completeRepairs() {
         for index in collections.indices {
             for job in collections[index].jobs.indices {
                 let entries = collections[index].jobs[job].entries.compactMap(\.surveyed)
                 collections[index].jobs[job].entries = entries
-                // The steps that became remarks skip no documents any more.
+                // The documents that a step skipped no longer count if the step became a remark.
                 let stuck = entries.reduce(0) { $0 + ($1.finding?.stuck ?? 0) }
                 let counted = collections[index].jobs[job].documents?.stuck ?? 0
                 collections[index].jobs[job].documents?.stuck = min(counted, stuck)
@@ -104,10 +106,13 @@ extension CollectionPlan {
 }
 
 extension PlanEntry {
-    /// The entry after the survey; `nil` if it serves no finding and no document needs it.
+    /// The entry as the survey leaves it, which is unchanged if the survey found a document that needs its step.
+    ///
+    /// Otherwise, an entry that repairs findings of the check becomes a remark. Any other entry is `nil` if its step is
+    /// for values that do not follow the older schema.
     fileprivate var surveyed: PlanEntry? {
         guard let step, let finding, finding.needing == 0 else { return self }
-        guard !violations.isEmpty else { return isActive ? self : nil }
+        guard !violations.isEmpty else { return isStray ? nil : self }
         var entry = self
         (entry.role, entry.step, entry.review, entry.finding) = (.manual, nil, nil, nil)
         let left = finding.skipped.filter { $0.isTrouble && $0.count > 0 }

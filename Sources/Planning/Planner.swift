@@ -107,6 +107,7 @@ package struct Planner: Sendable {
             else { continue }
             fields.keyTypes[collection.namespace] = (Set(before.types), Set(after.types))
         }
+        fields.isMoved = before != namespace && new.dialect != .jsonSchema
         if case .partition(let key)? = old.sync?.mode { fields.partitionKey = key.field }
         if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }
         var groups = CollectionPlanner(fields: fields, changes: changes).groups()
@@ -128,7 +129,9 @@ package struct Planner: Sendable {
         namespace: Namespace(database: "none", collection: "none"),
         root: SchemaNode(location: SourceLocation(whole: "none")))
 
-    /// Sorts the groups into jobs for before and after the deploy, and adds the jobs to the plan.
+    /// Divides the groups between jobs before and after the deploy, and adds the jobs to the plan.
+    ///
+    /// With a validator, the earlier job runs while the validator only warns.
     private func stage(
         _ groups: [FieldGroup], of fields: FieldPlanner, movedFrom: Namespace?, into plan: inout CollectionPlan
     ) throws {
@@ -144,8 +147,8 @@ package struct Planner: Sendable {
         for group in groups {
             let group =
                 areHeld ? group : check.refusal(of: group).map { group.refused(because: $0, in: new.dialect) } ?? group
-            // The documents of a moved collection are copied to the new collection while clients are off, so the steps
-            // come afterwards.
+            // Clients are off while the documents of a moved collection are copied. The steps run after the copy, so
+            // the group belongs to the later job.
             if movedFrom != nil, hasClients {
                 late += group.entries
             } else if try !hasClients || areSafe || group.steps.isEmpty || check.areSafe(group.steps) {
@@ -189,7 +192,9 @@ package struct Planner: Sendable {
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
-    /// Adds to each conversion in place the suggestion of a conversion into a second field, as an alternative.
+    /// Adds to each conversion of a field in place the suggestion of a conversion into a second field.
+    ///
+    /// Conversions of elements get no such suggestion.
     private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {
         entries.map { entry in
             guard let step = entry.step, step.kind == "convert", !step.target.hasSuffix(FieldPath.each),

@@ -23,7 +23,7 @@ enum Repair: Hashable {
         if let repair = Self(ofType: rule) ?? Self(ofConstraint: rule) ?? Self(ofClients: rule) {
             self = repair
         } else if let engine = EngineRule.named(rule) {
-            self = .decision(engine.remedy)
+            self = .decision("only you can decide how to change these: \(engine.remedy)")
         } else {
             return nil
         }

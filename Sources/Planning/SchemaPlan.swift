@@ -17,14 +17,15 @@ package struct SchemaPlan: Sendable {
     /// The number of documents that fail the schema now, if the plan is to repair them; otherwise `nil`.
     package var failing: Int?
 
-    /// The jobs of all collections, in the order in which they run.
+    /// The jobs of all collections, one collection after another; the jobs of a collection are in the order in which
+    /// they run.
     package var jobs: [PlannedJob] { collections.flatMap(\.jobs) }
     /// All entries of the plan, both steps and remarks.
     package var entries: [PlanEntry] { remarks + collections.flatMap { $0.jobs.flatMap(\.entries) + $0.remarks } }
 
     /// The number of entries for changes or findings that no step serves, so that documents may stay unfit.
     package var unplanned: Int { entries.count { $0.role == .manual } }
-    /// The number of active steps with a constant that the planner chose and a reviewer has to confirm.
+    /// The number of active steps with a part (``PlanEntry/review``) that a reviewer has to confirm.
     package var reviews: Int { entries.count { $0.isActive && $0.review != nil } }
     /// The number of documents that a step applies to but cannot change, summed over the surveyed jobs.
     package var stuck: Int { jobs.reduce(0) { $0 + ($1.documents?.stuck ?? 0) } }
@@ -42,7 +43,7 @@ package struct CollectionPlan: Sendable {
     package var namespace: Namespace
     /// The dialect of both schemas.
     package var dialect = Dialect.appServices
-    /// The collection's jobs: one for each stage, or several if one job could not hold all steps of a stage.
+    /// The collection's jobs: one for each stage with work, or several if one job could not hold all steps of a stage.
     package var jobs: [PlannedJob]
     /// Entries that belong to no job of the collection.
     package var remarks: [PlanEntry]
@@ -78,8 +79,7 @@ package struct PlannedJob: Sendable {
     package var isKnownToOld: Bool
     /// The job's steps, and the remarks between them.
     package var entries: [PlanEntry]
-    /// The collection whose documents have to be copied to this one first; `nil` if this one already holds its
-    /// documents.
+    /// The collection whose documents have to be copied to ``namespace`` first; `nil` if nothing has to be copied.
     package var movedFrom: Namespace?
     /// The part of the work of its stage that the job does; `nil` if it does all of that work.
     package var part: Part?
@@ -88,14 +88,14 @@ package struct PlannedJob: Sendable {
     /// The renames of fields from the older schema to the newer one, which the operator stated, as `OLD=NEW`.
     package var renames: [String] = []
 
-    /// A part of the work of one stage, if that is too much for one job.
+    /// A part of the work of one stage, if the work is too much for one job.
     package struct Part: Hashable, Sendable {
         /// The number of the part, from 1.
         package var number: Int
         /// The number of parts.
         package var count: Int
 
-        /// The number with leading zeros, so that names sort in the order of the parts.
+        /// The number of the part with leading zeros, so that names sort in the order of the parts.
         package var name: String {
             String(repeating: "0", count: "\(count)".count - "\(number)".count) + "\(number)"
         }
@@ -117,7 +117,7 @@ package struct PlannedJob: Sendable {
     /// Whether the job has no active step but suggestions, so that all of its file is commented out.
     package var isDraft: Bool { steps.isEmpty && entries.contains { !$0.suggestions.isEmpty } }
 
-    /// The text of the job file without comments.
+    /// The text of a minimal job file: the job's name, its collection and its active steps.
     package var bareText: String {
         let lines = steps.map { "  - \($0.text)" }.joined(separator: "\n")
         let stated = renames.isEmpty ? "" : "renames: [\(renames.map(YAMLText.word).joined(separator: ", "))]\n"
@@ -168,8 +168,8 @@ package struct PlanEntry: Sendable {
 
     /// Whether the job runs the step.
     ///
-    /// A step for values that do not follow the older schema is inactive if the survey found no document that needs it.
-    /// Without a survey it is active.
+    /// A step for values that do not follow the older schema is inactive if the survey found neither a document that
+    /// needs the step nor one that the operator has to fix. Without a survey, the step is active.
     package var isActive: Bool {
         step != nil && !(isStray && finding.map { $0.needing == 0 && $0.stuck == 0 } ?? false)
     }
@@ -187,7 +187,7 @@ package struct StepFinding: Sendable {
 
     /// The documents that are skipped for one reason.
     package struct Skipped: Sendable {
-        /// The reason why these documents are skipped.
+        /// The reason why the documents are skipped.
         package var reason: String
         /// Whether the operator has to fix the documents.
         package var isTrouble: Bool
@@ -201,7 +201,8 @@ package struct StepFinding: Sendable {
     package struct Sample: Sendable {
         /// The document's `_id`.
         package var id: BSONValue
-        /// The value of the step's field; `nil` if it is not a single value.
+        /// The value that a conversion cannot convert; `nil` if the document is skipped for another reason, or if the
+        /// step converts values inside of arrays or dictionaries.
         package var value: BSONValue?
     }
 }

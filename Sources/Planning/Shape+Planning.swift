@@ -45,7 +45,7 @@ extension SchemaPath {
         return names.isEmpty ? nil : FieldPath(trusted: names).description
     }
 
-    /// Whether the other path equals this one or lies inside it.
+    /// Whether the other path equals this path, or begins with it.
     func isPrefix(of other: SchemaPath) -> Bool { other.steps.starts(with: steps) }
 }
 

@@ -10,7 +10,7 @@ struct StageCheck {
     let old: ServerSchema
     let new: ServerSchema
     let namespace: Namespace
-    /// The paths of the older schema's links, as steps name them; `nil` if steps cannot name all of these paths.
+    /// The paths of the older schema's links, as steps name them; `nil` if steps cannot name one of the paths.
     private let linked: RelatedPaths?
 
     init(old: ServerSchema, new: ServerSchema, namespace: Namespace) {
@@ -21,6 +21,8 @@ struct StageCheck {
     }
 
     /// Whether it is proven that every document that syncs under the older schema still syncs after the steps.
+    ///
+    /// In Prisma, the proof is that clients of the older schema can still read each document that they could read.
     /// - Throws: ``JobError`` when the steps do not fit the schemas, which is a defect of the planner.
     func areSafe(_ steps: [StepLine]) throws -> Bool {
         guard let collection = old[namespace] else { return true }
@@ -51,7 +53,8 @@ struct StageCheck {
         }
     }
 
-    /// Whether the step fills in a value that breaks a constraint of the older schema, so that sync might refuse it.
+    /// Whether the step fills in a value that breaks a constraint of the older schema, so that sync might refuse the
+    /// document.
     private func mayBeRefused(_ step: StepLine, by collection: CollectionSchema) -> Bool {
         guard step.kind == "default", let value = step.filling, let node = node(at: step.target, in: collection.root),
             let type = node.withoutNull.types.first, node.withoutNull.types.count == 1
@@ -109,7 +112,8 @@ struct StageCheck {
         return try CompiledJob(job, active: old.narrowed(to: job), next: new.narrowed(to: job))
     }
 
-    /// Whether the step writes only to fields that the older schema does not describe.
+    /// Whether the step writes only to a field that the older schema does not describe, in an object that may have
+    /// such fields.
     private func isUnseen(_ step: StepLine, by root: SchemaNode) -> Bool {
         guard step.kind != "rename" else { return false }
         var node = root
@@ -127,7 +131,8 @@ struct StageCheck {
         return false
     }
 
-    /// Whether the step fills a field inside elements, and the older schema does not require that field.
+    /// Whether the step fills a field inside elements, and the older schema accepts the value but does not require the
+    /// field.
     ///
     /// The field must have a single type, which the newer schema keeps. For links and partition keys, nothing can be
     /// proven, so the result is `false`.

@@ -24,10 +24,10 @@ package struct StepLine: Hashable, Sendable {
 
     /// The key that names the kind of the step.
     package let kind: String
-    /// The settings of the step below that key, in the order of the file.
+    /// The settings of the step, below the key that names the step's kind, in the order of the file.
     package internal(set) var members: [Member]
-    /// The filter for the documents that the step applies to, as the job file writes it; `nil` for all documents.
-    var condition: String?
+    /// The types of values that a conversion leaves as they are, although they differ from the new type.
+    var kept: Set<SchemaType> = []
 
     init(_ kind: String, _ members: KeyValuePairs<String, Value?>) {
         self.kind = kind
@@ -36,9 +36,9 @@ package struct StepLine: Hashable, Sendable {
 
     /// The text of the line in the job file, without the dash.
     package var text: String {
-        let list = members.map { "\($0.key): \(Self.text($0.value))" }.joined(separator: ", ")
-        let step = "\(kind): {\(list)}"
-        return condition.map { "{\(step), where: \($0)}" } ?? step
+        var list = members.map { "\($0.key): \(Self.text($0.value))" }
+        if !kept.isEmpty { list.append("keep: [\(kept.map(\.rawValue).sorted().joined(separator: ", "))]") }
+        return "\(kind): {\(list.joined(separator: ", "))}"
     }
 
     private static func text(_ value: Value) -> String {
@@ -64,15 +64,20 @@ extension StepLine {
     }
 
     /// Returns a step that changes the type of a field, in place or into the field `into`.
-    static func convert(_ field: String, from old: Set<SchemaType>?, to type: SchemaType, into: String? = nil) -> Self {
+    static func convert(
+        _ field: String, from old: Set<SchemaType>?, to type: SchemaType, into: String? = nil,
+        keeping kept: Set<SchemaType> = []
+    ) -> Self {
         // A conversion names its old type only if it converts UUIDs to strings.
         let from: Value? = type == .string && old == [.uuid] ? .text("uuid") : nil
-        return Self(
+        var line = Self(
             "convert",
             ["field": .text(field), "from": from, "to": .text(type.rawValue), "into": into.map { .text($0) }])
+        line.kept = kept.subtracting([type])
+        return line
     }
 
-    /// Returns the step with a rule for targets that already hold a value; with `nil`, there is no such rule.
+    /// Returns the step with `present` as the rule for targets that already hold a value; `nil` sets no rule.
     func onTarget(present: WhenPresent?, nullsToo: Bool) -> Self {
         var line = self
         if let present, present != .report {
@@ -97,7 +102,8 @@ extension StepLine {
         text(of: "into") ?? text(of: "to").flatMap { kind == "convert" ? nil : $0 } ?? text(of: "field") ?? ""
     }
 
-    /// The conversion with the setting that allows it to write the nearest value.
+    /// This conversion with the setting `onLoss: allow`, with which it writes the nearest value instead of skipping the
+    /// document.
     var allowingLoss: StepLine { adding("onLoss", .text("allow")) }
 
     /// The conversion to UUIDs with the setting `legacy`, in which the operator names the driver that wrote the UUIDs

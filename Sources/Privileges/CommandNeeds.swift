@@ -8,10 +8,10 @@ package struct CommandNeeds: Sendable {
     /// The needs of the command; the required ones come first.
     package let needs: [Need]
 
-    /// The needs without which the command cannot run.
+    /// The needs of the command without which it cannot run.
     package var required: [Need] { needs.filter { $0.loss == nil } }
 
-    /// Whether the command writes to the deployment, not counting the history of checks.
+    /// Whether the command requires a privilege to write to the deployment, other than to the history of checks.
     package var isWriting: Bool {
         let writing: Set = ["insert", "update", "remove", "dropCollection"]
         return required.contains { $0.place != .history && !writing.isDisjoint(with: $0.actions) }
@@ -32,12 +32,12 @@ package struct CommandNeeds: Sendable {
         CommandNeeds(command, needs + [.needs(.database, "listCollections", for: "reads the validators")])
     }
 
-    /// Returns the command's needs without those for an action that another user performs.
+    /// Returns the command without the needs that contain `action`, because another user performs that action.
     package func without(_ action: String) -> CommandNeeds {
         CommandNeeds(command, needs.filter { !$0.actions.contains(action) })
     }
 
-    /// Returns only the command's needs for this action, for a user who performs no other action.
+    /// Returns the command with only the needs that contain `action`, for a user who performs no other action.
     package func only(_ action: String) -> CommandNeeds {
         CommandNeeds(command, needs.filter { $0.actions.contains(action) })
     }

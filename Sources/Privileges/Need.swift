@@ -3,9 +3,9 @@ package import Mongo
 
 /// A kind of resource for which commands need privileges.
 package enum Place: String, Sendable, CaseIterable {
-    /// The collections of the schema or the job.
+    /// The collections that the schema covers or that the job names.
     case data
-    /// The databases of the collections in ``data``, for commands and computations on a whole database.
+    /// The databases of the collections in ``data`` and ``partner``, for commands on a whole database.
     case database
     /// Collections in which a job's steps look up documents.
     case lookedUp
@@ -35,11 +35,11 @@ package enum Place: String, Sendable, CaseIterable {
 
 /// The actions that a command performs on a kind of resource, and their purpose.
 package struct Need: Sendable, Hashable {
-    /// The kind of resource.
+    /// The kind of resource on which the command performs the actions.
     package let place: Place
-    /// The actions, with the names that MongoDB's roles use.
+    /// The actions that the command performs, with the names that MongoDB's roles use.
     package let actions: [String]
-    /// The purpose, as a clause.
+    /// The purpose for which the command performs the actions, as a clause.
     package let purpose: String
     /// The consequence if the actions are not granted, as a clause; `nil` if the command then cannot run at all.
     package let loss: String?
@@ -55,10 +55,11 @@ package struct Need: Sendable, Hashable {
 
 /// The resources that a command works on, by kind.
 package struct WorkPlaces: Sendable, Equatable {
-    /// The resources of each kind.
+    /// The resources that the command works on, by kind.
     package private(set) var resources: [Place: [PrivilegeResource]] = [.cluster: [.cluster]]
 
-    /// Creates the resources that every command uses: the oplog and, if it is given, the state database.
+    /// Creates the resources that do not depend on collections: the deployment, the oplog and, if it is given, the
+    /// state database.
     package init(state: String? = nil) {
         if let state {
             resources[.state] = [.database(state)]
@@ -75,7 +76,7 @@ package struct WorkPlaces: Sendable, Equatable {
         if place == .data || place == .partner { addDatabases(of: namespaces, to: .database) }
     }
 
-    /// Adds the databases of these collections as resources of a kind.
+    /// Adds the databases of the given collections as resources of a kind.
     private mutating func addDatabases(of namespaces: [Namespace], to place: Place) {
         add(namespaces.map { .database($0.database) }, to: place)
     }
@@ -85,7 +86,7 @@ package struct WorkPlaces: Sendable, Equatable {
         for (place, more) in other.resources { add(more, to: place) }
     }
 
-    /// Adds resources of a kind, each only once.
+    /// Adds resources of a kind, except the ones that are listed already.
     package mutating func add(_ more: [PrivilegeResource], to place: Place) {
         for resource in more where resources[place]?.contains(resource) != true {
             resources[place, default: []].append(resource)

@@ -1,15 +1,15 @@
 package import BSON
 package import Mongo
 
-/// A MongoDB role that grants the actions that a command needs, and no others.
+/// A MongoDB role that grants the actions that a command needs or can use, and no others.
 package struct Role: Sendable {
     /// The actions that the role grants on one resource, and their purposes.
     package struct Grant: Sendable, Hashable {
-        /// The resource.
+        /// The resource on which the role grants the actions.
         package var resource: PrivilegeResource
-        /// The actions, each only once.
+        /// The actions that the role grants on the resource, each only once.
         package var actions: [String]
-        /// The purposes, each as a clause.
+        /// The purposes for which the command needs the actions, each as a clause.
         package var purposes: [String]
     }
 

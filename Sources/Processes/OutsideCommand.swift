@@ -5,8 +5,8 @@ internal import SystemPackage
 
 /// A command of the operator that runs as a separate process, with a time limit and without the program's secrets.
 ///
-/// The process has its own session, so that keys pressed at the program's terminal do not end it. When it ends, all
-/// processes that it started are killed.
+/// The process has its own session, so that keys pressed at the program's terminal do not end it. When the process
+/// ends, the remaining processes of its process group are killed.
 package struct OutsideCommand: Sendable {
     /// The end of a command: its exit code, or the reason why it has no exit code.
     package enum Outcome: Sendable, Hashable, CustomStringConvertible {
@@ -43,8 +43,8 @@ package struct OutsideCommand: Sendable {
     /// Runs the command, whose output goes to this process's standard error.
     /// - Parameters:
     ///   - input: the text that the command reads from its standard input.
-    ///   - variables: the variables to add to the command's environment. Without them, it has no `SHIPSHAPE_…`
-    /// variable.
+    ///   - variables: the variables to add to the command's environment. The command gets no other `SHIPSHAPE_…`
+    ///     variable.
     package func run(
         input: String = "", variables: [String: String] = [:], timeLimit: Duration
     ) async -> Outcome {

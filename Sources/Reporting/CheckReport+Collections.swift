@@ -13,7 +13,7 @@ extension CheckReport {
                 ? "1 more finding is" : "\(collection.overflowCount.grouped) more findings are"
             lines.append("\(more) counted but not listed: too many kinds.")
         }
-        return lines + collection.reading.sentences
+        return lines + collection.reading.sentences(statesMoment: commonMoment == nil)
             + collection.unevaluatedKeywords.map {
                 "Not judged: \($0.keyword) of \($0.path) (\($0.file):\($0.line))"
             }
@@ -24,13 +24,13 @@ extension CheckReport {
     func circumstances(of collection: Collection) -> [String] {
         [
             collection.reading.namespace.map { "read from \($0)" },
-            collection.isInActive == false ? "not in \(active ?? "the active schema")" : nil,
+            collection.isInActive == false ? "not in \(active?.name ?? "the active schema")" : nil,
             collection.partner.map { "keeps its schema, because its partner \($0) serves the change" },
             collection.isCounted ? nil : "\(collection.scope.reason): not in the verdict",
         ].compactMap(\.self)
     }
 
-    /// Returns how many documents of a collection were read, and how many of them fail.
+    /// Returns how many documents of a collection were read, and how many of them fail or might fail.
     func summary(of collection: Collection) -> String {
         let counts = collection.counts
         var read = "\(counts.read.documents) read"
@@ -41,12 +41,12 @@ extension CheckReport {
         }
         let failing = [
             failing(counts.certain, counts.newCertain, of: collection.judgedCount, words.failing(counts.certain)),
-            failing(counts.possible, counts.newPossible, of: collection.judgedCount, "might not sync"),
+            failing(counts.possible, counts.newPossible, of: collection.judgedCount, words.possiblyFailing),
         ].compactMap { $0 }
         if counts.read == 0 { return read }
-        if let engine, engine != .deviceSync {
+        if let engine = rules.engine, engine != .deviceSync {
             let possible = counts.possible > 0 ? ["\(counts.possible.grouped) might not arrive unchanged"] : []
-            let clauses = counts.clauses(on: engine, hasSchema: hasSchema) + possible
+            let clauses = counts.clauses(on: engine, hasSchema: rules.hasSchema) + possible
             return "\(read), \(clauses.isEmpty ? "all arrive" : clauses.joined(separator: ", "))"
         }
         let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""
@@ -62,12 +62,13 @@ extension CheckReport {
 
     /// Returns the consequence for a collection that only the active schema covers; `nil` without an active schema.
     func fate(of removed: RemovedCollection) -> String? {
-        active.map { active in
+        active.map(\.name).map { active in
             switch removed.documentCount {
             case 0?: "only in \(active); it holds no documents"
-            case _ where !dialect.isOfSync:
+            case _ where !rules.dialect.isOfSync:
                 "only in \(active); not checked, because "
-                    + (dialect == .prisma ? "the client no longer reads it" : "without a validator every document fits")
+                    + (rules.dialect == .prisma
+                        ? "the client no longer reads it" : "without a validator every document fits")
             case let count?: "only in \(active); none of its about \(count.documents) syncs any more"
             case nil: "only in \(active); none of its documents syncs any more"
             }
@@ -116,6 +117,91 @@ extension SyncScope {
         case .synced: "synced"
         case .asymmetric: "clients only write to it"
         case .outside: "outside the synced data source"
+        }
+    }
+}
+
+extension CheckReport.Collection.Reading {
+    /// The moment at which the counts were true, with the number of documents that changed during the scan; `nil` if
+    /// the counts are not those of one moment.
+    fileprivate var moment: String? {
+        clusterTime.map { time in
+            let again = changedCount > 0 ? "; \(changedCount.documents) changed during the scan" : ""
+            return "\(time)\(again)"
+        }
+    }
+
+    /// Returns a sentence for each fact about the reading of the collection, for example which documents were not read,
+    /// or which guarantee the result lacks.
+    /// - Parameter statesMoment: whether one of the sentences is the moment at which the counts were true.
+    func sentences(statesMoment: Bool) -> [String] {
+        var lines: [String] = []
+        switch selection {
+        case .everything: break
+        case .matching(let filter):
+            lines.append("Only documents that match \(ShellLiteral.text(.object(filter))) were read.")
+        case .sample(let count): lines.append("Only a random sample of at most \(count.documents) was read.")
+        case .part(let part):
+            lines.append("Only part \(part) of the documents was read. To join all parts: shipshape merge.")
+        }
+        if let passed = passedOverCount {
+            let (were, fit) = passed == 1 ? ("was", "it fits") : ("were", "they fit")
+            lines.append("About \(passed.documents) \(were) not read: the prefilter proves that \(fit).")
+        }
+        if statesMoment, let moment { lines.append("Consistent as of \(moment).") }
+        return lines + missing.map { "\($0.guarantee.words): \($0.reason)." }
+    }
+}
+
+extension CheckReport {
+    /// The moment at which all counts were true; `nil` unless several collections were read as of the same moment.
+    ///
+    /// The end of the report states the moment once, so that the collections need not state it.
+    var commonMoment: String? {
+        guard collections.count > 1, let first = collections.first?.reading.moment,
+            collections.allSatisfy({ $0.reading.moment == first })
+        else { return nil }
+        return first
+    }
+}
+
+extension MissingGuarantee.Guarantee {
+    /// The consequence for the result if this guarantee is missing, as a clause.
+    fileprivate var words: String {
+        switch self {
+        case .oneMoment: "Not a point-in-time result"
+        case .resumable: "Not resumable: a lost cursor ends the check"
+        case .everyDocument: "Some documents might not have been judged"
+        case .sameCollection: "The collection might have been replaced during the check"
+        }
+    }
+}
+
+extension CheckReportJSON {
+    func reading(_ collection: CheckReport.Collection) -> ReportValue {
+        let reading = collection.reading
+        let source = reading.namespace ?? collection.namespace
+        return [
+            "database": source.database, "collection": source.collection, "cluster_time": reading.clusterTime.map(time),
+            "documents_changed": reading.changedCount, "selection": selection(reading.selection),
+            "documents_passed_over": reading.passedOverCount, "documents_counted": reading.exactCount,
+            "missing_guarantees": reading.missing.map {
+                ["guarantee": $0.guarantee.rawValue, "reason": $0.reason] as ReportValue
+            },
+        ]
+    }
+
+    private func time(_ time: ClusterTime) -> ReportValue {
+        ["t": time.seconds, "i": time.ordinal]
+    }
+
+    private func selection(_ selection: CheckReport.Collection.Selection) -> ReportValue {
+        switch selection {
+        case .everything: ["kind": "everything"]
+        case .matching(let filter):
+            ["kind": "matching", "filter": filter]
+        case .sample(let count): ["kind": "sample", "size": count]
+        case .part: ["kind": "part"]
         }
     }
 }

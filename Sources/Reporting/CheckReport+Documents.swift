@@ -4,15 +4,27 @@ import ServerSchema
 
 /// The two parts of the verdict that judge the documents and the limit, at which sync itself stops.
 extension CheckReport {
+    /// The dialect whose words the report uses for documents that fail.
+    ///
+    /// For an engine other than Device Sync, the words are those of a validator: documents "do not fit".
+    var words: Dialect { rules.dialect.isOfSync && !isOfDeviceSync ? .jsonSchema : rules.dialect }
+
     var documentsPart: Report.Part {
         var reasons = lost.map { "\($0.namespace) loses its schema" }
-        if dialect == .jsonSchema, hasSchema, verdict.stopping > 0 {
-            reasons.append(
-                "With validationLevel \"strict\" the server refuses updates of these documents that do not fix them")
+        if rules.dialect == .jsonSchema, rules.hasSchema, verdict.stopping > 0 {
+            if engineSentence == nil {
+                reasons.append(
+                    "With validationLevel \"strict\" the server refuses updates of these documents that do not fix "
+                        + "them")
+            } else if breaksSchema {
+                reasons.append(
+                    "With validationLevel \"strict\" the server refuses updates of documents that do not fit the "
+                        + "schema, unless an update fixes its document")
+            }
         }
         for trace in jobs {
             if trace.convertedCount > 0 {
-                let verb = dialect.isOfSync ? "synced" : dialect == .prisma ? "could be read" : "fitted"
+                let verb = rules.dialect.isOfSync ? "synced" : rules.dialect == .prisma ? "could be read" : "fitted"
                 reasons.append(
                     "\(trace.convertedCount.documents) of \(trace.namespace) \(verb) until a job changed "
                         + (trace.convertedCount == 1
@@ -25,7 +37,17 @@ extension CheckReport {
         reasons += absent.map { "\($0) does not exist: there was nothing to check, and clients find no documents" }
         return Report.Part(
             name: "documents", severity: documentsSeverity,
-            sentence: engineSentence ?? (dialect.isOfSync ? syncSentence : readingSentence), reasons: reasons)
+            sentence: engineSentence ?? (rules.dialect.isOfSync ? syncSentence : readingSentence), reasons: reasons)
+    }
+
+    /// Whether a document that counts breaks a rule of the schema, and not only rules of an engine.
+    private var breaksSchema: Bool {
+        collections.contains { collection in
+            collection.groups.contains {
+                $0.outcome == nil && $0.exception == nil && $0.violation.level == .certain
+                    && ($0.newCount ?? $0.count) > 0
+            }
+        }
     }
 
     /// The sentence on the documents for a schema without sync: a validator or a Prisma schema.
@@ -35,19 +57,22 @@ extension CheckReport {
         switch verdict.band {
         case .safe where failingAlready > 0:
             "No document newly fails, \(failingAlready.grouped) \(fails) already\(missing)."
-        case .safe: "Every document \(dialect == .prisma ? "can be read" : "fits")\(missing)."
+        case .safe: "Every document \(rules.dialect == .prisma ? "can be read" : "fits")\(missing)."
         case .unproven: unproven
         default:
             "\(verdict.stopping.documents) "
-                + "\(dialect == .prisma ? failingQueries : dialect.failing(verdict.stopping))\(excepted)."
+                + "\(rules.dialect == .prisma ? failingQueries : rules.dialect.failing(verdict.stopping))\(excepted)."
         }
     }
 
-    /// A clause that names the Prisma client's queries that would fail.
+    /// A clause that names up to six of the Prisma client's queries that would fail, those with the most documents
+    /// first.
     private var failingQueries: String {
-        let failing = collections.filter { ($0.counts.changes?.newlyFailing ?? $0.counts.certain) > 0 }
-        let names = failing.map { "`prisma.\($0.clientName ?? $0.namespace.collection).findMany()`" }
-        let shown = names.count > 3 ? names.prefix(3) + ["\((names.count - 3).grouped) more"] : names[...]
+        let failing = collections.enumerated().map { index, collection in
+            (index, collection, count: collection.counts.changes?.newlyFailing ?? collection.counts.certain)
+        }.filter { $0.count > 0 }.sorted { ($1.count, $0.0) < ($0.count, $1.0) }
+        let names = failing.map { "`prisma.\($0.1.clientName ?? $0.1.namespace.collection).findMany()`" }
+        let shown = names.count > 6 ? names.prefix(6) + ["\((names.count - 6).grouped) more"] : names[...]
         let list = shown.dropLast().joined(separator: ", ") + (shown.count > 1 ? " and " : "") + (shown.last ?? "")
         return "would make \(list) fail"
     }
@@ -110,11 +135,13 @@ extension CheckReport {
         return "\(certain.documents) \(stop), and \(possible.grouped) more might"
     }
 
-    /// A clause with the number of documents that the operator's exceptions cover, among those that the sentence
-    /// counts; empty if there are none.
+    /// A clause with the number of documents that the operator's exceptions cover; empty if there are none.
+    ///
+    /// With an active schema, the number includes only documents that newly fail.
     private var excepted: String {
         let accepted = (total.changes?.newlyFailing).map { $0 - total.unexcepted.newlyFailing }
-        // Without an active schema, exceptions also cover documents in the ledger, which the sentence does not count.
+        // Without an active schema, `excepted` also counts documents in the ledger. The sentence before this clause
+        // does not count those documents, so the clause does not say "of them".
         guard let accepted else { return total.excepted > 0 ? " (\(total.excepted.grouped) excepted)" : "" }
         return accepted > 0 ? ", \(accepted.grouped) of them excepted" : ""
     }
@@ -122,8 +149,8 @@ extension CheckReport {
     var limitPart: Report.Part {
         guard isOfDeviceSync else {
             let subject =
-                engine.map { $0.name.prefix(1).uppercased() + $0.name.dropFirst() }
-                ?? (dialect == .prisma ? "A Prisma client" : "A validator")
+                rules.engine.map { $0.name.prefix(1).uppercased() + $0.name.dropFirst() }
+                ?? (rules.dialect == .prisma ? "A Prisma client" : "A validator")
             return Report.Part(name: "limit", severity: limitSeverity, sentence: "\(subject) has no limit.")
         }
         let limit = verdict.limit.grouped
@@ -151,8 +178,74 @@ extension CheckReport {
             verdict.isPartial
             ? "projected at least \(verdict.projected.grouped)"
             : "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
-        // Without a ledger the room below the limit is only what the limit itself says.
+        // Without a ledger, the headroom is unknown, so the text has only the limit.
         let room = verdict.ledger == nil ? "" : ", headroom \(verdict.headroom.grouped)"
         return "\(findings): \(projection)\(room) of \(verdict.limit.grouped)"
+    }
+}
+
+/// The words of a verdict for a sync engine other than Device Sync: which documents halt it, and what does not arrive.
+extension CheckReport {
+    /// The sentence on what happens to the documents in the sync engine; `nil` for Device Sync, and without an engine.
+    var engineSentence: String? {
+        guard let engine = rules.engine, engine != .deviceSync else { return nil }
+        var clauses = total.clauses(on: engine, hasSchema: rules.hasSchema)
+        if verdict.possiblyStopping > 0 {
+            clauses.append("\(verdict.possiblyStopping.documents) might not arrive unchanged")
+        }
+        guard !clauses.isEmpty else { return verdict.isPartial ? nothingFound(engine) : everythingArrives(engine) }
+        let already = total.changes?.alreadyFailing ?? 0
+        if already > 0 { clauses.append("\(already.grouped) of them already") }
+        let excepted = total.excepted > 0 ? " (\(total.excepted.grouped) excepted)" : ""
+        let sentence = clauses.joined(separator: ", ") + excepted + "."
+        return verdict.isPartial ? "At least \(sentence)" : sentence
+    }
+
+    private func nothingFound(_ engine: Engine) -> String {
+        "Nothing found, but not every document was read: it is unknown what halts \(engine.name) or does not arrive."
+    }
+
+    private func everythingArrives(_ engine: Engine) -> String {
+        let all = engine == .any ? "No document troubles an engine" : "Every document arrives in \(engine.name)"
+        let fits = rules.hasSchema ? ", and fits the schema" : ""
+        let (count, verb) = (absent.count, absent.count == 1 ? "does" : "do")
+        return all + fits + (count == 0 ? "" : ", but \(count.counted("collection")) \(verb) not exist") + "."
+    }
+}
+
+extension DocumentCounts {
+    /// Returns a clause for each outcome that documents have in an engine, the worst first.
+    ///
+    /// The first of these clauses names the engine. A last clause counts other documents that do not fit the schema.
+    func clauses(on name: Engine, hasSchema: Bool) -> [String] {
+        let counts = engine ?? EngineCounts()
+        var clauses: [String] = []
+        var place: String { clauses.isEmpty ? " in \(name.name)" : "" }
+        if counts.halting > 0 {
+            clauses.append(
+                "\(counts.halting.documents) \(counts.halting == 1 ? "halts" : "halt") \(name.name) for all users")
+        }
+        if counts.dropped > 0 {
+            clauses.append("\(counts.dropped.documents) never \(counts.dropped == 1 ? "arrives" : "arrive")\(place)")
+        }
+        if counts.values > 0 {
+            let (values, arrive) = counts.values == 1 ? ("value", "arrives") : ("values", "arrive")
+            clauses.append(
+                "\(counts.values.grouped) \(values) of \(counts.losing.documents) \(arrive)\(place) as 0 or null, or "
+                    + "not at all")
+        }
+        let unfit = hasSchema ? certain - counts.halting - counts.dropped - counts.losing : 0
+        if unfit > 0 { clauses.append("\(unfit.documents) \(unfit == 1 ? "does" : "do") not fit the schema") }
+        return clauses
+    }
+}
+
+extension EngineCounts {
+    /// The numbers of documents with each outcome in the engine, as JSON.
+    var json: ReportValue {
+        [
+            "halting": halting, "halting_excepted": haltingExcepted, "dropped": dropped, "losing_values": losing,
+            "values_lost": values,
+        ]
     }
 }

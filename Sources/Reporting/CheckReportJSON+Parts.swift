@@ -87,7 +87,8 @@ extension ViolationGroup {
 }
 
 extension Backlinks {
-    /// Returns as JSON how many documents that become embedded objects have no parent document, one or several.
+    /// Returns the numbers of documents that become embedded objects as JSON: without a parent document, with one, and
+    /// with several.
     /// - Parameter ids: How `_id`s are shown.
     func json(ids: IDDisplay) -> ReportValue {
         func objects(_ objects: Objects) -> ReportValue {

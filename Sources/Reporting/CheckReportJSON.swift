@@ -33,10 +33,11 @@ public struct CheckReportJSON: Sendable {
         JSONReport(
             "check", version: Self.schemaVersion,
             [
-                "dialect": report.dialect.rawValue, "engine": report.engine?.rawValue,
-                "has_schema": report.hasSchema, "source": report.source, "active": report.active,
+                "dialect": report.rules.dialect.rawValue, "engine": report.rules.engine?.rawValue,
+                "has_schema": report.rules.hasSchema, "source": report.source, "active": report.active?.name,
                 "part": report.part?.json, "duration_ms": Int(report.duration.milliseconds),
-                "collections": report.collections.map(collection), "removed_collections": report.removed.map(removed),
+                "collections": report.collections.map(collection),
+                "removed_collections": (report.active?.removed ?? []).map(removed),
                 "exceptions": report.exceptions?.json, "limits": report.limits.map(\.json),
                 "history": difference?.json, "notes": report.notes, "verdict": verdict(report.verdict),
             ])
@@ -51,7 +52,7 @@ public struct CheckReportJSON: Sendable {
             "documents_estimated": collection.estimatedCount, "in_active": collection.isInActive,
             "failing": failing(counts), "changes": counts.changes?.json,
             "engine_counts": counts.engine?.json, "reading": reading(collection),
-            "groups": collection.groups.map { $0.json(ids: ids, in: report.dialect) },
+            "groups": collection.groups.map { $0.json(ids: ids, in: report.rules.dialect) },
             "findings_not_grouped": collection.overflowCount,
             "keywords_not_judged": collection.unevaluatedKeywords.map(keyword),
         ]
@@ -122,19 +123,20 @@ public struct CheckReportJSON: Sendable {
     }
 
     private var changeJSON: ReportValue {
-        report.statedChange.map { SchemaFileText($0).json }
+        report.active?.statedChange.map { SchemaFileText($0).json }
             ?? part(report.changePart(ids), report.changeSeverity) + change
     }
 
     private var change: ReportValue {
-        let change = report.change
+        let change = report.active?.change
         return [
             "old": change?.old, "new": change?.new, "worst": change?.verdict?.rawValue,
             "server": change?.worst(\.server).rawValue, "client": change?.worst(\.client).rawValue,
             "changes": change?.changes.count,
             "breaking": change?.count(of: .breaking), "served": change?.count(of: .served),
             "consequences": (change?.consequences ?? []).map(\.rawValue),
-            "development_mode": report.sync.isInDevelopment, "backlinks": report.backlinks.map { $0.json(ids: ids) },
+            "development_mode": report.sync.isInDevelopment,
+            "backlinks": (report.active?.backlinks ?? []).map { $0.json(ids: ids) },
         ]
     }
 }

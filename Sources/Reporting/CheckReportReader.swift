@@ -2,14 +2,13 @@ import BSON
 package import Checking
 package import ServerSchema
 
-/// Reads a check's report from JSON, so that it can be merged with others.
+/// Reads a check's report from JSON, so that the reports of several parts can be merged.
 package struct CheckReportReader {
     private let root: LocatedBSON
 
     /// The size in bytes above which a file is refused.
     ///
-    /// Every report is far smaller, because it has at most 10,000 violation groups per collection, each with few
-    /// `_id`s.
+    /// A report is far smaller, because it has at most 10,000 violation groups per collection, each with few `_id`s.
     private static let largestSize = 1 << 30
 
     /// Reads the report in a file.
@@ -38,22 +37,26 @@ package struct CheckReportReader {
         let verdict = try root.member("verdict")
         let parts = try verdict.member("parts")
         let documents = try parts.member("documents")
+        let change = try parts.member("change").bson.document
         var sync = SyncCircumstances(active: nil, new: nil)
         sync.state = verdict["sync_state"]?.text.flatMap { SyncConfiguration.State(rawValue: $0) }
+        sync.isInDevelopment = change?["development_mode"]?.isTrue ?? false
         let entries = verdict["ledger_entries"]?.integer
+        let removed = try root.list("removed_collections", Self.removed)
         var report = CheckReport(
-            source: try root.string("source"), active: root["active"]?.text,
+            source: try root.string("source"),
+            active: root["active"]?.text.map { name in
+                CheckReport.ActiveSchema(name: name, difference: change.map { .stated($0) }, removed: removed)
+            },
             collections: try root.list("collections", Self.collection),
-            removed: try root.list("removed_collections", Self.removed),
             absent: try documents.list("absent_collections", Self.namespace),
             sync: sync, ledger: entries.map { LedgerCount(entries: $0, documents: verdict["ledger"]?.integer) },
             limit: verdict["limit"]?.integer ?? .max, exceptions: try exceptions(),
             notes: try root.list("notes", Self.text),
             duration: .milliseconds(try root.integer("duration_ms")))
-        report.dialect = Dialect(rawValue: try root.string("dialect")) ?? .appServices
-        report.engine = root["engine"]?.text.flatMap { Engine(rawValue: $0) }
-        report.hasSchema = root["has_schema"]?.bson.isTrue ?? true
-        report.difference = try parts.member("change").bson.document.map { .stated($0) }
+        report.rules.dialect = Dialect(rawValue: try root.string("dialect")) ?? .appServices
+        report.rules.engine = root["engine"]?.text.flatMap { Engine(rawValue: $0) }
+        report.rules.hasSchema = root["has_schema"]?.bson.isTrue ?? true
         report.jobs = try documents.list("jobs", Self.job)
         if let part = root["part"], part.members != nil { report.part = try Self.part(part) }
         return report

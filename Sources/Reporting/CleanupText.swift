@@ -3,14 +3,14 @@ package import Backfill
 
 /// The texts about a cleanup, which drops the data that a finished job left in the databases.
 package enum CleanupText {
-    /// Returns a list of the data that the cleanup would drop, with the commands that would then be impossible, such as
-    /// an undo.
+    /// Returns a list of the data that the cleanup would drop, with the commands that become impossible, such as an
+    /// undo, and of the reservations that it would keep.
     package static func plan(_ plan: CleanupPlan) -> String {
         (["cleanup of job \(plan.job) drops:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
             .asLines
     }
 
-    /// Returns a list of the data that the cleanup has dropped.
+    /// Returns a list of the data that the cleanup has dropped, and of the reservations that it has kept.
     package static func done(_ plan: CleanupPlan) -> String {
         (["job \(plan.job) is cleaned up; dropped:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
             .asLines

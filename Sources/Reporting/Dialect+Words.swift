@@ -1,4 +1,3 @@
-import Checking
 import ServerSchema
 
 /// The words of reports that depend on the dialect of the schema.
@@ -9,6 +8,15 @@ extension Dialect {
         case .appServices: count == 1 ? "does not sync" : "do not sync"
         case .jsonSchema: count == 1 ? "does not fit" : "do not fit"
         case .prisma: "cannot be read"
+        }
+    }
+
+    /// The verb phrase for documents that might fail, such as "might not sync".
+    var possiblyFailing: String {
+        switch self {
+        case .appServices: "might not sync"
+        case .jsonSchema: "might not fit"
+        case .prisma: "might not be readable"
         }
     }
 
@@ -38,9 +46,4 @@ extension Dialect {
         case .prisma: "unreadable"
         }
     }
-}
-
-extension CheckReport {
-    /// The dialect in whose words documents fail: under another engine than Device Sync, they do not fit the schema.
-    var words: Dialect { dialect.isOfSync && !isOfDeviceSync ? .jsonSchema : dialect }
 }

@@ -10,12 +10,13 @@ public struct FailureLines: Sendable {
     private let ids: IDDisplay
     private let dialect: Dialect
 
+    /// Creates the lines of a check.
     /// - Parameters:
     ///   - ids: How `_id`s are shown.
     ///   - dialect: The dialect of the schema, which decides the vendor's error code for each violation.
     public init(ids: IDDisplay, dialect: Dialect = .appServices) { (self.ids, self.dialect) = (ids, dialect) }
 
-    /// The first line, with the versions of the format and of the program.
+    /// The first line of the file, with the versions of the format and of the program.
     public var header: String {
         (ReportValue.record("header") + JSONReport.head("check", version: Self.schemaVersion)).line
     }
@@ -50,13 +51,13 @@ public struct FailureLines: Sendable {
             .line
     }
 
-    /// Returns the last line; a file without it is incomplete.
+    /// Returns the last line of the file; a file without this line is incomplete.
     public func result(_ report: CheckReport) -> String {
         let total = report.total
         return
             ([
-                "record": "result", "dialect": report.dialect.rawValue, "source": report.source,
-                "active": report.active, "documents_read": total.read, "certain": total.certain,
+                "record": "result", "dialect": report.rules.dialect.rawValue, "source": report.source,
+                "active": report.active?.name, "documents_read": total.read, "certain": total.certain,
                 "possible": total.possible, "changes": total.changes?.json, "band": report.bandName,
                 "safe": report.isSafe,
                 "filters": report.collections.flatMap { collection in collection.groups.map { filter($0, collection) }
@@ -64,7 +65,7 @@ public struct FailureLines: Sendable {
             ] as ReportValue).line
     }
 
-    /// Returns the mongosh filter that finds the documents of a violation group, as JSON.
+    /// Returns the filter that finds the documents of a violation group, with the collection, path and rule, as JSON.
     private func filter(_ group: ViolationGroup, _ collection: CheckReport.Collection) -> ReportValue {
         let namespace = collection.reading.namespace ?? collection.namespace
         return [

@@ -20,14 +20,16 @@ struct Share {
 
     /// The share in percent, such as `99.87%`.
     ///
-    /// A share is shown as 0% or 100% only if it is exactly that. A rounded share has one to four decimal places, to
-    /// show two significant digits of the share, or of its difference from 100% if the difference is smaller.
+    /// A share is shown as 0% or 100% only if it is exactly that. A rounded share has as many decimal places, from one
+    /// to four, as two significant digits need, of the share or of its difference from 100%, whichever is smaller. A
+    /// share below 0.0001% is shown as `<0.0001%`.
     var text: String {
         if part <= 0 { return "0%" }
         if part >= 1 { return "100%" }
         if part < 0.000_001 { return "<0.0001%" }
         let digits = part > 0.5 ? 1 - part : part
-        // The number of decimal places that shows two significant digits of `digits`.
+        // The number of decimal places that show two significant digits of `digits` in percent: at least one, at most
+        // four.
         let places = digits >= 0.01 ? 1 : digits >= 0.001 ? 2 : digits >= 0.000_1 ? 3 : 4
         var scale = 100.0
         for _ in 0..<places { scale *= 10 }

@@ -22,6 +22,7 @@ package struct HookEvent: Sendable {
     private let code: Int?
     private let waitReasons: [WaitReason]
 
+    /// Creates an event of a run.
     /// - Parameters:
     ///   - name: the name of the schema or of the job.
     ///   - message: the message, in one line.

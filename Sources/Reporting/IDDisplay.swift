@@ -41,7 +41,7 @@ extension IDDisplay {
 ///
 /// Without the key, a reader of the hash cannot find the `_id` by hashing likely `_id`s.
 public struct IDHash: Sendable {
-    /// The number of hexadecimal digits that are shown, which make up 80 bits.
+    /// The number of hexadecimal digits of a hash that are shown; they make up 80 bits.
     private static var digitCount: Int { 20 }
 
     private let key: [UInt8]
@@ -52,7 +52,7 @@ public struct IDHash: Sendable {
     /// Returns `#` and the first digits of the HMAC-SHA-256 of the `_id`, written in mongosh syntax as
     /// ``IDDisplay/shown`` shows it.
     ///
-    /// The corresponding C function is `HMAC` of libcrypto.
+    /// The C function `HMAC` of libcrypto computes it.
     public func text(of id: BSONValue) -> String {
         let data = Array(ShellLiteral.text(id).utf8)
         var digest = [UInt8](repeating: 0, count: 32)

@@ -13,8 +13,8 @@ struct MigrationRow {
     var state: String
     var at: ServerTime?
     var by: String?
-    /// Whether the job's file is still as it was applied: `ok`, `changed` or `missing file`; `-` for a job that was not
-    /// applied.
+    /// The state of the job's file compared with the applied one: `ok`, `changed` or `missing file`; `-` for a job that
+    /// was not applied.
     var digest: String
     /// Whether the job was applied but is due to run again, because its next schema has been deployed since then.
     var isDueAgain = false

@@ -15,7 +15,7 @@ package struct PlanFile: Sendable {
     /// The active schema is `nil` if the older schema does not have the job's collection. The operator records with
     /// `shipshape deployed` that the next schema is live.
     package var schemas: (active: String?, next: String?) { (job.isKnownToOld ? oldPath : nil, newPath) }
-    /// The path of the job that is to run after the deploy; `nil` if there is none.
+    /// The path of the file of the job that follows this job after the deploy; `nil` if there is none.
     package let follower: String?
 
     /// Creates a planned job with its file.

@@ -25,7 +25,7 @@ enum PlanWords {
     static let validatorHead =
         "Set the validator with shipshape enforce, or in mongosh: the first command before the job, the second after."
 
-    /// Returns the order of work for a breaking change without a partner collection.
+    /// Returns the steps of the operator for a breaking change without a partner collection, in their order.
     /// - Parameter jobs: the work to do while sync is terminated.
     static func termination(doing jobs: String) -> String {
         "stop old clients or let them upload, terminate sync, wait about ten minutes, remove the old schema, \(jobs), "

@@ -17,6 +17,7 @@ package struct PlanYAML: Sendable {
     private let ids: IDDisplay
     private let showsValues: Bool
 
+    /// Creates the text of a planned job's file.
     /// - Parameters:
     ///   - plan: the plan for the collection of the job.
     ///   - showsValues: whether the examples of skipped documents show the value that the step cannot change.
@@ -35,13 +36,13 @@ package struct PlanYAML: Sendable {
         draft.text("\(mark) \(old) with \(new).", schemas: (oldPath, newPath))
     }
 
-    /// The words that the text of every planned file contains; `plan` recognizes files of earlier plans by them.
+    /// The words that every file of a plan from two schemas contains; `plan` recognizes files of earlier plans by them.
     package static var mark: String { "Planned by comparing" }
 
     /// The words that every file of a repair plan contains; `plan --fix` recognizes files of earlier plans by them.
     package static var markOfRepairs: String { "Planned by checking" }
 
-    /// The file's text.
+    /// The text of the job file.
     package var text: String {
         var lines = head.map { Self.comment(line: $0) }
         if file.job.isDraft { return draft(lines) }
@@ -55,7 +56,8 @@ package struct PlanYAML: Sendable {
     /// comment marks.
     private func draft(_ head: [String]) -> String {
         let note = Self.comment(
-            "A DRAFT: decide on the step, remove the comment marks from here on, and try it with --dry-run.")
+            "\(JobFile.draft) decide on the steps, remove one # from each line below that begins with one, and try "
+                + "the job with --dry-run. A remark begins with two, so it stays a comment.")
         return
             (head + [""] + note + (binding + ["steps:"]).map { Self.comment(line: $0) }
             + file.job.entries.flatMap(block)).joined(
@@ -116,8 +118,8 @@ package struct PlanYAML: Sendable {
                 "",
                 "ONLY AFTER THE DEPLOY of \(file.new), or while no client runs: clients of \(file.old) would",
                 "fail to read the values that these steps write. `shipshape backfill` and `shipshape migrate` refuse",
-                "this job until the deploy is recorded for the other job (`shipshape deployed JOB`), or stated by",
-                "--deployed.",
+                "this job until the deploy is recorded for the other job (`shipshape deployed --yes FILE`), or stated",
+                "by --deployed. Then check what is left: \(check)",
             ]
             if let old = job.movedFrom {
                 lines.append("First rename the collection \("\(old)".printable) to \("\(job.namespace)".printable).")
@@ -137,7 +139,7 @@ package struct PlanYAML: Sendable {
                 "ONLY AFTER THE DEPLOY of \(file.new), or while sync is terminated: the values that these steps write",
                 "do not fit \(file.old), so each document would stop syncing. `shipshape backfill` and",
                 "`shipshape migrate` refuse this job until the deploy is recorded for the other job",
-                "(`shipshape deployed JOB`), or stated by --deployed.",
+                "(`shipshape deployed --yes FILE`), or stated by --deployed.",
                 "The order of work is in the other job, if there is one; for a breaking change it is:",
             ]
             lines += Self.wrapped(PlanWords.termination(doing: "run this job"), width: 112)
@@ -180,14 +182,11 @@ package struct PlanYAML: Sendable {
         return lines
     }
 
-    /// The numbered instructions for the operator, from the second one, for a job that runs before the deploy.
+    /// The instructions for the operator from number 2 on, for a job that runs before the deploy; `head` has number 1.
     private var deploy: [String] {
-        let renames = file.job.renames.map { " --rename \($0.shellWord)" }.joined()
-        let lastStep =
-            "Check what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)\(renames)"
-            + (isOfPrisma ? " --database \(file.job.namespace.database.shellWord)" : "")
+        let lastStep = "Check what is left: \(check)"
         if isBreaking {
-            // Old clients write until sync is terminated, so the second run comes after that.
+            // Old clients write until sync is terminated, so the second run of the job comes after the termination.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
             return Self.wrapped(
                 "2. Deploy \(file.new), a breaking change: "
@@ -196,35 +195,47 @@ package struct PlanYAML: Sendable {
         }
         let steps =
             [
-                "Deploy \(file.new), and record it: shipshape deployed \(file.job.name)",
+                "Deploy \(file.new), and record it: shipshape deployed --yes "
+                    + (file.path ?? file.job.name).shellWord,
                 "Run this job again: old clients may have written documents that need it.",
             ] + (file.follower.map { ["Run \($0)."] } ?? []) + [lastStep]
         return steps.enumerated().map { "\($0.offset + 2). \($0.element)" }
     }
 
+    /// The command that checks the documents after the deploy, when only the newer schema is live.
+    private var check: String {
+        "shipshape check \(file.new.shellWord)"
+            + (isOfPrisma ? " --database \(file.job.namespace.database.shellWord)" : "")
+    }
+
     private func block(_ entry: PlanEntry) -> [String] {
+        func remark(_ text: String) -> [String] { Self.comment(text, indent: "  ", mark: remarkMark) }
+        func remark(line: String) -> String { Self.comment(line: line, indent: "  ", mark: remarkMark) }
         var lines = entry.changes.isEmpty && entry.violations.isEmpty ? [] : [""]
-        lines += entry.changes.flatMap { Self.comment("\($0.code): \($0.description)", indent: "  ") }
-        lines += entry.violations.flatMap { Self.comment(PlanWords.sentence(on: $0), indent: "  ") }
-        lines += entry.remarks.flatMap { Self.comment($0, indent: "  ") }
+        lines += entry.changes.flatMap { remark("\($0.code): \($0.description)") }
+        lines += entry.violations.flatMap { remark(PlanWords.sentence(on: $0)) }
+        lines += entry.remarks.flatMap(remark)
         if entry.role == .manual {
             let commands = entry.violations.map { ViolationGroupWords.command(for: $0, in: file.job.namespace) }
-            lines += commands.map { Self.comment(line: $0, indent: "  ") }
+            lines += commands.map { remark(line: $0) }
         }
-        lines += (entry.parents?.sentences(ids: ids) ?? []).flatMap { Self.comment($0, indent: "  ") }
+        lines += (entry.parents?.sentences(ids: ids) ?? []).flatMap(remark)
         lines += entry.suggestions.map { Self.comment(line: "- \($0.text)", indent: "  ") }
         guard let step = entry.step else { return lines }
-        if entry.isActive { lines += finding(entry).flatMap { Self.comment($0, indent: "  ") } }
+        if entry.isActive { lines += finding(entry).flatMap(remark) }
         guard entry.isActive else {
-            return lines + Self.comment("no document needs it (0 of \(ofDocuments)):", indent: "  ") + [
-                Self.comment(line: "- \(step.text)", indent: "  ")
-            ]
+            return lines + remark("no document needs it (0 of \(ofDocuments)):") + [remark(line: "- \(step.text)")]
         }
         return lines + ["  - \(step.text)"] + (entry.review.map { ["    review: \($0.quotedAsYAML)"] } ?? [])
     }
 
     /// The number of steps that a user has to review.
     private var reviews: Int { file.job.entries.count { $0.isActive && $0.review != nil } }
+
+    /// The mark of the remarks among the steps.
+    ///
+    /// In a draft, a remark stays a comment when the user removes one mark from each line.
+    private var remarkMark: String { file.job.isDraft ? "##" : "#" }
 
     private var ofDocuments: String { (file.job.documents?.all ?? 0).documents }
 
@@ -260,14 +271,14 @@ package struct PlanYAML: Sendable {
         return isPlain && Double(text) == nil && text.first != "-" ? text : text.quotedAsYAML
     }
 
-    private static func comment(_ text: String, indent: String = "") -> [String] {
-        wrapped(text, width: 112).map { comment(line: $0, indent: indent) }
+    private static func comment(_ text: String, indent: String = "", mark: String = "#") -> [String] {
+        wrapped(text, width: 112).map { comment(line: $0, indent: indent, mark: mark) }
     }
 
     /// Returns one line of a YAML comment; control characters are escaped, so that no name in the text can end the
     /// line.
-    private static func comment(line: String, indent: String = "") -> String {
-        indent + (line.isEmpty ? "#" : "# \(line.printable)")
+    private static func comment(line: String, indent: String = "", mark: String = "#") -> String {
+        indent + (line.isEmpty ? mark : "\(mark) \(line.printable)")
     }
 
     /// Returns the text in lines of whole words, none of which is wider than `width` unless a single word is.

@@ -45,7 +45,7 @@ enum ReportValue: Sendable {
     /// a deprecated type.
     private static func extended(_ value: BSONValue) -> String {
         do throws(BSONError) {
-            // The characters that libbson does not escape are all inside of strings, so they can be escaped here.
+            // Control characters that libbson leaves in its JSON are all inside strings, so they can be escaped here.
             return try value.extendedJSON(.relaxed).printable
         } catch {
             return "{ \"$type\" : \"\(value.type)\" }"

@@ -10,6 +10,7 @@ struct SampleValue {
     /// hidden.
     let text: String?
 
+    /// Creates the text for the value at a path of a document.
     /// - Parameter ids: How `_id`s are shown. A value at the path `_id` is shown in the same way.
     init(_ value: BSONValue?, at path: SchemaPath, ids: IDDisplay) {
         guard let value else {

@@ -6,10 +6,10 @@ import ServerSchema
 package struct SchemaFileText: Sendable {
     private let schema: BSONDocument
 
-    /// Wraps a schema of either dialect.
+    /// Wraps an App Services schema or a validator.
     package init(_ schema: BSONDocument) { self.schema = schema }
 
-    /// The text, which ends with a line break.
+    /// The text of the schema's file, which ends with a line break.
     package var text: String { json.text() + "\n" }
 
     /// The schema as a JSON value.

@@ -8,10 +8,11 @@ package import JobState
 package struct SkippedLines: Sendable {
     private let namespace: Namespace
 
+    /// Creates the lines for the documents that a backfill of the collection skips.
     /// - Parameter namespace: the job's collection.
     package init(of namespace: Namespace) { self.namespace = namespace }
 
-    /// The first line, with the versions of the format and of the program.
+    /// The first line of the file, with the versions of the format and of the program.
     package var header: String {
         (ReportValue.record("header") + JSONReport.head("backfill", version: FailureLines.schemaVersion)).line
     }
@@ -24,7 +25,7 @@ package struct SkippedLines: Sendable {
         ] as ReportValue).line
     }
 
-    /// Returns the last line; a file without it is incomplete.
+    /// Returns the last line of the file; a file without this line is incomplete.
     package func result(_ report: BackfillReport) -> String {
         ([
             "record": "result", "changed": report.work.modified,

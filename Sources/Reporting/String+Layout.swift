@@ -45,7 +45,7 @@ extension String {
     /// Returns the text padded with blanks to a width.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    /// Returns the words in indented lines, none of which is wider than the terminal.
+    /// Returns the words in indented lines that fit the terminal; a longer word has a line of its own.
     /// - Parameter width: the width of the terminal in columns; `nil` for one line.
     func wrapped(to width: Int?, indent: Int) -> [String] {
         let margin = String(repeating: " ", count: indent)

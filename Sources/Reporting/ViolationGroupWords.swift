@@ -86,8 +86,8 @@ struct ViolationGroupWords {
 }
 
 extension ViolationGroup {
-    /// The outcome of the group's documents in the engine, or else the level of the violation; *might* be the outcome
-    /// if it is not certain.
+    /// The outcome of the group's documents in the engine, after `might:` if it is not certain; without an outcome, the
+    /// level of the violation.
     var severity: String {
         guard let outcome else { return "\(violation.level)" }
         return violation.level == .possible ? "might: \(outcome.rawValue)" : outcome.rawValue
@@ -95,7 +95,7 @@ extension ViolationGroup {
 }
 
 extension Checking.Level {
-    /// The level of a finding in a report.
+    /// The level that a report shows for a finding of this level.
     var reported: Report.Level {
         switch self {
         case .certain: .error

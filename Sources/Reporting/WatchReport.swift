@@ -3,13 +3,13 @@ package import Watching
 
 /// The line about the counts of a watch, and its metrics, without documents and their `_id`s.
 package enum WatchReport {
-    /// Returns the number of unsynced documents, the ledger and the limit, in one line.
+    /// Returns the number of failing documents, the ledger and, if there is one, the limit, in one line.
     package static func line(_ counts: WatchCounts) -> String {
         guard counts.limit < .max else { return "\(counts.total.counted("failing document")) in \(counts.ledger)" }
         return "\(counts.total.counted("unsynced document")) in \(counts.ledger) (limit \(counts.limit.grouped))"
     }
 
-    /// Returns the metrics in the format of the Prometheus textfile collector.
+    /// Returns the metrics of a watch in the format of the Prometheus textfile collector.
     package static func metrics(_ counts: WatchCounts) -> String {
         let labels = [Metric.Label("ledger", "\(counts.ledger)")]
         return Metric.text(

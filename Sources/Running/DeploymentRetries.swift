@@ -5,13 +5,17 @@ import Mongo
 extension RetryPolicy {
     /// Creates the retry policy for operations on the deployment.
     ///
-    /// It retries after an election, a lost connection, a slow majority or a time limit, and reports each retry.
+    /// The policy retries after an election, a lost connection, a slow majority or a time limit. It reports each
+    /// retry.
     ///
     /// While the server refuses commands because of its load, operations are retried without a time limit. If a caller
     /// can make an operation smaller after a time limit, it uses ``refusing(_:)``, so that the operation is not
     /// repeated unchanged.
+    /// - Parameter survivesDrops: whether the policy also retries a command whose collection or index was dropped while
+    ///   the command ran.
     package init(
-        limit: Duration, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void, lost: LostTime = LostTime()
+        limit: Duration, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void, lost: LostTime = LostTime(),
+        survivesDrops: Bool = false
     ) {
         let unlimited = Unlimited(
             for: { ($0 as? MongoError)?.isOverload == true }, pause: { Overload.pause(after: $0) },
@@ -23,6 +27,7 @@ extension RetryPolicy {
             passes: { error in
                 guard let error = error as? MongoError else { return false }
                 return error.isTransient || error.isTimeLimit || error.isWriteConcern || error.code == .cursorNotFound
+                    || survivesDrops && error.code == .queryPlanKilled
             },
             unlimited: unlimited, onRetry: { events(.retrying(reason: "\($0)", attempt: $1)) },
             whenStopped: { error in

@@ -4,7 +4,7 @@ package import Mongo
 ///
 /// A failure in the state database or in the ledger is never a `DocumentFailure`, because no document causes it.
 package struct DocumentFailure: Error {
-    /// The error of the read.
+    /// The error with which the read of the document failed.
     package let error: MongoError
 }
 
@@ -17,7 +17,7 @@ package func blaming<R>(_ body: () throws -> R) throws -> R {
 
 /// Runs a read, and replaces a thrown ``DocumentFailure`` by the error that it contains.
 ///
-/// For callers that do not search for the document which caused the failure.
+/// Callers use this function if they do not search for the document that caused the failure.
 package func unblaming<R>(_ body: () throws -> R) throws -> R {
     do { return try body() } catch let failure as DocumentFailure { throw failure.error }
 }

@@ -9,14 +9,16 @@ extension Kernel {
     /// - Parameters:
     ///   - limits: the limits for the throttle; with `nil`, the kernel has no throttle.
     ///   - freeing: called before each attempt to take the lease. A transaction of a killed mirror may still lock the
-    ///     document of an ended lease; this function then has to end the transaction.
+    ///     document of an ended lease; `freeing` then has to end the transaction.
     /// - Throws: ``RunError`` of kind `leaseHeld` when another runner holds the lease; ``MongoError``.
     package static func following(
         _ name: String, _ options: RunOptions, limits: Job.Limits? = nil, on pool: ClientPool, stop: StopSignal,
         events: @Sendable @escaping (RunEvent) -> Void, freeing: () throws -> Void = {}
     ) throws -> Kernel {
         let (identity, started) = (RunnerIdentity.current(), ContinuousClock.now)
-        let retry = RetryPolicy(limit: options.retryLimit, stop: stop, events: events)
+        // A command fails if its collection is dropped while the command runs. It is retried, because the change feed
+        // will report the drop.
+        let retry = RetryPolicy(limit: options.retryLimit, stop: stop, events: events, survivesDrops: true)
         func openStore() throws(MongoError) -> StateStore {
             StateStore(
                 client: StoreClient(database: options.stateDatabase, client: try pool.client()), job: name,
@@ -53,10 +55,10 @@ extension Kernel {
 package protocol FollowingRun: ~Copyable {
     associatedtype Outcome
 
-    /// The lease, and everything else that the work needs to write.
+    /// The services that the work uses, such as the lease and the retries.
     var kernel: Kernel { get set }
 
-    /// Works until it is asked to stop, or has nothing more to do.
+    /// Does the work until a stop is requested, or until nothing is left to do.
     mutating func run() throws -> Outcome
     /// Closes the change feeds that the work follows.
     func close()

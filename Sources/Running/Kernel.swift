@@ -24,7 +24,7 @@ package struct Kernel: ~Copyable {
     package let deadline: ContinuousClock.Instant?
     /// The lease, and the measurements of waits.
     ///
-    /// They are in a class, so that functions that are not `mutating` can change them.
+    /// The two are in a class, so that functions that are not `mutating` can change them.
     private let state: State
     private var lostBefore = Duration.zero
     private var started = ContinuousClock.now
@@ -37,7 +37,8 @@ package struct Kernel: ~Copyable {
         var waited = Duration.zero
         /// Whether the state database shows operators that the run is waiting for an overloaded server.
         var isWaitRecorded = false
-        /// When the runner last tried to renew the lease during such a wait; `nil` before the first attempt.
+        /// When the runner last tried to renew the lease while it waited for an overloaded server; `nil` before the
+        /// first attempt.
         var triedAt: ContinuousClock.Instant?
 
         init(_ heldLease: HeldLease?) { self.heldLease = heldLease }
@@ -70,7 +71,7 @@ package struct Kernel: ~Copyable {
     ) throws -> R {
         let retry = those.map { self.retry.refusing($0) } ?? self.retry
         let result = try retry.run(operation) { try wait($0) }
-        // The state database no longer shows a wait after this update. If the server refuses it, the next operation
+        // This update removes the record of a wait from the state database. If the update fails, the next operation
         // that succeeds tries it again.
         if state.isWaitRecorded, (try? renewOnce(setting: RangeChange.continuing)) != nil {
             state.isWaitRecorded = false
@@ -78,7 +79,8 @@ package struct Kernel: ~Copyable {
         return result
     }
 
-    /// How long a wait for an overloaded server lasts before it is recorded, and how often that is tried.
+    /// How long a wait for an overloaded server lasts before it is recorded, and the shortest time between two attempts
+    /// to record it.
     private static var silence: Duration { .seconds(1) }
 
     private func wait(_ wait: RetryPolicy.Wait) throws {
@@ -128,7 +130,7 @@ package struct Kernel: ~Copyable {
 
     /// Returns the lease whose fence the next attempt at a write must contain.
     ///
-    /// It is the newest lease, because the lease may have been renewed since the last attempt.
+    /// The returned lease is the newest one, because the lease may have been renewed since the last attempt.
     package func leaseForAttempt() -> Lease {
         state.heldLease?.refence()
         return lease
@@ -157,10 +159,11 @@ package struct Kernel: ~Copyable {
         if state.heldLease?.isHalfOver ?? false { try extendLease() }
     }
 
-    /// Records that the server may still execute a write that failed with this error, unless the error excludes that.
+    /// Records that the server may still execute a write that failed with the given error, unless the error excludes
+    /// it.
     package func doubt(_ error: MongoError) { state.heldLease?.doubt(error) }
 
-    /// Calls `write` again until its fence certainly had not ended when the write arrived.
+    /// Calls `write`, and repeats the call until the write certainly arrived before its fence ended.
     ///
     /// A write that reaches the server after its fence has ended changes nothing. It is repeated under an extended
     /// lease, so `write` must be repeatable.
@@ -247,7 +250,8 @@ package struct Kernel: ~Copyable {
 extension Error {
     /// Whether the server may still execute a write of the run that this error ended.
     ///
-    /// `false` if the user lacks a privilege, because the server then refuses the write.
+    /// `false` for a missing privilege, because the server then refuses the write. Of the other errors, only a
+    /// ``MongoError`` and a ``RunError`` of kind `stopped` leave this doubt.
     package var leavesDoubt: Bool {
         if let error = self as? MongoError { return !error.isAuthorization }
         return (self as? RunError)?.kind == .stopped

@@ -3,7 +3,7 @@ package import Concurrency
 package import JobState
 import Mongo
 
-/// Takes the lease of a job, a watch or a mirror; if another runner holds it, waits for its end.
+/// Takes the lease of a job, a watch or a mirror; waits for a time if another runner holds the lease.
 package struct LeaseSeeker {
     /// The most dead runners, one after another, for whose leases the seeker waits.
     private static let maximumDead = 3
@@ -13,7 +13,7 @@ package struct LeaseSeeker {
     private let retry: RetryPolicy
     private let events: @Sendable (RunEvent) -> Void
 
-    /// Creates a seeker for the runner with this identity.
+    /// Creates a seeker for the runner with the given identity.
     package init(
         options: RunOptions, identity: RunnerIdentity, retry: RetryPolicy,
         events: @Sendable @escaping (RunEvent) -> Void
@@ -34,7 +34,7 @@ package struct LeaseSeeker {
         var announced = false
         let longest = max(options.leaseWait, .zero)
         // A runner that is known to be dead, and the time at which its lease ends, because a dead runner does not renew
-        // it. After that, another runner may take the lease, and die, too.
+        // its lease. After that time, another runner may take the lease, and may die as well.
         var dead: (runner: RunnerIdentity, end: ContinuousClock.Instant)?
         var deadRunners = 0
         while true {
@@ -71,7 +71,7 @@ package struct LeaseSeeker {
 
     /// Throws if another runner holds the lease, unless that runner is known to be dead or `--lease-wait` is set.
     ///
-    /// It is called before a plan reads the collection, so that the user sees this error without a wait.
+    /// The function is called before a plan reads the collection, so that the user sees the error without a wait.
     package func checkFree(_ store: borrowing StateStore) throws {
         guard options.leaseWait <= .zero, let (holder, remaining) = try store.ranges.otherHolder(),
             holder.map({ !identity.knowsDead($0) }) ?? true

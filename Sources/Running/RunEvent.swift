@@ -6,9 +6,9 @@ package enum RunEvent: Sendable {
     ///
     /// `chunks` is the number of chunks that earlier runs wrote.
     case resumed(chunks: Int, documents: Int)
-    /// The runner waits for the end of another runner's lease.
+    /// The runner waits until the lease of `holder` ends, for about `seconds`.
     case waitingForLease(holder: String, seconds: Double)
-    /// A chunk was written, or read in a dry run.
+    /// A chunk of a run or a batch of an undo was processed; in a dry run, it was only read.
     case chunk(documents: Int, modified: Int)
     /// An operation failed temporarily and is tried again.
     case retrying(reason: String, attempt: Int)
@@ -16,17 +16,18 @@ package enum RunEvent: Sendable {
     case halved(documents: Int)
     /// Even a chunk of a single document takes more time or bytes than a chunk should; reported once.
     case stuckAtOneDocument
-    /// The throttle makes the run wait for these reasons; the run keeps its lease.
+    /// The throttle makes the run wait for the given reasons; the run keeps its lease.
     case waiting([WaitReason])
-    /// The wait for the throttle is over; it lasted `seconds`.
+    /// The run continues after a wait for the throttle, which lasted `seconds`.
     case continuing(seconds: Double)
     /// An election between the writes of a chunk may have undone some of them, so the chunk is run again.
     case rerun
-    /// A document cannot be written, and is skipped.
+    /// The run skips a document, because the server refuses or cannot evaluate it, or because it is locked.
     case skipped(Failure)
     /// The sync translator has locked documents, and the run waits for them, `seconds` at most.
     case waitingForLocks(documents: Int, seconds: Double)
-    /// An undo waits because repaired documents keep their reservations while the ledger may still show them.
+    /// An undo waits, because each of the `documents` repaired documents keeps its reservation for `seconds` seconds,
+    /// in which the ledger may still show it.
     case waitingForLedger(documents: Int, seconds: Double)
     /// A new pass begins, for documents that arrived or changed during the last pass.
     case pass(number: Int, documents: Int)

@@ -8,7 +8,7 @@ package struct RunOptions: Sendable {
     package var stateDatabase = "shipshape"
     /// The duration of a lease, and the largest difference between the clocks of servers.
     package var lease = LeaseTerms(duration: .seconds(30))
-    /// How long to wait for a lease that another runner holds.
+    /// How long to wait for a lease that another runner holds, unless that runner is known to be dead.
     package var leaseWait: Duration = .zero
     /// How long the run may last; `nil` for no limit.
     package var maxRuntime: Duration?
@@ -24,9 +24,9 @@ package struct RunOptions: Sendable {
     package var only: IDList?
     /// Whether a stopped job starts again from its first document.
     package var restarts = false
-    /// How many documents may be skipped before the run stops.
+    /// How many documents may be skipped; one more stops the run.
     package var maxErrors = 100
-    /// How long the run waits for documents that the sync translator has locked; all such waits together.
+    /// How long the run waits in all for documents that the sync translator has locked.
     package var lockWait: Duration = .seconds(10)
     /// Whether the run removes locks of the sync translator that have not changed during ``lockWait``.
     package var unsetsLocks = false

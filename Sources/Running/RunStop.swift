@@ -8,8 +8,8 @@ package enum RunStop: Sendable, Hashable {
     case arrivals(Int)
     /// The time that `--max-runtime` allows is used up.
     case timeBudget
-    /// More documents failed than `--max-errors` allows to be skipped; the numbers say how many failed and how many
-    /// may.
+    /// More documents failed than `--max-errors` allows to be skipped; the numbers are the failed documents and the
+    /// allowed ones.
     case failures(Int, allowed: Int)
     /// The next chunk would raise the number of unsynced documents to the limit less the reserve.
     case threshold(Headroom)

@@ -3,7 +3,7 @@ package import Checking
 package import Mongo
 package import ServerSchema
 
-/// Counts, with one aggregation on the server, how many links of an app lead to each document of a collection.
+/// Counts, with one aggregation on the server, the documents of a collection to which no, one, or several links lead.
 package struct BacklinkCensus: Sendable {
     private var links: Backlinks
     private let place: @Sendable (Namespace) -> Namespace
@@ -11,7 +11,8 @@ package struct BacklinkCensus: Sendable {
     /// Prepares to count the links to the documents of one collection.
     /// - Parameters:
     ///   - target: The collection of the linked documents.
-    ///   - links: The paths at which the app's documents have keys of the linked documents, each with its collection.
+    ///   - links: The paths at which the app's documents hold keys of the linked documents, each path with its
+    ///     collection.
     ///   - place: Returns the collection of the deployment that contains the documents of a collection of the schema.
     package init(
         of target: Namespace, from links: [(namespace: Namespace, path: SchemaPath)],
@@ -25,7 +26,8 @@ package struct BacklinkCensus: Sendable {
             unread: places.filter { place($0.namespace).database != database })
     }
 
-    /// Counts the links; a collection that does not exist counts as empty.
+    /// Counts the documents of a collection by the number of links to them; a collection that does not exist counts as
+    /// empty.
     /// - Parameter collection: The collection of the linked documents.
     /// - Throws: ``MongoError``.
     package func count(in collection: MongoCollection) throws(MongoError) -> Backlinks {
@@ -52,7 +54,8 @@ package struct BacklinkCensus: Sendable {
     /// Returns the `_id`s of documents to which several links lead.
     /// - Parameters:
     ///   - collection: The collection of the linked documents.
-    ///   - maximum: The number of `_id`s that the caller needs. If there are more, the result has one more than that.
+    ///   - maximum: The number of `_id`s that the caller needs. If there are more, the result has `maximum + 1` of
+    ///     them.
     /// - Throws: ``MongoError``.
     package func several(in collection: MongoCollection, maximum: Int) throws(MongoError) -> [BSONValue] {
         let stages: [BSONDocument] = [
@@ -70,7 +73,8 @@ package struct BacklinkCensus: Sendable {
             options: ["allowDiskUse": true, "comment": "shipshape backlinks", "readConcern": ["level": "majority"]])
     }
 
-    /// The stages that return one row for each linked document, and one row for all embedded objects together.
+    /// The stages that return one row for each document of the collection, and one row for all embedded objects
+    /// together.
     ///
     /// In the row of a document, `_id.v` is the document's `_id`, `n` is the number of links to the document, and `c`
     /// is 1. In the row of the embedded objects, the `_id` is an empty object, and `n` is the number of these objects.

@@ -4,7 +4,7 @@ import Concurrency
 package import Mongo
 import SystemPackage
 
-/// Checks every document of a live collection.
+/// Checks the documents of a live collection; the options may restrict the check to some documents.
 package struct CollectionScan: Sendable {
     let pool: ClientPool
     let schema: CompiledSchema
@@ -22,7 +22,7 @@ package struct CollectionScan: Sendable {
         self.options = options
     }
 
-    /// Reads the documents on several threads, and then judges the documents again that changed in the meantime.
+    /// Reads the documents on several threads, and then judges again the documents that changed in the meantime.
     /// - Throws: ``MongoError``, or ``ScanStopped``.
     package func run() async throws -> ScanResult {
         let (tracker, missing) = try await track()
@@ -44,12 +44,13 @@ package struct CollectionScan: Sendable {
         let part = ScanPart(schema, options: options, tracksChanges: tracker != nil)
         do {
             let client = try pool.client()
-            // Without this time, a member that lags could return versions from before the start of the change stream.
+            // Without the tracker's start time, a lagging member could return versions from before the change stream's
+            // start.
             let session = try ScanSession(queue, client, from: tracker?.start)
             try read(queue, into: part, client, session)
             part.readTime = session.operationTime
         } catch {
-            // If one thread cannot read its range, the other threads need not continue.
+            // An error of one thread ends the scan, so the other threads need not read further ranges.
             queue.close()
             throw error
         }
@@ -82,7 +83,8 @@ package struct CollectionScan: Sendable {
 // MARK: equal texts of `_id`s
 
 extension CollectionScan {
-    /// Counts the documents whose `_id`s have the text of another one, if the engine makes one document of them.
+    /// Counts the documents whose `_id`s have the same text as another `_id`, if the engine treats them as one
+    /// document.
     private func compareIDTexts(_ result: inout ScanResult) throws {
         guard schema.comparesIDTexts else { return }
         guard options.selection.isEmpty, options.sampleSize == nil else {
@@ -95,7 +97,8 @@ extension CollectionScan {
         do {
             try compareIDTexts(&result, as: result.clusterTime)
         } catch let error as MongoError where result.clusterTime != nil && !error.isCursorLost {
-            // The server may no longer have the versions of that time.
+            // The server may no longer have the documents as they were at the scan's cluster time, so the search is
+            // repeated without a cluster time.
             (result.clusterTime, result.missing) = (
                 nil,
                 result.missing + [
@@ -118,7 +121,7 @@ extension CollectionScan {
                 ["level": "majority"]
             }
         let common: [(String, BSONValue)] = [("readConcern", concern), ("comment", "shipshape check")]
-        // With the hint, the server reads the index alone; a view has none.
+        // With the hint, the server reads only the index; a view has no index.
         let hint: [(String, BSONValue)] = options.isView ? [] : [("hint", ["_id": 1])]
         let client = try pool.client()
         let collection = client.collection(namespace)

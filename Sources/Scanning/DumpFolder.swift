@@ -18,12 +18,13 @@ struct DumpFolder {
         /// The kind of the collection, from its metadata if there are any; `nil` if there are neither metadata nor
         /// documents.
         var kind: DumpMetadata.Kind?
-        /// The folder of the collection's database; the folder of the search if no file was found.
+        /// The folder of the collection's database; the root of the search if no file was found.
         var folder: FilePath
     }
 
     /// Searches for the files of a collection.
-    /// - Throws: ``SourceError`` if a folder holds the documents twice; ``DumpError`` if metadata are too large.
+    /// - Throws: ``SourceError`` if a folder holds the documents more than once; ``DumpError`` if metadata are too
+    ///   large.
     func files(of namespace: Namespace) throws -> CollectionFiles {
         for folder in [namespace.database, "dump/\(namespace.database)", ""].map({ root.pushing(FilePath($0)) }) {
             let files = DumpFiles(in: folder)
@@ -57,7 +58,7 @@ struct DumpFolder {
 }
 
 extension DumpFolder {
-    /// Returns notes for the user: for which database the folder was taken, and which oplog files were not read.
+    /// Returns notes for the user: as which database the folder was read, and which oplog files were not read.
     func notes(on files: [CollectionFiles], for namespaces: [Namespace]) -> [String] {
         var notes: [String] = []
         let renamed = zip(files, namespaces).first { files, namespace in

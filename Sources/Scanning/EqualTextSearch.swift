@@ -4,8 +4,8 @@ import SystemPackage
 
 /// Finds the `_id`s of a collection that have the same text, such as 1 and "1".
 ///
-/// The `_id`s are read twice. The first time only hashes of their texts are kept, and in bounded memory; the second
-/// time the `_id`s whose hashes occurred more than once, whose texts are then compared.
+/// The first reading of the `_id`s keeps only hashes of their texts, in bounded memory. If a hash occurs more than
+/// once, a second reading keeps the `_id`s whose texts have a repeated hash, and compares these texts.
 struct EqualTextSearch: ~Copyable {
     /// The largest number of `_id`s that are returned.
     static var most: Int { 1 << 18 }
@@ -14,12 +14,12 @@ struct EqualTextSearch: ~Copyable {
     private var candidates: Set<UInt64> = []
     private var ids: [[UInt8]: [BSONValue]] = [:]
     private var count = 0
-    /// Whether there are more `_id`s with equal texts than are returned.
+    /// Whether there may be more `_id`s with equal texts than are returned.
     private(set) var isIncomplete = false
 
     init(folder: String?) { hashes = RepeatedHashes(folder: folder) }
 
-    /// Reads the documents as often as needed, and returns the `_id`s whose texts occur more than once.
+    /// Reads the documents once or twice, and returns the `_id`s that have the same text as another `_id`.
     /// - Parameter read: Calls its argument with every document, or with a document that has only the `_id`.
     /// - Throws: ``BSONError`` for a damaged document, `Errno` of the temporary file, or what `read` throws.
     mutating func ids(_ read: ((borrowing BSONView) throws -> Void) throws -> Void) throws -> [BSONValue] {
@@ -31,8 +31,8 @@ struct EqualTextSearch: ~Copyable {
         isIncomplete = candidates.count == RepeatedHashes.most
         guard !candidates.isEmpty else { return [] }
         try read { document in try collect(document) }
-        // In the order of the server, so that each run takes the same samples.
-        // A source may contain one document twice, which is not two documents with one text.
+        // The result has the server's order, so that each run takes the same samples. A source may contain one document
+        // twice; if only that document has the text, the text does not occur more than once.
         return ids.values.filter { Set($0.map(IDKey.init)).count > 1 }.flatMap(\.self).sorted(by: BSONOrder.precedes)
     }
 

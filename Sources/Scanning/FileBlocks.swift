@@ -27,9 +27,9 @@ final class FileBlocks: Sendable {
         }
     }
 
-    /// The number of bytes in a block: a core's cache has room for them and for the data of the checker.
+    /// The size of a block in bytes: a core's cache has room for a block and for the data of the checker.
     ///
-    /// A block with a larger document has more.
+    /// A block is larger only if it contains a document that is larger than this size.
     private static let size = 256 << 10
 
     private let state: Mutex<State>
@@ -41,16 +41,14 @@ final class FileBlocks: Sendable {
         state = Mutex(State(reader: try BSONFileReader(path, bufferSize: Self.size)))
     }
 
-    /// The reason why reading ended early; `nil` if it did not.
+    /// The error that ended the reading early; `nil` if there was none.
     ///
-    /// It is final after all threads have ended.
+    /// The value is final after all threads have ended.
     var failure: DumpError? { state.withLock { $0.failure } }
 
-    /// Reads the next documents of the file into `block`, and returns their range there and the position of the first
-    /// one.
-    ///
-    /// The documents are one after the other in the range.
-    /// - Returns: `nil` if the file has no more documents, or if reading was ended.
+    /// Reads the next documents of the file into `block`, one after the other.
+    /// - Returns: The range of the documents in the block, and the position of the first document in the file; `nil` if
+    ///   the file has no more documents, or if reading was ended.
     func next(in block: inout [UInt8]) -> (range: Range<Int>, place: Place)? {
         // Release the memory of a very large document in the previous block.
         if block.count > 2 * Self.size { block = [] }

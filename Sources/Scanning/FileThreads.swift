@@ -10,7 +10,7 @@ import SystemPackage
 /// Each thread takes a block, and validates and checks its documents in one pass, during which the block stays in the
 /// cache of one core.
 struct FileThreads: Sendable {
-    /// The results of the additional threads.
+    /// The results of all threads except the thread that calls ``add(to:)``.
     private final class Others: Sendable {
         let results = Mutex<[Result<Tally, any Error>]>([])
         let ended = Semaphore()

@@ -9,10 +9,10 @@ package struct IDRange: Hashable, Sendable {
     /// The first `_id` after the range; `nil` for the end of the collection.
     package let upper: BSONValue?
 
-    /// Creates the range between two bounds.
+    /// Creates the range from `lower`, inclusive, to `upper`, exclusive; `nil` means no bound.
     package init(lower: BSONValue?, upper: BSONValue?) { (self.lower, self.upper) = (lower, upper) }
 
-    /// The whole collection.
+    /// The range that contains the whole collection.
     package static let everything = IDRange(lower: nil, upper: nil)
 
     /// Splits a collection into about `count` ranges that together contain every `_id`.
@@ -47,8 +47,8 @@ package struct IDRange: Hashable, Sendable {
     }
 
     /// Returns the range of one of the parts into which a collection is divided.
-    /// - Parameter bounds: The `_id`s between the parts: one fewer than parts, or even fewer if there are few
-    ///   documents.
+    /// - Parameter bounds: The `_id`s at which the parts are cut: one fewer than there are parts, or still fewer if
+    ///   there are few documents.
     /// - Returns: A range without any `_id` if there were too few documents for this part.
     package static func part(_ part: CheckPart, between bounds: [BSONValue]) -> IDRange {
         let ends = [Optional<BSONValue>.none] + bounds.map(Optional.some) + [Optional<BSONValue>.none]
@@ -80,7 +80,8 @@ package struct IDRange: Hashable, Sendable {
     static func sample(
         _ collection: MongoCollection, size: Int, in range: IDRange = .everything
     ) throws(MongoError) -> [BSONValue] {
-        // The server sorts by the collection's collation. With a `$match` first, it would read the whole range.
+        // The server sorts the `_id`s, because their order depends on the collection's collation. If `$match` came
+        // before `$sample`, the server would read the whole range.
         let match: [BSONDocument] = range.filter.isEmpty ? [] : [["$match": .object(range.filter)]]
         // The sample is one batch, because the driver retries a command but not a `getMore`.
         let sample = collection.aggregate(

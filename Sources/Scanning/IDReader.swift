@@ -4,12 +4,12 @@ package import Mongo
 /// Reads documents by their `_id`s.
 package struct IDReader {
     let collection: MongoCollection
-    /// A filter that documents must match as well; empty if there is none.
+    /// A filter that the documents must match in addition to having one of the `_id`s; empty for no filter.
     let filter: BSONDocument
     /// The options of every command, such as a session or a read concern.
     let options: BSONDocument
 
-    /// Creates a reader.
+    /// Creates a reader of a collection's documents.
     package init(collection: MongoCollection, filter: BSONDocument = [:], options: BSONDocument) {
         (self.collection, self.filter, self.options) = (collection, filter, options)
     }

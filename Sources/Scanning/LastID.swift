@@ -1,6 +1,6 @@
 import BSON
 
-/// The `_id` of the last document that was read; a new one is stored without an allocation.
+/// The `_id` of the last document that was read; the next `_id` is stored without an allocation.
 struct LastID {
     private var bytes: [UInt8] = []
     private var marked: [UInt8] = []

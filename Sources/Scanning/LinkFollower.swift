@@ -5,7 +5,7 @@ import Mongo
 
 /// Looks up the documents to which links lead, many at a time.
 ///
-/// It keeps at most about a thousand keys in memory, or all keys of one document that has more.
+/// The follower keeps about a thousand keys in memory, or more if one document has more.
 struct LinkFollower {
     private let schema: CompiledSchema
     /// The collection of the linked documents for each of the schema's links, by its name in the schema.
@@ -38,7 +38,8 @@ struct LinkFollower {
         self.collections = collections
     }
 
-    /// Adds the links of a document to the pending links, and looks up all of them after there are enough.
+    /// Adds the links of a document to the pending links, and looks up all of them once at least a thousand are
+    /// pending.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     mutating func add(_ document: borrowing BSONView, to tally: inout Tally) throws {
         let keys = try schema.linkedKeys(of: document)

@@ -37,7 +37,7 @@ package enum LiveSchema {
     }
 
     private static func add(_ info: CollectionInfo, of database: String, to schema: inout ServerSchema) throws {
-        // The server gives the buckets of a time series a validator of its own.
+        // Skip the server's own collections: the buckets of a time series have a validator that no user has made.
         guard !info.name.hasPrefix("system.") else { return }
         guard let validator = info.validator, let root = validator["$jsonSchema"]?.document else { return }
         let namespace = Namespace(database: database, collection: info.name)
@@ -51,7 +51,8 @@ package enum LiveSchema {
                 SchemaNote(
                     .unevaluatedKeyword, location: place, message: "the condition \"\(condition.name)\" is not judged"))
         }
-        // MongoDB 9.0 and later also have "constraint", which refuses even more than "strict".
+        // MongoDB 9.0 and later also have the level "constraint". It needs no note, because it refuses even more than
+        // "strict".
         if let level = info.options["validationLevel"]?.text, ["moderate", "off"].contains(level) {
             schema.notes.append(
                 SchemaNote(

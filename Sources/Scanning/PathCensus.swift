@@ -7,14 +7,14 @@ package import ServerSchema
 /// The counts are exact: the aggregation looks into arrays and dictionaries on a path. A document counts once for each
 /// path, even if it has many values there.
 package struct PathCensus {
-    /// The counts for one path.
+    /// The numbers of documents that are counted for one path.
     package struct Count: Sendable {
         /// The number of all documents of the collection.
         package var documents = 0
         /// The number of documents with a value at the path, including null.
         package var withField = 0
         /// The number of documents in which a parent object of the path's last field lacks the field, or has null in
-        /// it.
+        /// the field.
         package var withoutField = 0
         /// The number of documents with a value of each type at the path, by the type's BSON name.
         package var types: [String: Int] = [:]
@@ -88,7 +88,7 @@ package struct PathCensus {
 }
 
 extension BSONValue {
-    /// Returns an expression: `found` if the value of this expression has the type, and otherwise an empty list.
+    /// Returns an expression whose result is `found` if this value has the type `wanted`, and an empty list otherwise.
     func ifType(_ wanted: String, then found: BSONValue) -> BSONValue {
         ["$cond": .array(of: [["$eq": .array(of: [["$type": self], .string(wanted)])], found, .array(of: [])])]
     }

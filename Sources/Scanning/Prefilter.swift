@@ -3,10 +3,10 @@ package import Mongo
 
 /// A filter by which the server recognizes documents that certainly fit, so that it need not send them.
 package struct Prefilter: Sendable {
-    /// A filter that matches only documents in which the checker finds nothing; it need not match all of them.
+    /// A filter that matches only documents in which the checker finds nothing; it need not match all such documents.
     package let proof: BSONDocument
 
-    /// Creates a prefilter.
+    /// Creates a prefilter from a filter that proves that a document fits.
     package init(proof: BSONDocument) { self.proof = proof }
 }
 

@@ -6,13 +6,14 @@ package import Mongo
 package struct RangeReader {
     let collection: MongoCollection
     let range: IDRange
-    /// Whether the namespace is a view; a lost cursor of a view is an error, because without an index it cannot resume.
+    /// Whether the namespace is a view; a lost cursor of a view is an error, because the reading of a view cannot
+    /// resume.
     let isView: Bool
-    /// The limit on the time of retries, which begins with the first failure after a document was read.
+    /// The longest time for retries, counted from the first failure after a document was read.
     let retryLimit: Duration
-    /// A filter that documents must match as well; empty if there is none.
+    /// A filter that the documents must match in addition to being in the range; empty for no filter.
     var filter: BSONDocument = [:]
-    /// The options that make the reads part of a session; empty if there is none.
+    /// The options that make the reads part of a session; empty if the reads belong to no session.
     var session: BSONDocument = [:]
     /// The largest number of documents in a batch.
     var batchSize = 10_000
@@ -29,7 +30,7 @@ package struct RangeReader {
         self.retryLimit = retryLimit
     }
 
-    /// Calls `body` with every document of the range, each only once.
+    /// Calls `body` with every document of the range that matches ``filter``, each only once.
     /// - Parameter body: Returns `false` to end the reading.
     /// - Throws: ``MongoError`` if the deployment stays unreachable, ``BSONError`` for a damaged document, or an error
     ///   of `body`.

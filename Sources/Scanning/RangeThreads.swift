@@ -9,17 +9,17 @@ package struct RangeThreads: Sendable {
     let namespace: Namespace
     let options: ScanOptions
 
-    /// Prepares to read; one thread alone reads a view or a sample.
+    /// Prepares to read a collection on several threads; a view or a sample is read by only one thread.
     package init(_ namespace: Namespace, on pool: ClientPool, options: ScanOptions) {
         self.namespace = namespace
         self.pool = pool
         self.options = options
     }
 
-    /// Reads every document, and adds it to the result of the thread that reads it.
+    /// Reads every document that the options select, and adds it to the result of the thread that reads it.
     ///
-    /// Changes during the scan are not followed. A document is added as it was when its range was read. It may be added
-    /// twice if it is removed and inserted again in the meantime.
+    /// Changes during the scan are not followed. A document is added as it was when its range was read. A document may
+    /// be added twice if other clients remove it and insert it again during the scan.
     /// - Parameters:
     ///   - makePart: Makes the empty result of a thread.
     ///   - add: Adds a document to the result of a thread.
@@ -46,7 +46,7 @@ package struct RangeThreads: Sendable {
                 }
                 return part
             } catch {
-                // If one thread cannot read its range, the other threads need not continue.
+                // An error of one thread ends the reading, so the other threads need not read further parts.
                 queue.close()
                 throw error
             }
@@ -70,15 +70,16 @@ package struct RangeThreads: Sendable {
     }
 
     /// Makes the queue of parts.
-    /// - Parameter byID: Whether to read only in the order of `_id`; this is retried until a member answers again.
+    /// - Parameter byID: Whether to read only in the order of `_id`; if so, the requests for the ranges of `_id`s are
+    ///   retried until a member answers, or until the time for retries is over.
     private func queue(byID: Bool) async throws -> RangeQueue {
         try await pool.withClient { [namespace, options] client throws(MongoError) in
             let part = options.part?.range ?? .everything
             if part.isEmpty { return RangeQueue([]) }
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
             let count = options.readers * 4
-            // A single thread reads everything as one part, but needs the plan for the records after which it can
-            // resume.
+            // A single thread reads all records as one part, but needs the plan, which lists the records after which it
+            // can resume.
             let parts = options.threads > 1 ? count : 1
             if !byID, options.readFilter.isEmpty, options.part == nil,
                 let plan = try RecordPlan.make(for: namespace, on: client, parts: parts)
@@ -148,7 +149,7 @@ final class RangeQueue: Sendable {
         case records(RecordRange, RecordPlan)
     }
 
-    /// The number of parts at the start.
+    /// The number of parts into which the collection is divided.
     let count: Int
     /// The member that reads all parts; `nil` if any member may read them.
     let member: Member?

@@ -7,16 +7,16 @@ import SystemPackage
 /// Reads and validates the documents of a file on its own thread, a few blocks before another thread uses them.
 ///
 /// The documents come in the order of the file. Damage is reported after the documents before it were used, as if one
-/// thread did everything.
+/// thread read and used the documents.
 final class ReadAhead: Sendable {
     private struct State {
         /// The blocks of whole documents that were read but not used yet; an empty block marks the end of the file.
         var full: [[UInt8]] = []
         /// The blocks that were used, whose memory is free for other documents.
         var empty: [[UInt8]] = []
-        /// The reason why reading ended early; `nil` if it did not.
+        /// The error that ended the reading early; `nil` if there was none.
         var failure: DumpError?
-        /// Whether the other thread needs no more documents.
+        /// Whether the thread that uses the documents needs no more of them.
         var isAbandoned = false
     }
 

@@ -13,17 +13,18 @@ struct Record: Hashable, Sendable {
 
 /// A part of a collection, in the order of one member's records: from the record after `after` to `through`.
 struct RecordRange: Hashable, Sendable {
-    /// The last record of the previous part; `nil` if this part begins with the collection.
+    /// The last record of the previous part; `nil` if this part starts at the beginning of the collection.
     let after: Record?
-    /// The last record of this part; `nil` if this part ends with the collection.
+    /// The last record of this part; `nil` if this part extends to the end of the collection.
     let through: Record?
 }
 
 /// A plan to read a collection in the order in which one member stores the documents.
 struct RecordPlan: Sendable {
-    /// The member that reads; on other members, the same documents have other record numbers.
+    /// The member that reads the collection; on other members, the documents have other record numbers.
     let member: Member
-    /// The member's process when the plan was made; another process may number the records differently.
+    /// The process of the member when the plan was made; a member that was restarted may number its records
+    /// differently.
     let process: MemberProcess
     /// Records from a sample of the whole collection, in ascending order; reading can resume after each of them.
     let known: [Record]
@@ -33,9 +34,9 @@ struct RecordPlan: Sendable {
 
 extension RecordPlan {
     /// Makes the plan for a collection that is read in about `count` parts.
-    /// - Returns: `nil` if the collection cannot be read in the order of its records: the connection leads to a router
-    ///   or to a server before 4.4, the namespace is a view, the collection is capped or clustered, or the user lacks a
-    ///   privilege.
+    /// - Returns: `nil` if the collection cannot be read in the order of its records, for example because the
+    ///   connection leads to a router or to a server before 4.4, the namespace is a view, the collection is capped or
+    ///   clustered, or the user lacks a privilege.
     /// - Throws: ``MongoError`` if the error is transient, or the login is refused.
     static func make(
         for namespace: Namespace, on client: borrowing Client, parts count: Int
@@ -52,7 +53,8 @@ extension RecordPlan {
             guard hello.topology != .sharded, let process = hello.process else { return nil }
             let ids = try IDRange.sample(collection, size: max(1, count) * IDRange.samplesPerRange)
             let known = try records(of: ids, in: collection, reads)
-            // If the server cannot resume after a record, that must show now, and not when a cursor is lost.
+            // The test whether the server can resume after a record is made now: when a cursor is lost, the reading
+            // could not choose another order.
             var cursor = collection.records(
                 reads, after: known.first?.place, batchSize: 1, comment: "shipshape check")
             guard try cursor.advance(), known.count < 2 || cursor.position != nil else { return nil }

@@ -4,8 +4,8 @@ import Mongo
 
 /// Reads a part of a collection in the order of one member's records.
 ///
-/// After a lost cursor, it resumes with the same member, after the last record that it read. It uses no filter, because
-/// with a filter, the server would report the end of a part only with the next matching document.
+/// After a lost cursor, the reader resumes with the same member, after the last record that it read. It uses no filter,
+/// because with a filter, the server would report the end of a part only with the next matching document.
 struct RecordReader {
     let collection: MongoCollection
     let plan: RecordPlan
@@ -13,7 +13,7 @@ struct RecordReader {
     let reads: MemberReads
     /// The largest number of documents in a batch.
     var batchSize = 4_000
-    /// The limit on the time of retries, which begins with the first failure after a document was read.
+    /// The longest time for retries, counted from the first failure after a document was read.
     var retryLimit = Duration.seconds(60)
     /// Returns whether to give up; called before the reader replaces a lost cursor.
     var isStopped: () -> Bool = { false }
@@ -32,7 +32,8 @@ struct RecordReader {
         }
     }
 
-    /// An error of `body`, which must not be taken for a lost cursor: `body` would be called with a document twice.
+    /// An error of `body`, wrapped so that it is not taken for a lost cursor, after which `body` would get a document
+    /// twice.
     private struct BodyError: Error {
         let cause: any Error
     }
@@ -51,11 +52,12 @@ struct RecordReader {
                 }
                 if !isRead { try readBatches(after: &place, body) }
                 isRead = true
-                // The member may have restarted between two cursors without an error here.
+                // A restart of the member between two cursors causes no error, so the member's process is compared
+                // with the process for which the plan was made.
                 try expectSameProcess()
                 return
             } catch let error as MongoError where error.code == .keyNotFound && place != nil && !isRecordGone {
-                // Another client removed the document whose record is the one after which to resume.
+                // Another client removed the document after whose record the reading would resume.
                 isRecordGone = true
             } catch let error as MongoError where error.isCursorLost {
                 try wait(after: error, &retries, isProgress: place != start)
@@ -105,7 +107,8 @@ struct RecordReader {
     ) throws {
         var bound = LastID()
         try bound.remember(BSONDocument([("_id", through.id)]).view)
-        // A removed document is not in the batch. A document that was inserted again has another record number.
+        // Usually the batch contains the last record's document, unmoved. If the document was removed, the batch lacks
+        // it; if it was inserted again, it has another record number.
         guard try !cursor.forEach({ try !bound.isID(of: $0) }),
             try RecordPlan.records(of: [through.id], in: collection, reads) == [through]
         else {
@@ -158,7 +161,8 @@ struct RecordReader {
     private func cursor(after place: Int64?, showsRecords: Bool = false) -> RecordCursor {
         collection.records(
             reads, after: place, showsRecords: showsRecords,
-            // The rate limit does not apply to documents that are only skipped, so this batch need not be small.
+            // A read that shows record numbers skips documents that were read before. The rate limit does not apply to
+            // skipped documents, so the batches need not be small.
             batchSize: showsRecords ? max(batchSize, 1_000) : batchSize, comment: "shipshape check")
     }
 }
@@ -167,12 +171,12 @@ struct RecordReader {
 ///
 /// No other member can continue, because it numbers the records differently.
 struct MemberLost: Error {
-    /// The reason, as a clause.
+    /// A clause that says why the member cannot read the collection to its end.
     let reason: String
 }
 
 extension BSONView {
-    /// Returns the record number that the server added at the end of a document, and the document without it.
+    /// Returns the record number that the server added at the end of a document, and the document without that number.
     fileprivate borrowing func withoutRecord() throws -> (Int64, BSONDocument) {
         let (name, place) = ("$recordId", end - 9)
         let nameStart = place - 1 - name.utf8.count

@@ -4,8 +4,8 @@ import SystemPackage
 ///
 /// The hashes are divided into 256 parts by their first byte. Each part has a buffer; a full buffer goes to an unnamed
 /// file in the folder for temporary files. At the end each part is sorted by itself. The buffers take 8 MiB, the list
-/// of what was written one byte for each 4,096 hashes, and the part that is sorted 8 bytes for each 256 hashes: 11 MiB
-/// for a hundred million.
+/// of written blocks takes one byte for each 4,096 hashes, and the part that is sorted takes 8 bytes for each 256
+/// hashes: together 11 MiB for a hundred million hashes.
 struct RepeatedHashes: ~Copyable {
     /// The largest number of repeated hashes that are returned.
     static var most: Int { 1 << 17 }
@@ -13,12 +13,12 @@ struct RepeatedHashes: ~Copyable {
     private static var blockSize: Int { 1 << 12 }
 
     private var buffers: [[UInt64]]
-    /// The part of each block in the file, in the order in which the blocks were written.
+    /// The number of the part to which each block in the file belongs, in the order in which the blocks were written.
     private var blocks: [UInt8] = []
     private var file: FileDescriptor?
     private let folder: String?
 
-    /// Creates an empty set.
+    /// Creates an empty set of hashes.
     /// - Parameter folder: The folder of the temporary file; `nil` for the default folder.
     init(folder: String?) {
         self.folder = folder
@@ -27,7 +27,7 @@ struct RepeatedHashes: ~Copyable {
 
     deinit { try? file?.close() }
 
-    /// The bytes that the structure holds in memory between two calls.
+    /// The number of bytes that the structure holds in memory between two calls.
     var heldBytes: Int {
         blocks.capacity + buffers.reduce(0) { $0 + $1.capacity * MemoryLayout<UInt64>.stride }
     }

@@ -9,7 +9,7 @@ struct SampleReader {
     /// The number of documents to read.
     let size: Int
 
-    /// Calls `body` with the documents of the sample, until it returns `false`.
+    /// Calls `body` with the documents of the sample, until `body` returns `false`.
     func read(_ body: (borrowing BSONView) throws -> Bool) throws {
         let sample: BSONDocument = ["$sample": ["size": .integer(size)]]
         let pipeline = filter.isEmpty ? [sample] : [["$match": .object(filter)], sample]

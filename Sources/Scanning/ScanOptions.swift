@@ -5,7 +5,10 @@ package import Checking
 package struct ScanOptions: Sendable {
     /// The number of threads of a scan, each of which reads with a client of its own.
     package var threads = 2
-    /// Whether the namespace is a view: without an index, one cursor has to read it, and cannot resume if it is lost.
+    /// Whether the namespace is a view.
+    ///
+    /// One cursor reads a whole view, because a view has no index of its own. If the cursor is lost, the reading cannot
+    /// resume.
     package var isView = false
     /// The settings and the data by which documents are judged.
     package var judging = Judging()
@@ -22,12 +25,13 @@ package struct ScanOptions: Sendable {
     package var sampleSize: Int?
     /// The number of documents per second that all threads together may read; `nil` for no limit.
     package var rate: RateLimit?
-    /// The number of documents whose contributions stay in memory; further ones are written to a temporary file.
+    /// The largest number of documents whose contributions are in memory at the same time; the contributions of the
+    /// other documents are in temporary files.
     package var seenInMemory = 1 << 20
     /// The folder of the temporary file; `nil` for the folder that `TMPDIR` names, or `/tmp`.
     package var temporaryFolder: String?
 
-    /// The limit on the time of retries while a member does not answer.
+    /// The longest time for retries while a member does not answer.
     package var retryLimit = Duration.seconds(60)
     /// Returns whether to stop, which ends the scan with ``ScanStopped``; called regularly by every thread.
     package var isStopped: @Sendable () -> Bool = { false }
@@ -41,13 +45,13 @@ package struct ScanOptions: Sendable {
         package var tally = Tally.Options()
         /// The documents that the ledger already has; `nil` if no ledger was read.
         package var ledger: LedgerIndex?
-        /// The active schema, with whose verdicts those of the new schema are compared.
+        /// The active schema, whose verdicts are compared with the verdicts of the new schema.
         package var active = ActiveSchema.notAsked
         /// The known schemas of linked collections; `nil` to follow no links.
         package var linkTargets: [Namespace: CompiledSchema]?
         /// Returns the collection of the source that contains the documents of a collection of the schema.
         package var place: @Sendable (Namespace) -> Namespace = { $0 }
-        /// The exceptions; findings that they cover do not fail the check.
+        /// The exceptions; a finding that one of the exceptions covers does not fail the check.
         package var exceptions: [FindingException] = []
     }
 
@@ -57,7 +61,8 @@ package struct ScanOptions: Sendable {
         package var onFailure: (@Sendable (FailingDocument) -> Void)?
         /// Called with the `_id` of every document that certainly fails under both the new and the active schema.
         package var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
-        /// Called with every document that changed during the scan, before it is judged again.
+        /// Called with the `_id` of a document before the document is judged again, because it changed during the scan,
+        /// or because its `_id` has the same text as another one.
         ///
         /// Earlier findings about this document are void.
         package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
@@ -67,7 +72,7 @@ package struct ScanOptions: Sendable {
         package var progress: @Sendable (Int) -> Void = { _ in }
     }
 
-    /// Returns an empty tally for one thread.
+    /// Returns an empty tally for one thread of the scan.
     func makeTally(_ schema: CompiledSchema, keepingContributions: Bool = false) -> Tally {
         var kept = judging.tally
         kept.keepsContributions = keepingContributions
@@ -79,9 +84,9 @@ package struct ScanOptions: Sendable {
 
     /// The number of cursors that read at the same time.
     ///
-    /// It is the number of threads, or twice that with a prefilter: the server then judges documents for one half of
-    /// the cursors while the other half waits for the network. With only one thread or with a rate limit, it is not
-    /// doubled.
+    /// There is one cursor for each thread. With a prefilter, there are two: the server judges documents for one half
+    /// of the cursors while the other half waits for the network. With only one thread or with a rate limit, the number
+    /// is not doubled.
     var readers: Int { prefilter == nil || threads == 1 || rate != nil ? threads : 2 * threads }
 
     /// The filter that selects the documents to read: those of one part, or those that the operator's filter matches.
@@ -89,9 +94,10 @@ package struct ScanOptions: Sendable {
 
     /// The filter that a document must match for the server to send it.
     var readFilter: BSONDocument {
-        // In a view, the bounds of an index cannot select the part, so the filter has to.
+        // A view has no index whose bounds could select the documents of the part, so the filter selects them.
         let filter = isView ? selection : filter
-        // If links are followed, the server must send every document, because documents that fit have links, too.
+        // If links are followed, the server must send every document, because documents that fit also have links to
+        // follow.
         guard let prefilter, judging.linkTargets == nil else { return filter }
         let held: BSONValue = ["$nor": [.object(prefilter.proof)]]
         return filter.isEmpty ? held.document ?? [:] : ["$and": [.object(filter), held]]
@@ -99,12 +105,13 @@ package struct ScanOptions: Sendable {
 
     /// The number of documents in a batch; larger batches would take memory, and are not faster on a near server.
     ///
-    /// With a rate limit, it is the number that a thread may read in a second, so that no cursor is idle for long.
+    /// With a rate limit, a batch has at most the documents that a thread may read in a second, so that no cursor is
+    /// idle for long.
     var batchSize: Int { min(4_000, rate.map { max(1, $0.perSecond / threads) } ?? .max) }
 }
 
 /// The error that the scan was stopped before it had read all documents.
 package struct ScanStopped: Error {
-    /// Creates the error.
+    /// Creates the error that the scan was stopped.
     package init() {}
 }

@@ -34,12 +34,12 @@ struct ScanPacer {
 
 /// The largest number of documents per second that all threads of a scan together read.
 package final class RateLimit: Sendable {
-    /// The number of documents per second.
+    /// The number of documents that all threads of a scan together may read per second.
     package let perSecond: Int
-    /// The time at which the next document may be read; `nil` before the first one.
+    /// The time at which the next document may be read; `nil` before the first document.
     private let paidUntil = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Creates a limit.
+    /// Creates a limit on the documents that all threads of a scan together read per second.
     /// - Precondition: `perSecond` is at least 1.
     package init(perSecond: Int) {
         precondition(perSecond >= 1, "a rate of nothing would never end")
@@ -50,7 +50,7 @@ package final class RateLimit: Sendable {
     func take(_ count: Int, isStopped: () -> Bool) {
         let cost = Duration.seconds(1) * count / perSecond
         let until = paidUntil.withLock { paid in
-            // A pause does not allow a higher rate afterwards.
+            // Time in which no document was read does not allow a higher rate afterwards.
             let next = max(paid ?? .now, .now).advanced(by: cost)
             paid = next
             return next

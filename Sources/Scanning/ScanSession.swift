@@ -9,7 +9,7 @@ struct ScanSession: ~Copyable {
     let queue: RangeQueue
     /// The options that make a read part of the session.
     let options: BSONDocument
-    /// The settings of reads from the queue's member; `nil` if any member may read.
+    /// The settings for reading only from the member of the queue; `nil` if any member may read.
     let reads: MemberReads?
 
     /// Starts a session.

@@ -5,7 +5,7 @@ package import Checking
 package struct SourceFindings: Sendable {
     /// The tallies, one for each schema, in the order of the schemas.
     package let tallies: [Tally]
-    /// Facts about the source itself.
+    /// The facts about the source itself.
     package internal(set) var facts: SourceFacts
 }
 
@@ -13,12 +13,12 @@ package struct SourceFindings: Sendable {
 package struct SourceFacts: Sendable {
     /// Notes about the source for the user, each a clause.
     package internal(set) var notes: [String] = []
-    /// The collections that the source does not contain, among those that the caller asked about.
+    /// The collections that the source does not contain, among ``SourceReader/others``.
     ///
-    /// Empty for a file of one collection.
+    /// The list is empty for a file that contains the documents of only one collection.
     package internal(set) var absent: [Namespace] = []
 
-    /// The contents of a source for one collection.
+    /// The facts about one collection in a source: whether it has documents, and its kind.
     struct Presence {
         var hasDocuments: Bool
         /// The kind of the collection; `nil` if the source does not name the collection.
@@ -66,7 +66,7 @@ package struct SourceFacts: Sendable {
 
 /// The error that a source of documents cannot be used; a damaged source causes a `DumpError` instead.
 package struct SourceError: Error, CustomStringConvertible {
-    /// The problem, where it is, and how to solve it.
+    /// The message, which says what the problem is, where it is, and how to solve it.
     package let description: String
 
     init(_ description: String) { self.description = description }

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Reads the documents of a source other than a deployment: a dump, an export, or standard input.
 package struct SourceReader: Sendable {
-    /// The purpose of reading, which the texts of errors depend on.
+    /// The purpose of reading the source, on which the texts of errors depend.
     package enum Purpose: Sendable {
         /// The documents are checked against a schema, which names the collections.
         case check
@@ -17,7 +17,7 @@ package struct SourceReader: Sendable {
     let options: ScanOptions
     let purpose: Purpose
 
-    /// Prepares to read.
+    /// Prepares to read the documents of a dump, an export or standard input.
     /// - Parameters:
     ///   - namespaces: The collections whose documents are read.
     ///   - source: A folder, a file, or `-` for standard input.
@@ -57,7 +57,7 @@ package struct SourceReader: Sendable {
         }
     }
 
-    /// Reads the source once, but only calls `file` for a collection whose documents are in a `.bson` file.
+    /// Reads the source once; for a collection whose documents are in a BSON file, calls `file` instead of `body`.
     ///
     /// `file` gets the index of the collection in `namespaces`, and the path of the file. `body` gets the documents of
     /// any other source.
@@ -114,7 +114,7 @@ package struct SourceReader: Sendable {
             let asked = purpose == .check ? "the schema covers \(namespaces.count) collections" : "it names none"
             throw SourceError("\(name) is one file, and \(asked): name its collection with --collection")
         }
-        // An empty file may be that of an empty collection, but an empty pipe usually means that the dump failed.
+        // An empty file may be the dump of an empty collection, but an empty pipe usually means that the dump failed.
         if path == DumpInput.standardInput, input.isEmpty {
             throw SourceError(
                 "standard input is empty: there is nothing to check (did the command that writes to it fail?)")
@@ -126,7 +126,8 @@ package struct SourceReader: Sendable {
 }
 
 extension SourceReader {
-    /// Returns the collections whose documents the source contains; empty for a single file that is not an archive.
+    /// Returns the collections of users whose documents the source contains; empty for a single file that is not an
+    /// archive.
     /// - Throws: ``SourceError``, or ``DumpError``.
     package func held() throws -> [Namespace] {
         if try isFolder() { return Array(Set(DumpFolder(path).namespaces())).sorted() }
@@ -144,7 +145,7 @@ extension SourceReader {
     }
 
     /// Reads all documents of an input that contains the documents of one collection.
-    /// - Returns: Whether the input was read; `false` for a `.bson` file of known size, which the caller reads.
+    /// - Returns: Whether the input was read; `false` for a BSON file of known size, which the caller reads.
     private func read(
         _ input: consuming DumpInput, named name: String, into facts: inout SourceFacts,
         _ body: (borrowing BSONView) throws -> Void
@@ -162,7 +163,7 @@ extension SourceReader {
                     "\(name) does not distinguish int from long: whole numbers of 32 bits were read as int "
                         + "(export with --jsonFormat=canonical)")
             }
-        // For a file named .bson, the error shows the byte at which the content is not BSON.
+        // A file named .bson is read as BSON, so that the error shows the byte at which the content is not BSON.
         case .unknown where !name.hasSuffix(".bson") && !name.hasSuffix(".bson.gz"):
             throw SourceError.unknownKind(name)
         case .archive, .bson, .unknown:

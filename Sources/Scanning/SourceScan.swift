@@ -12,7 +12,7 @@ package struct SourceScan: Sendable {
         /// The collection in the source that contains the documents.
         var namespace: Namespace { options.judging.place(schema.namespace) }
 
-        /// Creates a part.
+        /// Creates a part of the scan: a collection to check, with its schema and its options.
         package init(_ schema: CompiledSchema, _ options: ScanOptions) {
             self.schema = schema
             self.options = options
@@ -57,9 +57,9 @@ package struct SourceScan: Sendable {
         return findings
     }
 
-    /// Counts the documents of a collection whose `_id`s have the text of another one, if the engine makes one document
-    /// of them; reads the source again.
-    /// - Returns: Remarks for the reader, each a clause.
+    /// Counts the documents of a collection whose `_id`s have the same text as another `_id`, if the engine treats them
+    /// as one document; reads the source again.
+    /// - Returns: Remarks for the user, each a clause.
     private func compareIDTexts(of index: Int, in tallies: inout [Tally]) throws -> [String] {
         guard parts[index].schema.comparesIDTexts, tallies[index].canHaveEqualTexts else { return [] }
         let missing = "\(parts[index].namespace): _ids with the text of another one were not looked for"

@@ -1,7 +1,7 @@
 /// The kinds that a change has in a special case: outside of sync, with versioned schemas, with a partner, or in a
 /// validator.
 extension ChangeKind {
-    /// The same change in a collection that does not sync.
+    /// The kind of this change in a collection that does not sync.
     ///
     /// Only functions, rules and the Data API use the schema of such a collection.
     var outsideSync: ChangeKind {
@@ -12,10 +12,10 @@ extension ChangeKind {
             do: "Nothing for sync: the collection does not sync. Check what functions and rules read and write.")
     }
 
-    /// The same change if schemas are versioned.
+    /// The kind of this change if schemas are versioned.
     ///
-    /// Old clients then survive removals, and changes from optional to required or back. This was seen in SDK releases
-    /// and server notes of 2024, but was never documented.
+    /// Old clients then survive removals, and changes from optional to required or back. SDK releases and server notes
+    /// of 2024 show this behavior, but no documentation states it.
     var versioned: ChangeKind {
         let codes: Set<SchemaChange.Code> = [.typeRemoved, .propertyRemoved, .optionalToRequired, .requiredToOptional]
         guard codes.contains(code), verdict == .breaking else { return self }
@@ -27,8 +27,8 @@ extension ChangeKind {
                 + "mode cannot do this.")
     }
 
-    /// Returns the change as served by a partner: the partner has the documents in the new shape, and the original
-    /// keeps its schema.
+    /// Returns the kind of this change when a partner serves it: the partner has the documents in the new shape, and
+    /// the original keeps its schema.
     func served(by partner: PartnerCollection) -> ChangeKind {
         ChangeKind(
             code, server: .served, client: .served, then: [],
@@ -38,7 +38,7 @@ extension ChangeKind {
                 + "serves the change: \(partner.state) (job \(partner.name)).")
     }
 
-    /// Returns the change that adds a collection which is a partner: served, or breaking while the partner is
+    /// Returns the kind of a change that adds a partner as a collection: served, or breaking while the partner is
     /// unverified.
     func added(as partner: PartnerCollection) -> ChangeKind {
         guard case .unverified(let reason) = partner.state else {
@@ -55,7 +55,7 @@ extension ChangeKind {
                 + "each other's changes: \(reason) (job \(partner.name)).")
     }
 
-    /// Returns the same change in a `$jsonSchema` validator, which refuses writes and does not affect sync.
+    /// Returns the kind of this change in a `$jsonSchema` validator, which refuses writes and does not affect sync.
     /// - Parameter refusesMore: whether documents that fitted before might no longer fit.
     func ofValidator(refusesMore: Bool) -> ChangeKind {
         let verdict = refusesMore ? SchemaChange.Verdict.breaking : .nonBreaking

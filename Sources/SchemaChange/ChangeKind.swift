@@ -163,8 +163,8 @@ extension ChangeKind {
             + remedy)
     /// A change between `int` and `long`, which are the same 64-bit integer for clients.
     ///
-    /// This kind is only for properties. The documentation does not say the same about elements or the primary key, so
-    /// a more severe kind applies to these.
+    /// This kind applies only to properties. For elements and the primary key, the documentation does not say that the
+    /// two types are the same, so a more severe kind applies.
     static let integerWidthChanged = type(
         .propertyTypeChanged, client: .nonBreaking,
         Source(

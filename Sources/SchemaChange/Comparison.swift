@@ -17,7 +17,7 @@ struct Comparison {
 
     /// The paths of the same value in both versions.
     ///
-    /// They differ if a field on the path was renamed.
+    /// The two paths differ if a field on the path was renamed.
     struct Spot {
         var old = SchemaPath()
         var new = SchemaPath()
@@ -183,8 +183,8 @@ extension Comparison {
         case (nil, _?): note(.defaultAdded, at: spot, from: old, to: new, "\(spot.new) gets a default")
         case (_?, nil): note(.defaultRemoved, at: spot, from: old, to: new, "\(spot.new) loses its default")
         case (let before?, let after?):
-            // A number has the type of its property. If only that type changes, the default is the same if the number
-            // is equal.
+            // A default that is a number has the type of its property. If the property's type changes, an equal number
+            // of the new type is still the same default.
             let isSame = before.compared(to: after) == .equal && (!isSameType || before.type == after.type)
             if !isSame {
                 note(.defaultChanged, at: spot, from: old, to: new, "\(spot.new) gets another default")
@@ -256,7 +256,7 @@ extension Comparison {
         if !change.tightened.isEmpty {
             note(
                 .constraintTightened, at: spot, from: old, to: new,
-                "\(subject): \(change.tightened.joined(separator: ", ")) restricted")
+                "\(subject): \(change.tightened.joined(separator: ", ")) restricted\(change.lostWords)")
         }
         if !change.loosened.isEmpty {
             note(
@@ -265,7 +265,7 @@ extension Comparison {
         }
     }
 
-    /// Compares the undeclared fields that two objects may have.
+    /// Compares which undeclared fields the two versions of an object allow.
     private mutating func compareAdditionalProperties(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         let (before, after) = (old.furtherFields, new.furtherFields)
         guard before != after else { return }
@@ -334,7 +334,7 @@ extension Comparison {
         }
     }
 
-    /// Whether two links lead to the same collection by the same key, if stated moves and renames are ignored.
+    /// Whether two links lead to the same collection by the same key, apart from moves and renames in the rename map.
     private func isSame(_ old: Relationship, _ new: Relationship) -> Bool {
         map.newName(of: old.target) == new.target
             && (old.foreignKey == new.foreignKey
@@ -363,7 +363,8 @@ extension CollectionSchema {
 
     /// Returns the path of a link's keys.
     ///
-    /// If a field has many keys, most exports name only the field, and not its elements or values.
+    /// For a field with many keys, most exports name only the field. The result then leads to the field's elements or
+    /// values.
     func keyPath(of link: Relationship) -> SchemaPath {
         guard link.isList, let node = root.node(at: link.source) else { return link.source }
         if node.isList || node.isSet { return link.source.appending(.elements) }

@@ -5,6 +5,8 @@ import ServerSchema
 struct ConstraintChange {
     private(set) var tightened: [String] = []
     private(set) var loosened: [String] = []
+    /// The values that the old enum allows and the new one does not; empty without an old enum.
+    private(set) var lostValues: [BSONValue] = []
 
     init(from old: SchemaNode, to new: SchemaNode) {
         let (before, after) = (old.constraints, new.constraints)
@@ -53,6 +55,7 @@ struct ConstraintChange {
         let (before, after) = (Set(old), Set(new))
         if !before.isSubset(of: after) {
             note("enum", letsInLess: true)
+            lostValues = old.filter { !after.contains($0) }
         } else if !after.isSubset(of: before) {
             note("enum", letsInLess: false)
         }
@@ -60,7 +63,7 @@ struct ConstraintChange {
 
     /// Records the changes of keywords whose values have no order.
     ///
-    /// A changed value counts as restricting more, because it might.
+    /// A changed value counts as restricting more, because it might restrict more.
     private mutating func others(_ old: Constraints, _ new: Constraints, at place: SourceLocation) {
         let (before, after) = (old.otherKeywords(at: place), new.otherKeywords(at: place))
         for (name, value) in before where after[name] == nil || after[name] != value {
@@ -69,6 +72,15 @@ struct ConstraintChange {
         for (name, _) in after where before[name] == nil { note(name, letsInLess: true) }
         tightened.sort()
         loosened.sort()
+    }
+}
+
+extension ConstraintChange {
+    /// A clause with the values that the enum no longer allows, at most ten of them; empty if there are none.
+    var lostWords: String {
+        let shown = lostValues.prefix(10).compactMap { try? $0.extendedJSON(.relaxed) }
+        let more = lostValues.count > shown.count ? " and \(lostValues.count - shown.count) more" : ""
+        return shown.isEmpty ? "" : ", no longer \(shown.joined(separator: ", "))\(more)"
     }
 }
 

@@ -43,7 +43,7 @@ public struct DiffReport: Sendable {
     /// The verdict of the most severe change; `nil` if nothing changed.
     public var verdict: SchemaChange.Verdict? { changes.map(\.kind.verdict).max() }
 
-    /// The verdict for clients of the most severe change for them; `nil` if nothing changed.
+    /// The most severe verdict for clients among the changes; `nil` if nothing changed.
     public var clientVerdict: SchemaChange.Verdict? { changes.map(\.client).max() }
 
     /// Whether a change makes the run fail.
@@ -55,7 +55,7 @@ public struct DiffReport: Sendable {
         }
     }
 
-    /// Whether the run fails.
+    /// Whether a change makes the run of the command fail.
     public var hasFailed: Bool { changes.contains(where: fails) }
 
     /// Returns the number of changes with this verdict.

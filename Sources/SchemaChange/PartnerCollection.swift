@@ -16,14 +16,14 @@ public struct PartnerCollection: Hashable, Sendable {
 
     /// The state of a partner, which decides whether a change may rely on the partner.
     public enum State: Hashable, Sendable {
-        /// The partner is equal to the original: a comparison at that time found no difference, and a mirror is
+        /// The partner is equal to the original: a comparison at the given time found no difference, and a mirror is
         /// running.
         ///
         /// The comparison is recent enough for a cutover.
         case verified(ServerTime)
-        /// The partner was cut over at that time, so the original has no more clients.
+        /// The partner was cut over at the given time, so the original has no more clients.
         case cutOver(ServerTime)
-        /// No change may rely on the partner; a clause says why, and how to fix that.
+        /// No schema change may rely on the partner; the clause says why, and what the operator can do.
         case unverified(String)
     }
 
@@ -35,7 +35,7 @@ public struct PartnerCollection: Hashable, Sendable {
 }
 
 extension PartnerCollection {
-    /// Whether a change of the original is breaking or versioned, and does not just remove its type.
+    /// Whether a change of the original is breaking or versioned, and is not the removal of the original's type.
     func isAffected(by change: SchemaChange) -> Bool {
         (change.oldNamespace ?? change.namespace) == source && change.kind.verdict >= .versioned
             && change.code != .typeRemoved
@@ -58,7 +58,7 @@ extension PartnerCollection: CustomStringConvertible {
 }
 
 extension SchemaPath {
-    /// The names of the steps as job files spell them.
+    /// The steps of the path as job files spell them: the names of fields, and `[]`.
     fileprivate var jobNames: [String] {
         steps.map { step in
             switch step {
@@ -93,7 +93,7 @@ extension [SchemaChange] {
 
     /// Marks changes of an original as served if its partner is verified or cut over and carries the changes over.
     ///
-    /// Such a change requires no change of any document as long as the original keeps its schema.
+    /// A served change requires no change of any document as long as the original keeps its schema.
     /// - Returns: clauses that name the changes that no partner carries over, with the reason.
     package mutating func carry(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
@@ -125,8 +125,8 @@ extension [SchemaChange] {
     }
 
     /// Returns the partner because of which a collection can keep its schema, so that no document has to change.
-    /// - Returns: `nil` if the collection has no such partner, or if another of its changes is breaking or may keep
-    ///   documents from syncing.
+    /// - Returns: `nil` if the collection has no such partner, or if a change that no partner serves is breaking or may
+    ///   keep documents from syncing.
     package func partner(keeping namespace: Namespace) -> PartnerCollection? {
         let own = filter { $0.namespace == namespace || $0.oldNamespace == namespace }
         let isServed = own.allSatisfy { change in

@@ -1,10 +1,10 @@
 import ServerSchema
 
-/// Decides for a change of a Prisma schema whether newer and older clients can read what the other ones wrote.
+/// Decides for a change of a Prisma schema whether newer and older clients can read each other's documents.
 ///
-/// The verdict for the server is about the newer client, which reads the stored documents of older clients. The verdict
-/// for clients is about older clients, which read what newer clients write. Both verdicts assume that all documents are
-/// as clients write them; only a check reads the documents themselves.
+/// The verdict for the server says whether the newer client can read the stored documents of older clients. The verdict
+/// for clients says whether older clients can read what newer clients write. Both verdicts assume that all documents
+/// are as clients write them; only a check reads the documents themselves.
 struct PrismaVerdict {
     private let change: SchemaChange
 
@@ -18,8 +18,7 @@ struct PrismaVerdict {
         case .typeRenamed: safe("Nothing in the documents: only programs use the name.")
         case .collectionMoved:
             moved("Rename the collection in the moment of the deploy, or copy its documents before it.")
-        case .propertyRenamed:
-            moved("Copy the values to the new field before the deploy, and again after it (shipshape plan).")
+        case .propertyRenamed: renamed
         case .requiredAdded, .optionalToRequired: filled
         case .defaultRemoved where isRequired(change.new): filled
         case .propertyRemoved, .requiredToOptional: missing
@@ -37,7 +36,7 @@ struct PrismaVerdict {
 
     // MARK: fields that are missing
 
-    /// The kind of a change that adds a field which the newer client needs and stored documents lack.
+    /// The kind of a change after which the newer client needs a field that stored documents may lack.
     private var filled: ChangeKind {
         if change.new?.node?.defaultValue != nil {
             return safe("Nothing: the client reads the default where the field is missing or null.")
@@ -54,6 +53,19 @@ struct PrismaVerdict {
         return kind(
             fails: false, failsOld: true,
             "Replace all older clients before a newer one writes: the older ones fail on documents without the field.")
+    }
+
+    /// The kind of a rename in the documents.
+    ///
+    /// A client fails on documents without a field that it requires; the value of an optional field is only hidden.
+    private var renamed: ChangeKind {
+        let fails = isRequired(change.new) && change.new?.node?.defaultValue == nil
+        let failsOld = isRequired(change.old) && change.old?.node?.defaultValue == nil
+        return ChangeKind(
+            change.code, server: .breaking, client: .breaking,
+            then: (fails ? [.failedQueries] : []) + (failsOld ? [.failedOldClients] : [])
+                + (fails && failsOld ? [] : [.hiddenValues]), Self.source,
+            do: "Copy the values to the new field before the deploy, and again after it (shipshape plan).")
     }
 
     private func isRequired(_ side: SchemaChange.Side?) -> Bool { side?.isRequired == true }
@@ -102,7 +114,9 @@ struct PrismaVerdict {
         return reader.scalar == .int && writer.scalar == .float
     }
 
-    /// Whether values of the two types never equal each other in a filter.
+    /// Whether two schemas, or the schemas of their elements, have different types, and not only int, long and double.
+    ///
+    /// A filter by a value of one type might then not find an equal value of another type.
     private static func isCompared(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
         if let element = old.inner, let next = new.inner { return isCompared(element, next) }
         let numbers: Set<SchemaType> = [.int, .long, .double]
@@ -129,12 +143,4 @@ struct PrismaVerdict {
     }
 
     private static let source = ChangeKind.Source.inferred("what Prisma's query engine for MongoDB reads and writes")
-}
-
-extension SchemaNode {
-    /// The schema of each element of a list; `nil` for other values.
-    fileprivate var inner: SchemaNode? { if case .each(let element) = items { element } else { nil } }
-
-    /// Whether a client cannot read doubles here, or in the elements, although it can read other numbers.
-    fileprivate var refusesDoubles: Bool { (inner ?? self).scalar == .bigInt }
 }

@@ -13,7 +13,7 @@ public struct Rename: Hashable, Sendable {
     public let new: String
     /// The position in the file that states the rename; `nil` if the command line states it.
     ///
-    /// A file may still state a rename that both schemas already have.
+    /// A rename that both schemas already have is ignored if a file states it, and is an error on the command line.
     public let location: SourceLocation?
 
     /// Reads `OLD=NEW`.

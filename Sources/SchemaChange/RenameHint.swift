@@ -17,8 +17,8 @@ extension SchemaDiff {
     /// Returns the pairs of a removal and an addition that look like renames.
     ///
     /// A removed and an added property of one object are such a pair if no other property with their type was removed
-    /// or added there. A removed and an added collection are one if they have the same title or the same fields, and no
-    /// other collection fits.
+    /// or added there. A removed and an added collection are such a pair if they have the same title or the same
+    /// fields, and no other collection fits.
     public static func hints(in changes: [SchemaChange]) -> [RenameHint] {
         properties(in: changes) + collections(in: changes)
     }

@@ -58,8 +58,3 @@ extension SchemaNode.Property {
     /// The name of the field in programs.
     fileprivate var programName: String { clientName ?? name }
 }
-
-extension SchemaNode {
-    /// The schema of each element of a list; the schema itself for other values.
-    fileprivate var each: SchemaNode { if case .each(let element) = items { element } else { self } }
-}

@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// The renames that the operator states, as changes from the older to the newer schema.
+/// The renames from the older to the newer schema that the operator states, or that Prisma schemas show.
 struct RenameMap {
     /// The newer names of the moved collections, by their older names.
     var collections: [Namespace: Namespace] = [:]

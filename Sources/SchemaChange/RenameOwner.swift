@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// An object type with which the left side of a property's rename may begin.
+/// An object type that the beginning of OLD may mean in a property's rename `OLD=NEW`.
 struct RenameOwner {
     /// The name that the operator wrote for the type: a title or a collection.
     let name: String
@@ -14,7 +14,7 @@ struct RenameOwner {
     /// The field names that lead from the type to the property.
     let names: [String]
 
-    /// Whether both have the same type.
+    /// Whether two owners are the same type, perhaps at different paths.
     ///
     /// If objects of a type are embedded at several paths, the rename applies to all of them.
     func isSame(as other: Self) -> Bool {
@@ -23,7 +23,7 @@ struct RenameOwner {
 }
 
 extension CollectionSchema {
-    /// An object type: that of a collection's documents, or that of embedded objects in them.
+    /// An object type: the type of a collection's documents, or the type of embedded objects in them.
     struct ObjectType {
         let namespace: Namespace
         let path: SchemaPath

@@ -28,7 +28,7 @@ enum RenamePath {
         }
     }
 
-    /// Returns the path to which the names lead from `root`; or the first name that is missing, and where.
+    /// Returns the path to which the names lead from `root`; or the first missing name, with the object that lacks it.
     static func resolve(_ names: [String], below root: SchemaNode) -> Result {
         var (path, node) = (SchemaPath(), root)
         for name in names {

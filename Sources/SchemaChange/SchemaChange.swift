@@ -11,18 +11,18 @@ public struct SchemaChange: Hashable, Sendable {
     ///
     /// `nil` for a change of the whole app.
     public var namespace: Namespace?
-    /// The path in the documents, with the names of the newer schema; with those of the older schema if the newer does
-    /// not have the path.
+    /// The path in the documents, with the names of the newer schema; with the names of the older schema if the newer
+    /// one does not have the path.
     ///
-    /// The root for a change of the type itself.
+    /// The path is the root for a change of the type itself.
     public var path: SchemaPath
     /// The collection of the documents before the deploy; the older name if the collection moved.
     public var oldNamespace: Namespace?
     /// The path in the documents before the deploy, with the older names of renamed fields.
     public var oldPath: SchemaPath
-    /// The older schema at `oldPath`; `nil` if it has no schema there.
+    /// The changed part in the older schema, at `oldPath`; `nil` if the older schema does not have it.
     public var old: Side?
-    /// The newer schema at `path`; `nil` if it has no schema there.
+    /// The changed part in the newer schema, at `path`; `nil` if the newer schema does not have it.
     public var new: Side?
     /// The position, in the newer schema's file, of the changed part or of the object that lost the part.
     ///
@@ -73,7 +73,7 @@ public struct SchemaChange: Hashable, Sendable {
 
 /// Changes are compared without `newHolder`, which is the object at `place`.
 extension SchemaChange {
-    /// Whether both are the same change at the same paths.
+    /// Whether two changes are equal in all properties except `newHolder`.
     public static func == (left: Self, right: Self) -> Bool {
         left.kind == right.kind && left.namespace == right.namespace && left.path == right.path
             && left.oldNamespace == right.oldNamespace && left.oldPath == right.oldPath && left.old == right.old
@@ -81,7 +81,7 @@ extension SchemaChange {
             && left.partner == right.partner
     }
 
-    /// Hashes the kind, the collection, the path and the position in the file.
+    /// Hashes the code of the kind, the collection, the path and the position in the file.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kind.code)
         hasher.combine(namespace)
@@ -174,7 +174,7 @@ extension SchemaChange {
         public static let syncModeChanged = Self(rawValue: "sync-mode-changed")
         /// A collection, or the whole sync configuration, belongs to another data source.
         public static let dataSourceChanged = Self(rawValue: "data-source-changed")
-        /// Clients now only write to a collection, or can now read it, too.
+        /// Clients now only write to a collection, or can now also read it.
         public static let asymmetricChanged = Self(rawValue: "asymmetric-changed")
         /// A property without a default now has one.
         public static let defaultAdded = Self(rawValue: "default-added")
@@ -193,17 +193,17 @@ extension SchemaChange.Code: CustomStringConvertible {
 extension SchemaChange {
     /// One version of the part of the schema that a change affects.
     public struct Side: Sendable {
-        /// The collection, by its name in this version; `nil` for a change of the whole app.
+        /// The collection with the changed part, by its name in this version; `nil` for a change of the whole app.
         public var namespace: Namespace?
-        /// The path of the part, with the names of this version.
+        /// The path of the changed part, with the names of this version.
         public var path: SchemaPath
-        /// The schema of the part; `nil` for a change of the sync configuration.
+        /// The schema of the changed part; `nil` for a change of the sync configuration.
         public var node: SchemaNode?
         /// Whether the field is required in the surrounding object.
         public var isRequired: Bool
         /// The link of the field, or of its elements or values; `nil` if there is none.
         public var link: Relationship?
-        /// The position of the part in its file.
+        /// The position of the changed part in the schema's file.
         public var location: SourceLocation
 
         /// Creates a side from its parts.
@@ -223,7 +223,7 @@ extension SchemaChange {
 
 /// Sides are compared by their positions in a file, because a position identifies a schema.
 extension SchemaChange.Side: Hashable {
-    /// Whether both are at the same position in the file, and are used in the same way.
+    /// Whether two sides are at the same position in the file, and are used in the same way.
     public static func == (left: Self, right: Self) -> Bool {
         left.location == right.location && left.namespace == right.namespace && left.path == right.path
             && left.isRequired == right.isRequired && left.link == right.link

@@ -3,8 +3,8 @@ public import ServerSchema
 
 /// Finds the changes between two versions of a server schema.
 ///
-/// A rename of a property, a type or a collection looks like a removal and an addition. Only the operator can state
-/// that it is a rename.
+/// A rename of a property, a type or a collection looks like a removal and an addition, unless the operator states the
+/// rename, or two Prisma schemas show it by `@map` or `@@map`.
 public enum SchemaDiff {
     /// Returns the changes of one collection's schema, in the order of the schemas.
     ///
@@ -81,9 +81,10 @@ extension SchemaChange {
 }
 
 extension ServerSchema {
-    /// Whether the changes of a collection keep their verdicts, because sync has clients that a change can break.
+    /// Whether the changes of a collection keep their verdicts; if not, they count as changes outside of sync.
     ///
-    /// Changes in other dialects keep their verdicts, too, because these already take the dialect into account.
+    /// In a dialect of sync, the collection must sync, and its schema must have a title and an `_id`. In other
+    /// dialects, all changes keep their verdicts, because these already take the dialect into account.
     fileprivate func mayJudge(_ collection: CollectionSchema) -> Bool {
         if !collection.dialect.isOfSync { return true }
         return scope(of: collection) != .outside && collection.root.typeName != nil

@@ -20,7 +20,7 @@ extension SchemaNode {
         return named + unnamed.map { Field(name: $0, node: SchemaNode(location: location), isRequired: true) }
     }
 
-    /// Whether the objects that the schema allows are dictionaries; it may allow other types as well.
+    /// Whether the objects that the schema allows are dictionaries; the schema may also allow other types.
     var holdsValues: Bool {
         guard admits(.object), properties.isEmpty, hasAdditionalProperties else { return false }
         if case .forbidden = additionalProperties { return false }
@@ -29,7 +29,7 @@ extension SchemaNode {
 
     /// The schemas of an array's elements: one for all elements, or one for each position.
     ///
-    /// Without `items`, it is one schema that every value fits.
+    /// Without `items`, the result is one schema that every value fits.
     var elements: [SchemaNode] {
         switch items {
         case .each(let node): [node]
@@ -47,7 +47,7 @@ extension SchemaNode {
         return isTuple ? "[\(words.joined(separator: ", "))]" : words.joined()
     }
 
-    /// The schema of a dictionary's values; if they may have any value, a schema of type `mixed`, as clients see it.
+    /// The schema of a dictionary's values; if any value is allowed, a schema of type `mixed`, as clients see it.
     var values: SchemaNode {
         if case .schema(let node) = additionalProperties { return node }
         var node = SchemaNode(location: location)
@@ -62,6 +62,15 @@ extension SchemaNode {
     var fieldWords: [String: String] {
         Dictionary(fields.map { ($0.name, $0.node.expectation()) }) { first, _ in first }
     }
+
+    /// The schema of each element of a list; `nil` for other values.
+    var inner: SchemaNode? { if case .each(let element) = items { element } else { nil } }
+
+    /// The schema of each element of a list; the schema itself for other values.
+    var each: SchemaNode { inner ?? self }
+
+    /// Whether a Prisma client cannot read doubles in the value or in its elements, although it can read other numbers.
+    var refusesDoubles: Bool { each.scalar == .bigInt }
 
     /// The title; `nil` if it is empty.
     var typeName: String? { title.flatMap { $0.isEmpty ? nil : $0 } }

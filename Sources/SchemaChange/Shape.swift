@@ -50,7 +50,7 @@ package enum Shape: Hashable, Sendable {
         case (.list, .set), (.set, .list): .listSetChanged
         case (.single([.int]), .single([.long])), (.single([.long]), .single([.int])): .integerWidthChanged
         case (.single(let before), .single(let after)) where Self.isWidening(before, after): .numberWidened
-        // Both are stored as objects, so the number of values does not change.
+        // Embedded objects and dictionaries are both stored as objects, so the number of values does not change.
         case (.embedded, .dictionary), (.dictionary, .embedded): .propertyTypeChanged
         case _ where isCollection != other.isCollection: .cardinalityChanged
         default: .propertyTypeChanged
@@ -64,7 +64,7 @@ package enum Shape: Hashable, Sendable {
     /// Returns the kind of change by which elements or values of this shape get another shape; `nil` if the shapes are
     /// equal.
     ///
-    /// They are the elements of a list or a set, or the values of a dictionary.
+    /// The elements are those of a list or a set, and the values are those of a dictionary.
     func elementChange(to other: Shape) -> ChangeKind? {
         if case .single(let before) = self, case .single(let after) = other, before != after,
             before.subtracting([.null]) == after.subtracting([.null])

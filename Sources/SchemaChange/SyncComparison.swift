@@ -42,7 +42,7 @@ struct SyncComparison {
         return changes
     }
 
-    /// Returns the changes in the way in which one collection syncs; empty unless both versions have the collection.
+    /// Returns the changes to how one collection syncs; empty unless both versions have the collection.
     func ofCollection(from earlier: CollectionSchema?, to later: CollectionSchema?) -> [SchemaChange] {
         guard let earlier, let later else { return [] }
         var changes: [SchemaChange] = []

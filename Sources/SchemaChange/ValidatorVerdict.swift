@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// Decides whether a validator may refuse documents after a change that it accepted before.
+/// Decides whether, after a change, a validator might refuse documents that it accepted before.
 enum ValidatorVerdict {
     static func refusesMore(_ change: SchemaChange) -> Bool {
         switch change.code {
@@ -18,8 +18,8 @@ enum ValidatorVerdict {
     /// Whether the object that lost a property restricts or forbids undeclared fields.
     private static func forbidsFurther(_ change: SchemaChange) -> Bool { change.newHolder?.furtherFields != .any }
 
-    /// Whether all types that were allowed before are still allowed, and arrays have elements of the same types as
-    /// before.
+    /// Whether the newer schema allows any type; or else all types of the older schema, with arrays of the same element
+    /// types.
     private static func widens(_ change: SchemaChange) -> Bool {
         guard let old = change.old?.node, let new = change.new?.node else { return false }
         if new.types.isEmpty { return true }

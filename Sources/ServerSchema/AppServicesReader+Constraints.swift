@@ -1,12 +1,13 @@
 internal import BSON
 internal import Patterns
 
-/// Reads the keywords that restrict values in addition to their types, such as `minimum`.
+/// Reads the keywords that restrict a value by more than its type, such as `minimum`.
 ///
-/// `$jsonSchema` has them too.
+/// MongoDB's `$jsonSchema` has the same keywords.
 extension AppServicesReader {
     /// Reads `keyword` into `node.constraints`, if it is a keyword that restricts values.
-    /// - Returns: `false` if `keyword` is no such keyword, or if its value restricts nothing, such as an empty `enum`.
+    /// - Returns: `false` if `keyword` does not restrict values, or if its value restricts nothing, such as an empty
+    ///   `enum`.
     /// - Throws: ``SchemaError`` if the keyword's value is of the wrong kind.
     mutating func readConstraint(
         _ keyword: Keyword, _ member: LocatedJSON.Member, into node: inout SchemaNode

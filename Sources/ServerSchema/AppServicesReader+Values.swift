@@ -2,7 +2,7 @@ internal import BSON
 
 /// Reads the values of single keywords, such as a type or a list of names.
 extension AppServicesReader {
-    /// Reads `bsonType` or `type`: one name, or a list of them.
+    /// Reads the value of `bsonType` or `type`: the name of a type, or a list of such names.
     mutating func types(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> [SchemaType] {
         if keyword == .type { note(.jsonTypeUsed, json.location, "type is kept for compatibility: write bsonType") }
         guard case .array(let entries) = json.value else { return [try type(json, of: keyword)] }
@@ -59,19 +59,20 @@ extension AppServicesReader {
         return result
     }
 
-    /// Reads a string.
+    /// Reads the value of a keyword that must be a string.
     func text(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> String {
         guard let text = json.text else { throw wrong(keyword, json, "a string") }
         return text
     }
 
-    /// Reads a boolean.
+    /// Reads the value of a keyword that must be a boolean.
     func flag(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> Bool {
         guard case .scalar(.bool(let flag)) = json.value else { throw wrong(keyword, json, "a boolean") }
         return flag
     }
 
-    /// Throws an error at the first member that has the same name as an earlier member; lint notes all such members.
+    /// Throws an error at the first member whose name an earlier member has; with `notesErrors`, notes each such member
+    /// instead.
     mutating func refuseDuplicates(_ members: [LocatedJSON.Member], what: String) throws(SchemaError) {
         var seen: [String: SourceLocation] = [:]
         for member in members {
@@ -96,20 +97,20 @@ extension AppServicesReader {
 }
 
 extension SchemaError {
-    /// Returns the same error with this remedy.
+    /// Returns the error with the given remedy in place of its own.
     func advising(_ remedy: String) -> SchemaError { SchemaError(code, at: location, message, remedy: remedy) }
 }
 
 /// Turns the JSON of a `default` into the BSON value that clients see.
 ///
-/// Plain JSON and extended JSON are understood. A plain number takes the declared numeric type, because plain JSON has
-/// only one numeric type.
+/// The JSON may be plain or extended. A plain number takes the declared numeric type, because plain JSON has only one
+/// numeric type.
 struct DefaultValue {
     /// The types that the schema states for the property with the default.
     let types: [SchemaType]
 
     /// Returns the BSON value, including nested values.
-    /// - Throws: ``SchemaError`` for a wrapper whose value does not fit its type.
+    /// - Throws: ``SchemaError`` for extended JSON, such as `{"$oid": …}`, whose value does not fit its type.
     func value(_ json: LocatedJSON) throws(SchemaError) -> BSONValue {
         if case .scalar(.number(let text)) = json.value, let number = number(text) { return number }
         return try LocatedBSON(json).bson

@@ -4,7 +4,7 @@ internal import BSON
 ///
 /// Source: `semantics.md` section 3 of the project's reference.
 struct AppServicesReader {
-    /// The notes collected so far.
+    /// The notes that the reader has made so far.
     var notes: [SchemaNote] = []
     /// Whether an error in a part of a schema becomes a note, and the reader continues without that part.
     ///
@@ -168,7 +168,7 @@ extension AppServicesReader {
         note(.misspeltKeyword, member.nameLocation, "unknown keyword \"\(member.name)\" (\(hint))")
     }
 
-    /// Adds a note that no rule evaluates a keyword, whose value may therefore be anything.
+    /// Adds the keyword to `node.unevaluated`, and a note that no rule evaluates the keyword.
     private mutating func noteUnevaluated(
         _ keyword: Keyword, _ member: LocatedJSON.Member, in node: inout SchemaNode
     ) {

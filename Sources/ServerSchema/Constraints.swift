@@ -2,7 +2,8 @@ public import BSON
 
 /// The rules of a schema for a value, apart from those for its type and its fields.
 ///
-/// A keyword restricts only values of its kind: `minimum` restricts numbers, `pattern` restricts strings.
+/// A keyword for one kind of value restricts only values of that kind: `minimum` restricts numbers, `pattern` restricts
+/// strings.
 public struct Constraints: Sendable {
     /// The least number that is allowed.
     public var minimum = Bound()
@@ -10,19 +11,19 @@ public struct Constraints: Sendable {
     public var maximum = Bound()
     /// The number of which a number must be a multiple.
     public var multipleOf: BSONValue?
-    /// The length of a string, in code points.
+    /// The allowed lengths of a string, in code points.
     public var length = CountRange()
     /// The regular expression that must match somewhere in a string.
     public var pattern: String?
     /// The values that are allowed; `nil` if every value is allowed.
     public var allowedValues: [BSONValue]?
-    /// The number of elements in an array.
+    /// The allowed numbers of elements in an array.
     public var itemCount = CountRange()
     /// The rule for the elements of an array after those that `items` describes by position.
     ///
     /// `nil` if these elements may have any value.
     public var additionalItems: SchemaNode.AdditionalProperties?
-    /// The number of fields in an object.
+    /// The allowed numbers of fields in an object.
     public var propertyCount = CountRange()
     /// The schemas of fields whose names match a regular expression, in the file's order.
     public var patternProperties: [SchemaNode.PatternProperty] = []
@@ -40,12 +41,12 @@ public struct Constraints: Sendable {
     public struct Bound: Hashable, Sendable {
         /// The number; `nil` if there is no bound.
         ///
-        /// Numbers of all four types are compared with it by value.
+        /// Numbers of all four BSON types are compared with the bound by value.
         public var number: BSONValue?
-        /// Whether a value must differ from the number.
+        /// Whether a value must differ from the bound; if `false`, a value may equal the bound.
         public var isExclusive: Bool
 
-        /// Creates a bound.
+        /// Creates a bound; the default allows every number.
         public init(number: BSONValue? = nil, isExclusive: Bool = false) {
             (self.number, self.isExclusive) = (number, isExclusive)
         }
@@ -58,7 +59,7 @@ public struct Constraints: Sendable {
         /// The largest allowed count; `nil` if there is no upper limit.
         public var maximum: Int64?
 
-        /// Whether some counts are not allowed.
+        /// Whether the range has a lower or an upper limit.
         package var isRestricted: Bool { minimum != nil || maximum != nil }
     }
 
@@ -66,23 +67,23 @@ public struct Constraints: Sendable {
     public struct Dependency: Sendable {
         /// The field whose presence makes the condition apply.
         public var field: String
-        /// The condition that then applies.
+        /// The condition on an object that has the field.
         public var demand: Demand
 
         /// A condition on the object that has the field.
         public enum Demand: Sendable {
-            /// The object must have these fields too.
+            /// The object must have all of these fields.
             case fields([String])
-            /// The object must fit this schema.
+            /// The object must fit the given schema.
             case schema(SchemaNode)
         }
     }
 
     /// A keyword that combines schemas.
     public struct Combination: Sendable {
-        /// How the schemas are combined.
+        /// The way in which the keyword combines the schemas.
         public var kind: Kind
-        /// The schemas that are combined.
+        /// The schemas that the keyword combines.
         public var nodes: [SchemaNode]
 
         /// A kind of combination; the raw value is the keyword.
@@ -93,7 +94,7 @@ public struct Constraints: Sendable {
 
     /// The rule that a value must be binary data that a client has encrypted.
     public struct Encryption: Sendable {
-        /// The types that the value may have had before its encryption; `nil` if it may have had any.
+        /// The types that the value may have had before its encryption; `nil` if it may have had any type.
         public var types: [SchemaType]?
     }
 }

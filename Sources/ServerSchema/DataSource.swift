@@ -8,7 +8,7 @@ public struct DataSource: Hashable, Sendable {
     public var name: String
     /// The kind of data source, such as `mongodb-atlas` or `datalake`; `nil` if the export does not state it.
     public var type: String?
-    /// The position of the name in the data source's `config.json`; the file's beginning if the file gives no name.
+    /// The position of the name in the data source's `config.json`; the beginning of the file if it gives no name.
     public var location: SourceLocation
 
     /// Creates a data source from its parts.

@@ -1,6 +1,6 @@
 /// The environment values of an app.
 ///
-/// Strings in the app's configuration files refer to them by `%(%%environment.values.KEY)`. Source: the App Services
+/// Strings in the app's configuration files refer to a value by `%(%%environment.values.KEY)`. Source: the App Services
 /// documentation, "Create Template Configurations with Expansions".
 struct EnvironmentValues: Sendable {
     /// The path, within the app's folder, of the file that holds the values.

@@ -1,6 +1,7 @@
 /// Reads JSON (RFC 8259) strictly, and records the position of each name and value in the file.
 ///
-/// Foundation's parser gives no positions. If a name occurs twice in an object, it drops one of the two values.
+/// Foundation's parser gives no positions, and if a name occurs twice in an object, the parser drops one of the two
+/// values.
 package struct JSONParser {
     /// The deepest nesting of arrays and objects that is accepted.
     package static let maximumDepth = 200
@@ -22,7 +23,7 @@ package struct JSONParser {
     }
 
     /// Reads the bytes of a file, which must be one JSON value in UTF-8; a byte order mark may come first.
-    /// - Parameter file: the path that is stated in locations and errors.
+    /// - Parameter file: the path that locations and errors state.
     package static func parse(_ bytes: [UInt8], file: String) throws(SchemaError) -> LocatedJSON {
         do throws(UTF8.ValidationError) {
             _ = try UTF8Span(validating: bytes.span)
@@ -133,7 +134,7 @@ extension JSONParser {
         return true
     }
 
-    /// Returns whether the closing bracket comes next; if a comma comes next, moves past it.
+    /// Moves past the comma or the closing bracket that comes next, and returns whether it is the bracket.
     private mutating func separatorOrEnd(_ bracket: Unicode.Scalar) throws(SchemaError) -> Bool {
         let end = here
         skipBlanks()
@@ -241,7 +242,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads the Unicode scalar of a `\u` escape, for which a surrogate pair has two escapes.
+    /// Reads the Unicode scalar of a `\u` escape, or of the two `\u` escapes of a surrogate pair.
     private mutating func scalar(from place: SourceLocation) throws(SchemaError) -> Character {
         var code = try fourDigits(from: place)
         if (0xD800..<0xDC00).contains(code), bytes[offset...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")]) {

@@ -5,11 +5,11 @@ enum Keyword: String, CaseIterable {
     // Keywords for titles, descriptions and types, and for the fields or elements of a value.
     case title, description, bsonType, type, required, properties, items, uniqueItems, additionalProperties
     case `default`
-    // Keywords that restrict values in addition to their types.
+    // Keywords that restrict a value by more than its type.
     case minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern
     case `enum`, minItems, maxItems, additionalItems, minProperties, maxProperties, dependencies, patternProperties
     case allOf, anyOf, oneOf, not
-    // Keywords that App Services documents, but that no rule evaluates.
+    // Keywords that no rule evaluates; App Services documents only `validate`.
     case validate, format
     // Keywords that no App Services documentation describes.
     case const, contains, propertyNames, `if`, then, `else`, encrypt, encryptMetadata, definitions, id
@@ -18,7 +18,7 @@ enum Keyword: String, CaseIterable {
 
     /// Keywords of later drafts of JSON Schema.
     ///
-    /// Other tools write them, so they do not count as misspelt keywords.
+    /// Other tools write these keywords, so they do not count as misspelt.
     static let ofOtherTools: Set = [
         "$anchor", "$comment", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "$vocabulary", "contentEncoding",
         "contentMediaType", "contentSchema", "dependentRequired", "dependentSchemas", "deprecated", "examples",

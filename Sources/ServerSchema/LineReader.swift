@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// A reader of a file's lines, which needs only as much memory as the longest line.
+/// A reader of a file's lines, which needs little more memory than the longest line.
 package struct LineReader: ~Copyable {
     /// The number of the line that was read last, counted from 1.
     package private(set) var number = 0

@@ -2,15 +2,16 @@ internal import Synchronization
 
 /// An index of a collection's links by the path that each link starts from.
 ///
-/// A collection may have as many links as fields, and a link is looked up for each field.
+/// Without an index, each lookup would search all links. A collection may have as many links as fields, and there is
+/// one lookup for each field.
 final class LinkIndex: Sendable {
     let bySource: [SchemaPath: Relationship]
     let fields: RelatedPaths
 
     init(_ links: [Relationship]) {
         bySource = Dictionary(links.map { ($0.source, $0) }) { first, _ in first }
-        // In a job's step, a path ends at the field that holds an array or a dictionary, so the paths of links are cut
-        // off there as well.
+        // In a job's step, a path ends at the field that holds an array or a dictionary, so the path of a link is cut
+        // off at that field as well.
         fields = RelatedPaths(links.map(\.source.leadingFields))
     }
 }
@@ -44,7 +45,7 @@ package struct RelatedPaths: Sendable {
 
 /// The positions of names in a long list, computed at the first lookup.
 ///
-/// A list that has changed gets a new index.
+/// An index is valid for one list only; if the list changes, its owner creates a new index.
 final class NameIndex: Sendable {
     /// The length up to which a list is searched name by name, without an index.
     private static let smallCount = 16

@@ -2,11 +2,11 @@
 ///
 /// The members of an object keep their order, and a name may occur more than once.
 package struct Located<Scalar: Sendable>: Sendable {
-    /// The value.
+    /// The value; the names and values inside it have positions of their own.
     package var value: Value
     /// The position of the value's first byte.
     ///
-    /// A value from a server has the name of its origin in place of a file's path.
+    /// For a value from a server, the location names the value's origin in place of a file.
     package var location: SourceLocation
 
     /// Creates a value at a position.
@@ -14,7 +14,7 @@ package struct Located<Scalar: Sendable>: Sendable {
 
     /// A value: a scalar, an array or an object.
     ///
-    /// Names and values inside it carry their positions.
+    /// Each name and value inside an array or object has its own position.
     package enum Value: Sendable {
         case scalar(Scalar)
         case array([Located])
@@ -23,7 +23,7 @@ package struct Located<Scalar: Sendable>: Sendable {
 
     /// A name and its value in an object.
     package struct Member: Sendable {
-        /// The name, with its escapes resolved.
+        /// The name of the member, with its escapes resolved.
         package var name: String
         /// The position of the name, or of its opening quotation mark.
         package var nameLocation: SourceLocation

@@ -55,8 +55,8 @@ extension LocatedBSON {
 extension LocatedBSON {
     /// Reads extended JSON, canonical or relaxed.
     ///
-    /// libbson reads only wrappers such as `{"$oid": …}`. This initializer reads everything else itself, so that it
-    /// keeps positions and repeated names, and allows deep nesting.
+    /// The initializer passes only wrappers such as `{"$oid": …}` to libbson. It reads all other JSON itself, to keep
+    /// positions and repeated names, and to allow deep nesting.
     /// - Throws: ``SchemaError`` for a wrapper whose value does not fit its type, or for a name that contains a NUL.
     package init(_ json: LocatedJSON) throws(SchemaError) {
         location = json.location
@@ -100,7 +100,7 @@ extension LocatedBSON {
 
     /// Whether the members of an object are a wrapper of extended JSON for a scalar.
     ///
-    /// A name that begins with `$` is not enough, because schemas have names such as `$id`.
+    /// A name that begins with `$` does not prove a wrapper, because schemas have names such as `$id`.
     private static func isWrapper(_ members: [LocatedJSON.Member]) -> Bool {
         let names = members.map(\.name)
         return switch names.first {
@@ -125,7 +125,7 @@ extension LocatedBSON {
 }
 
 extension LocatedJSON {
-    /// The same value without the colon in the time zone of a date, because libbson reads `+0100` but not `+01:00`.
+    /// The value without the colon in the time zone of its `$date`, because libbson reads `+0100` but not `+01:00`.
     fileprivate var withPlainZone: LocatedJSON {
         guard let date = self["$date"]?.text, date.utf8.count > 6 else { return self }
         let zone = Array(date.utf8.suffix(6))

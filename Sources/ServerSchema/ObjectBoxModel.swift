@@ -1,12 +1,12 @@
 /// The model of ObjectBox clients: which collections sync, and the types of their properties.
 ///
-/// It is the file `objectbox-model.json` that ObjectBox's build tools write, and that the Sync Server reads.
+/// ObjectBox's build tools write the model to the file `objectbox-model.json`, which the Sync Server reads.
 public struct ObjectBoxModel: Hashable, Sendable {
-    /// A type of objects, to which a collection maps.
+    /// A type of objects; the collection with the same name maps to the type.
     public struct Entity: Hashable, Sendable {
-        /// The name of the collection: the external name, or the entity's own.
+        /// The name of the collection: the entity's external name, or its own name if it has none.
         public var collection: String
-        /// The properties, without the object's ID, which the `_id` becomes.
+        /// The properties except the object's ID; the field `_id` of a document maps to the ID.
         public var properties: [Property]
         /// Whether the entity syncs.
         public var isSynced: Bool
@@ -14,19 +14,19 @@ public struct ObjectBoxModel: Hashable, Sendable {
 
     /// A property of an entity, or a relation to many objects.
     public struct Property: Hashable, Sendable {
-        /// The name of the field: the external name, or the property's own.
+        /// The name of the field: the property's external name, or its own name if it has none.
         public var fieldName: String
-        /// The number of the property's type.
+        /// ObjectBox's number for the property's type; 0 for a relation to many objects.
         public var type: Int
-        /// The number of the type in the other system; `nil` if it is the default of ``type``.
+        /// ObjectBox's number for the type of the stored value; `nil` for the default that belongs to ``type``.
         public var externalType: Int?
-        /// Whether this is a relation to many objects, which a document holds as an array of keys.
+        /// Whether the property is a relation to many objects, which a document stores as an array of keys.
         public var isToMany = false
     }
 
-    /// The entities, in the file's order.
+    /// The entities of the model, in the file's order.
     public var entities: [Entity]
-    /// The file, with its text.
+    /// The model file, with its text.
     public var source: SchemaSource
 
     /// Returns the entity to which a collection maps; `nil` if there is none.
@@ -40,7 +40,7 @@ public struct ObjectBoxModel: Hashable, Sendable {
 }
 
 extension ObjectBoxModel {
-    /// The flag of an entity that syncs, and the flag of the property that is the object's ID.
+    /// The bit in the `flags` of an entity that syncs, and the bit in the `flags` of the property with the object's ID.
     private static let (syncs, isID) = (2, 1)
 
     /// Reads a model file.
@@ -49,7 +49,7 @@ extension ObjectBoxModel {
         try parse(try SourceFile.text(of: path), path: path)
     }
 
-    /// Reads the text of a model file; `path` is for messages.
+    /// Reads the text of a model file; errors state `path`.
     /// - Throws: ``SchemaError`` with line and column.
     package static func parse(_ text: String, path: String) throws(SchemaError) -> ObjectBoxModel {
         let json = try JSONParser.parse(Array(text.utf8), file: path)
@@ -91,7 +91,7 @@ extension ObjectBoxModel {
             isSynced: (try integer("flags", of: json) ?? 0) & syncs != 0)
     }
 
-    /// Returns the external name of an entity or property, or else its own.
+    /// Returns the external name of an entity or property, or its own name if it has none.
     private static func name(of json: LocatedJSON) throws(SchemaError) -> String {
         if let external = try json.string("externalName") { return external }
         guard let name = try json.string("name") else {

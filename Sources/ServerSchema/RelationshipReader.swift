@@ -12,7 +12,7 @@ public struct Relationship: Hashable, Sendable {
     public var target: Namespace
     /// The field of the linked documents with which the key is compared; always `_id` under Sync.
     public var foreignKey: String
-    /// Whether the field has many keys instead of one.
+    /// Whether the link's field holds many keys of linked documents instead of one.
     public var isList: Bool
     /// The position of the link's entry in its file.
     public var location: SourceLocation
@@ -38,12 +38,12 @@ public struct Relationship: Hashable, Sendable {
 struct RelationshipReader {
     /// The schema that the links start from.
     let root: SchemaNode
-    /// The notes collected so far.
+    /// The notes that the reader has made so far.
     private(set) var notes: [SchemaNote] = []
 
     init(root: SchemaNode) { self.root = root }
 
-    /// Reads the map from the paths of keys to links.
+    /// Reads the links from an object: each name is the path of a field, and its value is the link of the field.
     /// - Throws: ``SchemaError`` if the map or one of its values has the wrong type.
     mutating func relationships(_ json: LocatedJSON) throws(SchemaError) -> [Relationship] {
         guard let members = json.members else {
@@ -71,7 +71,8 @@ struct RelationshipReader {
         if let key = json.present("source_key"), let text = key.text, text != member.name {
             note(key.location, path, "source_key is \"\(text)\", but the link's own name is \"\(member.name)\"")
         }
-        // The user interface of App Services writes `is_list` and `foreign_key` in camel case.
+        // The keys may be `isList` and `foreignKey`, because the user interface of App Services writes them in camel
+        // case.
         let isList = try json.flag(json["is_list"] == nil ? "isList" : "is_list")
         let foreignKey = try json.string(json["foreign_key"] == nil ? "foreignKey" : "foreign_key")
         return Relationship(

@@ -2,9 +2,9 @@ package import BSON
 
 /// A file that contains a collection's schema together with other data.
 ///
-/// It is the rules file of a legacy export, or the Admin API's schema object. The file states the name of its
-/// collection; its file name cannot do so, because a collection's name may contain dots. Source: `semantics.md`
-/// sections 2.2 and 2.4 of the project's reference.
+/// The file is a rules file of a legacy export, or a schema object of the Admin API. Its content states the name of the
+/// collection; the file name does not, because a collection's name may contain dots. Source: `semantics.md` sections
+/// 2.2 and 2.4 of the project's reference.
 struct RulesFile {
     /// The collection whose schema the file holds.
     let namespace: Namespace
@@ -19,8 +19,7 @@ struct RulesFile {
     /// - Throws: ``SchemaError`` if the name of the collection or of the data source is not a string.
     init?(_ json: LocatedJSON) throws(SchemaError) {
         let holder = json["metadata"] ?? json
-        // If the file is itself a schema, its `database` and `collection` are not names of the collection, because
-        // fields are only in `properties`.
+        // A file with `properties` or `bsonType` is itself a schema, whatever its `database` and `collection` are.
         guard json["properties"] == nil, json["bsonType"] == nil, holder.members != nil,
             let database = try holder.string("database"), let collection = try holder.string("collection")
         else { return nil }
@@ -37,7 +36,7 @@ package struct AccessRules: Sendable {
     ///
     /// The default rules apply to each collection that has no rules of its own.
     package var namespace: Namespace?
-    /// The data source that holds the collection.
+    /// The data source to which the rules belong; `nil` if the export does not state it.
     package var service: String?
     /// The content of the file: an object with `roles` and `filters`.
     package var json: LocatedJSON

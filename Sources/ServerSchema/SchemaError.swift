@@ -35,7 +35,7 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let rootNotObject = Self(rawValue: "root-not-object")
         /// A schema is expected but missing.
         public static let schemaMissing = Self(rawValue: "schema-missing")
-        /// It is unknown which collection a schema belongs to, or no collection can have that name.
+        /// The collection that a schema belongs to is unknown, or has a name that no server accepts.
         public static let namespaceUnknown = Self(rawValue: "namespace-unknown")
         /// One collection has two schemas.
         public static let namespaceDuplicate = Self(rawValue: "namespace-duplicate")
@@ -66,7 +66,8 @@ public struct SchemaError: Error, Hashable, Sendable {
 }
 
 extension SchemaError {
-    /// Combines errors into the first one, which then has the others in ``others``; `nil` if there are no errors.
+    /// Combines errors into one: the first error, which lists the other errors in ``others``; `nil` if there are no
+    /// errors.
     /// - Parameter files: the files, in the order in which their errors are shown.
     init?(_ errors: [SchemaError], inOrderOf files: [String]) {
         func key(_ error: SchemaError) -> (Int, Int, Int) {

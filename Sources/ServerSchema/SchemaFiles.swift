@@ -3,7 +3,7 @@ internal import SystemPackage
 
 /// Reads the file that the user named, or the files of a folder, and records which files it read.
 struct SchemaFiles {
-    /// The path of the folder or file.
+    /// The path of the folder or file that is read.
     let root: FilePath
     /// The path as the user wrote it; messages and locations begin with it.
     private let name: FilePath
@@ -45,7 +45,7 @@ struct SchemaFiles {
 
     func isFolder(_ relative: String) -> Bool { (try? FilePath(path(relative)).stat().type) == .directory }
 
-    /// Whether the path is a folder and not a link to a folder, because links might lead in a circle.
+    /// Whether the path is a folder, and not a symbolic link to one; links might lead in a circle.
     func isOwnFolder(_ relative: String) -> Bool {
         (try? FilePath(path(relative)).stat(followTargetSymlink: false).type) == .directory
     }
@@ -65,7 +65,7 @@ struct SchemaFiles {
         return names.filter { !$0.hasPrefix(".") }.sorted().map { relative.isEmpty ? $0 : "\(relative)/\($0)" }
     }
 
-    /// Returns the folders directly inside a folder, as paths relative to the root.
+    /// Returns the folders directly inside a folder, as paths relative to the root, without hidden folders.
     func folders(in relative: String) throws(SchemaError) -> [String] {
         try entries(of: relative).filter { isFolder($0) }
     }

@@ -6,9 +6,9 @@ public struct SchemaNode: Sendable {
     ///
     /// For the root of an App Services schema, this is always `[.object]`, even if the file names no type.
     public var types: [SchemaType] = []
-    /// The name of the object type; only for a root or an embedded object.
+    /// The name of the object type, for a root or an embedded object; for a Prisma enum, the name of the enum.
     public var title: String?
-    /// The named fields, in the file's order.
+    /// The fields that the keyword `properties` names, in the file's order.
     public var properties: [Property] = [] {
         didSet { indexes.properties = NameIndex(count: properties.count) }
     }
@@ -32,27 +32,36 @@ public struct SchemaNode: Sendable {
     public var scalar: PrismaScalar?
     /// The value that clients return for a required field that is missing.
     public var defaultValue: BSONValue?
-    /// The rules for the value apart from those for its types and its fields.
+    /// The rules for the value other than those for its types and its fields.
     ///
-    /// Most schemas have no such rules, which would take more memory than the rest of a node. A node therefore
-    /// allocates memory for them only when they are set.
+    /// Most schemas have no such rules. The rules would take more memory than the rest of a node, so a node allocates
+    /// memory for them only when they are set.
     public var constraints: Constraints {
-        get { demands?.constraints ?? Constraints() }
-        set { demands = Demands(newValue) }
+        get { rare?.constraints ?? Constraints() }
+        set { rare = Rare(constraints: newValue, keyOfModel: keyOfModel) }
+    }
+    /// The model whose documents a Prisma field names by their keys, as `@relation` says; `nil` for any other field.
+    package var keyOfModel: String? {
+        get { rare?.keyOfModel }
+        set { if newValue != keyOfModel { rare = Rare(constraints: constraints, keyOfModel: newValue) } }
     }
     /// The keywords that the reader knows but no rule evaluates, with their positions in the file.
     public var unevaluated: [(keyword: String, location: SourceLocation)] = []
     /// The position in the file at which the schema begins.
     public var location: SourceLocation
 
-    private var demands: Demands?
+    private var rare: Rare?
     /// The indexes of long lists of names; `nil` for a short list.
     private var indexes: (properties: NameIndex?, required: NameIndex?) = (nil, nil)
 
-    private final class Demands: Sendable {
+    /// The properties of a node that few nodes have.
+    private final class Rare: Sendable {
         let constraints: Constraints
+        let keyOfModel: String?
 
-        init(_ constraints: Constraints) { self.constraints = constraints }
+        init(constraints: Constraints, keyOfModel: String?) {
+            (self.constraints, self.keyOfModel) = (constraints, keyOfModel)
+        }
     }
 
     /// Creates an empty schema, which any value fits.
@@ -78,13 +87,13 @@ public struct SchemaNode: Sendable {
     /// The names in `required` that are not in `properties`.
     var undefinedRequired: [String] { required.filter { property($0) == nil } }
 
-    /// A named field.
+    /// A field that the keyword `properties` names, with the schema of its value.
     public struct Property: Sendable {
         /// The field's name.
         public var name: String
-        /// The schema of its value.
+        /// The schema of the field's value.
         public var node: SchemaNode
-        /// The name of the field for clients; `nil` if it is the same.
+        /// The name that clients use for the field; `nil` if they use ``name``.
         public var clientName: String?
 
         /// Creates a field with the schema of its value.
@@ -96,27 +105,29 @@ public struct SchemaNode: Sendable {
 
     /// The schema of the fields whose names match a regular expression.
     public struct PatternProperty: Sendable {
-        /// The regular expression for the names.
+        /// The regular expression that the names of the fields match.
         public var pattern: String
-        /// The schema that the values of these fields must fit.
+        /// The schema that the value of each field with a matching name must fit.
         public var node: SchemaNode
     }
 
     /// The schema or schemas of an array's elements.
     public indirect enum Items: Sendable {
-        /// One schema for all elements.
+        /// All elements of the array have one schema.
         case each(SchemaNode)
-        /// One schema for each position.
+        /// Each position in the array has its own schema.
         case tuple([SchemaNode])
     }
 
     /// The rule for fields that `properties` does not name.
     public indirect enum AdditionalProperties: Sendable {
-        /// The fields may have any value.
+        /// The fields that `properties` does not name may have any value.
         case allowed
-        /// The fields must be absent.
+        /// The fields that `properties` does not name must be absent.
         case forbidden
-        /// The fields must fit this schema; if the schema has no `properties`, it describes a dictionary.
+        /// The fields that `properties` does not name must fit this schema.
+        ///
+        /// If the schema has no `properties`, it describes a dictionary.
         case schema(SchemaNode)
     }
 }
@@ -146,14 +157,16 @@ extension SchemaNode {
     }
 }
 
-/// The kinds of values of clients that a schema can describe: `semantics.md` section 3.3 of the project's reference.
+/// The kinds of client values that a schema can describe, such as lists and dictionaries.
+///
+/// Source: `semantics.md` section 3.3 of the project's reference.
 extension SchemaNode {
     /// Whether the value must be an object.
     public var isObject: Bool { types == [.object] }
 
-    /// Whether the schema describes a dictionary: an object with any field names, whose values all fit one schema.
+    /// Whether the schema describes a dictionary: an object whose fields may have any names.
     ///
-    /// Such a schema names no property, and its `additionalProperties` is not false.
+    /// The schema of a dictionary names no property, and has `additionalProperties` with a value other than false.
     public var isDictionary: Bool {
         guard isObject, properties.isEmpty, hasAdditionalProperties else { return false }
         if case .forbidden = additionalProperties { return false }
@@ -166,7 +179,7 @@ extension SchemaNode {
     /// Whether the schema describes a set: an array whose elements differ from each other.
     public var isSet: Bool { types == [.array] && uniqueItems }
 
-    /// Whether the schema describes a list.
+    /// Whether the schema describes a list: an array whose elements may be equal to each other.
     public var isList: Bool { types == [.array] && !uniqueItems }
 
     /// The schema of a dictionary's values; `nil` if they may have any value, or if this is not a dictionary.

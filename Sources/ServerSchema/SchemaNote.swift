@@ -1,6 +1,6 @@
 public import BSON
 
-/// A remark about a schema that does not make it unusable.
+/// A remark about a schema that is usable in spite of it.
 public struct SchemaNote: Hashable, Sendable {
     /// The kind of note.
     ///
@@ -11,17 +11,18 @@ public struct SchemaNote: Hashable, Sendable {
         /// Creates a code from the name of a kind.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// No other kind fits the note.
+        /// A note that fits no other kind.
         public static let general = Self(rawValue: "note")
-        /// No dialect knows a keyword.
+        /// A schema has a keyword that no dialect knows.
         public static let unknownKeyword = Self(rawValue: "unknown-keyword")
-        /// No dialect knows a keyword, which resembles a known one.
+        /// A schema has a keyword that no dialect knows, but that resembles a known keyword.
         public static let misspeltKeyword = Self(rawValue: "misspelt-keyword")
         /// A keyword is known, but no rule evaluates it.
         public static let unevaluatedKeyword = Self(rawValue: "keyword-unevaluated")
         /// A schema has `type` instead of `bsonType`.
         public static let jsonTypeUsed = Self(rawValue: "json-type-used")
-        /// A type has the spelling of another tool, or clients have no such type.
+        /// A schema has a variant of a type's name, such as `float` for `double`, or a type that App Services does not
+        /// have.
         public static let typeSpelling = Self(rawValue: "type-spelling")
         /// A `schema.json` contains only `{}`.
         public static let placeholder = Self(rawValue: "schema-placeholder")

@@ -13,7 +13,7 @@ public struct SchemaPath: Hashable, Sendable {
         case values
     }
 
-    /// The steps from the root.
+    /// The steps of the path, from the root of the schema.
     public let steps: [Step]
 
     /// Creates a path from its steps.
@@ -88,7 +88,9 @@ extension SchemaPath {
         self.init(steps)
     }
 
-    /// Returns the index of the quotation mark that ends a quoted name: the first one before a further step or the end.
+    /// Returns the index of the quotation mark that ends a quoted name.
+    ///
+    /// The end is the first quotation mark before a further step, or at the end of the text.
     private static func endOfName(in text: Substring) -> Substring.Index? {
         text.indices.dropFirst().first { index in
             let next = text[text.index(after: index)...]

@@ -16,7 +16,7 @@ extension SchemaReading {
         }
         if files.root.lastComponent?.string == "data_sources" { return try readServices(in: "") }
         if files.isFolder("data_sources") { return try readServices(in: "data_sources") }
-        // A folder may contain the services of a legacy app without the app's configuration.
+        // The folder may contain the services of a legacy app without the app's configuration.
         try readLegacyServices()
         try readFlatFiles()
         try readDatabases(in: "", service: try dataSource(in: "")?.name)
@@ -83,7 +83,7 @@ extension SchemaReading {
 
     /// Reads the sync configuration from the `config.json` of a data source.
     ///
-    /// Older exports have it there, because they have no `sync/config.json`.
+    /// Older exports have the configuration in this file, because they have no `sync/config.json`.
     private mutating func readServiceSync(_ config: LocatedJSON, service: String) throws(SchemaError) {
         guard schema.sync == nil, let config = config["config"] else { return }
         if let flexible = config.present("flexible_sync") {
@@ -138,7 +138,7 @@ extension SchemaReading {
 
     private mutating func readLegacyRules(_ file: String, service: String) throws(SchemaError) {
         let json = try files.json(file, isSource: false)
-        // The rules files of other kinds of services, such as web services, name no collection.
+        // A rules file of another kind of service, such as a web service, names no collection, and is skipped.
         guard let rules = try RulesFile(json) else { return }
         if isForLint { schema.rules.append(AccessRules(namespace: rules.namespace, service: service, json: json)) }
         guard rules.schema != nil, try claim(rules.namespace, for: file, service: service) else { return }

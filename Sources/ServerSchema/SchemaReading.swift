@@ -22,7 +22,7 @@ struct SchemaReading {
     private var services: [Namespace: String] = [:]
     /// The errors of schemas that could not be read at all, for lint.
     ///
-    /// The result has an empty schema in place of each of them.
+    /// The result has an empty schema in place of each of these schemas.
     private var unread: [(namespace: Namespace, error: SchemaError)] = []
 
     init(files: SchemaFiles, wanted: Namespace?, isForLint: Bool = false) {
@@ -33,7 +33,8 @@ struct SchemaReading {
     }
 
     /// Reads the file or folder, and returns its schemas.
-    /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable, or if there is no schema.
+    /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable, or if there is no schema; lint
+    ///   accepts an app without a schema.
     mutating func run() throws(SchemaError) -> ServerSchema {
         if files.isFolder { try readFolder() } else { try readSingleFile() }
         if let first = unread.first, unread.count == schema.collections.count { throw first.error }
@@ -47,8 +48,8 @@ struct SchemaReading {
         schema.dataSources.sort { $0.name < $1.name }
         schema.isWhole = files.isFolder && (wanted == nil || isForLint)
         schema.notes = reader.notes
-        // Lint lists all misspelt keywords. All other commands stop at one, because without it, a rule of the schema
-        // would be ignored.
+        // Lint lists all misspelt keywords. Every other command stops at the first one, because it would otherwise
+        // ignore a rule of the schema.
         if !isForLint, let slip = reader.notes.first(where: { $0.code == .misspeltKeyword }) {
             throw SchemaError(.unknownKeyword, at: slip.location, slip.message)
         }
@@ -124,7 +125,9 @@ struct SchemaReading {
         return true
     }
 
-    /// Reads the schema in a file of a folder; if that fails, lint adds a note and continues.
+    /// Reads the schema in a file of a folder.
+    ///
+    /// If the schema cannot be read, a reading for lint adds a note and continues; any other reading throws the error.
     /// - Returns: whether the file contains a schema.
     mutating func readFile(
         _ file: String, of namespace: Namespace, service: String?
@@ -143,7 +146,10 @@ struct SchemaReading {
         }
     }
 
-    /// Calls `read` for a part of a folder; if that fails, lint adds a note and continues without the part.
+    /// Calls `read` for a part of a folder.
+    ///
+    /// If `read` throws, a reading for lint adds a note and continues without the part; any other reading throws the
+    /// error.
     mutating func attempt(_ read: (inout Self) throws(SchemaError) -> Void) throws(SchemaError) {
         do throws(SchemaError) { try read(&self) } catch {
             guard files.isFolder else { throw error }
@@ -171,8 +177,8 @@ struct SchemaReading {
     }
 
     /// Records that a file contains the schema of a collection.
-    /// - Returns: `false` if the schema is not needed, because another data source has one or the caller wants another
-    ///   collection.
+    /// - Returns: `false` if the schema is not needed, because another data source has a schema of the collection, or
+    ///   the caller wants another collection.
     /// - Throws: ``SchemaError`` if the collection has two schemas, or a name that no server accepts.
     mutating func claim(_ namespace: Namespace, for file: String, service: String?) throws(SchemaError) -> Bool {
         let location = files.location(file)
@@ -217,7 +223,7 @@ struct SchemaReading {
 }
 
 extension SchemaReading {
-    /// Whether the folder is an app: its name was read, or a file on which schemas depend.
+    /// Whether the folder is an app: the reader found the app's name, or read a file on which schemas depend.
     private var isApp: Bool { schema.appName != nil || !files.sources.isEmpty }
 
     /// Returns the error that says why no schema was found.

@@ -14,8 +14,8 @@ extension ServerSchema {
     /// All other files are ignored.
     /// - Parameters:
     ///   - path: the file or folder as the user named it.
-    ///   - namespace: the collection that a single file covers; in a folder, the only collection to return as read. The
-    ///     others become neighbours.
+    ///   - namespace: the collection that a single file covers; in a folder, the only collection that the caller asks
+    ///     for. The others become neighbours.
     ///   - name: the path that errors and locations state, if it differs from `path`.
     ///   - database: the database of a Prisma schema; `nil` to take it from `namespace` or from the schema's connection
     ///     string.
@@ -40,7 +40,7 @@ extension ServerSchema {
         return schema
     }
 
-    /// Reads everything that lint examines: also the access rules, and every collection of an app.
+    /// Reads the schemas for lint, which also needs the access rules and every collection of an app.
     /// - Parameters:
     ///   - name: the path that errors and locations state, if it differs from `path`.
     ///   - namespace: the collection that a single file covers; in a folder, a collection that must exist.
@@ -61,7 +61,7 @@ extension ServerSchema {
     /// Reads the text of one schema file: an App Services schema or a MongoDB validator.
     /// - Parameters:
     ///   - text: the file's text.
-    ///   - file: the path that errors and notes carry.
+    ///   - file: the path that errors and notes state.
     ///   - namespace: the collection that the schema covers.
     /// - Throws: ``SchemaError`` at the first defect that makes the schema unusable.
     public static func read(
@@ -87,6 +87,6 @@ extension ServerSchema {
         return schema
     }
 
-    /// The schema of one collection; `nil` when the collection has none.
+    /// The schema of one collection; `nil` if ``collections`` contains no schema of it.
     public subscript(namespace: Namespace) -> CollectionSchema? { collections.first { $0.namespace == namespace } }
 }

@@ -11,7 +11,8 @@ public enum Dialect: String, Hashable, Sendable {
 }
 
 extension Dialect {
-    /// Whether the documents are served by a sync engine, which has a ledger of unsynced documents and a limit.
+    /// Whether the dialect is that of Device Sync, which keeps a ledger of unsynced documents and has a limit on their
+    /// number.
     public var isOfSync: Bool { self == .appServices }
 }
 
@@ -48,17 +49,18 @@ extension CollectionSchema {
 
 /// The schemas of all collections of an app or a database.
 public struct ServerSchema: Sendable {
-    /// The dialect of all schemas.
+    /// The dialect in which all schemas are written.
     public var dialect: Dialect
-    /// The schemas of all collections that have one, sorted by namespace.
+    /// The schemas of the collections, sorted by namespace, without those in ``neighbours``.
     public var collections: [CollectionSchema]
-    /// The app's internal id of 24 hexadecimal digits, by which the ledger of unsynced documents names the app.
+    /// The app's internal id of 24 hexadecimal digits, by which the ledger of unsynced documents names the app; `nil`
+    /// if it is not known.
     ///
     /// Exports rarely contain this id.
     public var appID: String?
     /// The app's name; `nil` if the export does not state it.
     public var appName: String?
-    /// The id by which clients know the app: its name with a random suffix.
+    /// The id by which clients know the app: its name with a random suffix; `nil` if it is not known.
     public var clientAppID: String?
     /// The sync configuration of the app; `nil` if the export does not contain it.
     public var sync: SyncConfiguration?
@@ -68,13 +70,13 @@ public struct ServerSchema: Sendable {
     package var rules: [AccessRules] = []
     /// Whether a single file was read, so that nothing is known about other collections.
     package var isOneFile = false
-    /// The other collections of the app.
+    /// The collections of the app that the caller did not ask for.
     ///
-    /// The caller did not ask for them, but links may lead to them.
+    /// Links of the collections in ``collections`` may lead to these collections.
     public var neighbours: [CollectionSchema] = []
     /// Whether `collections` and `neighbours` are all collections of the app.
     ///
-    /// If so, a DBRef to any other collection has no synced target.
+    /// If `true`, a DBRef to any other collection has no synced target.
     public var isWhole = false
     /// The reader's notes, for example on unknown keywords, keywords that no rule evaluates, and skipped files.
     public var notes: [SchemaNote] = []
@@ -82,7 +84,7 @@ public struct ServerSchema: Sendable {
     package var prisma: PrismaSchema?
     /// Every file that the schemas depend on, with its text.
     ///
-    /// A job is bound to these texts.
+    /// A started job continues only with the same texts.
     public var sources: [SchemaSource] = []
 
     /// Creates the schemas of an app or a database.
@@ -92,7 +94,7 @@ public struct ServerSchema: Sendable {
     }
 }
 
-/// A file on which the schemas depend, with its text at the time of reading.
+/// A file on which the schemas depend, with its text as it was read.
 public struct SchemaSource: Hashable, Sendable {
     /// The path below the folder that the user named.
     ///
@@ -123,7 +125,7 @@ extension ServerSchema {
 extension CollectionSchema {
     /// Whether a name in a sync configuration means this collection.
     ///
-    /// Such a name is that of a collection or that of an object type.
+    /// The configuration names either a collection or the object type of a collection.
     func isNamed(_ name: String) -> Bool { namespace.collection == name || root.title == name }
 
     fileprivate mutating func move(from own: String, to database: String) {

@@ -1,6 +1,7 @@
 /// A position in a file, with lines and columns counted from 1.
 public struct SourceLocation: Hashable, Sendable {
-    /// The path of the file; in a folder, the path of the folder as the user wrote it, and the path inside the folder.
+    /// The path of the file; for a file in a folder, the folder's path as the user wrote it, followed by the path
+    /// inside the folder.
     public var file: String
     /// The line; 0 if the location is a whole file or a folder.
     public var line: Int

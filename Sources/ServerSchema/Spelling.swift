@@ -14,7 +14,7 @@ package enum Spelling {
             let distance = distance(lowered, Array(candidate.lowercased().utf8))
             if distance <= limit { near.append((candidate, distance)) }
         }
-        // A stable order, so that of equally near candidates the first one is the nearest.
+        // The first of equally near candidates counts as the nearest.
         let order = near.indices.sorted { (near[$0].distance, $0) < (near[$1].distance, $1) }
         return order.prefix(most).map { near[$0].word }
     }

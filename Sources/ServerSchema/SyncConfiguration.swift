@@ -15,21 +15,21 @@ public struct SyncConfiguration: Sendable {
 
     /// The state of sync.
     public enum State: String, Hashable, Sendable {
-        /// Sync runs: clients see every write at once.
+        /// Sync runs: clients soon see every write.
         case enabled
         /// Sync is paused: clients see no write until sync is resumed.
         case paused
-        /// Sync was ended and all its metadata removed; it starts from scratch when it is enabled again.
+        /// Sync was ended, and all its metadata were removed; if sync is enabled again, it starts from scratch.
         case terminated
     }
 
-    /// The field that divides the documents among partitions.
+    /// The field whose value decides to which partition a document belongs.
     public struct PartitionKey: Hashable, Sendable {
-        /// The field's name.
+        /// The name of the field whose value is the partition.
         public var field: String
-        /// The type of its values.
+        /// The type of the field's values.
         public var type: SchemaType
-        /// Whether a document must have the field; `nil` if the configuration leaves that to the schemas.
+        /// Whether a document must have the field; `nil` if only the schemas decide this.
         public var isRequired: Bool?
 
         /// Creates a partition key from its parts.
@@ -56,17 +56,17 @@ public struct SyncConfiguration: Sendable {
     public var indexedQueryableFields: [String] = []
     /// The queryable fields of single collections, by the name of the collection or of its object type.
     ///
-    /// They are queryable in addition to ``queryableFields``.
+    /// Clients may query these fields in addition to ``queryableFields``.
     public var collectionQueryableFields: [String: [String]] = [:]
     /// The collections that clients only write to, each given by its name or by the name of its object type.
     public var asymmetricTables: [String] = []
-    /// Whether a client that is reset loses its changes that it has not uploaded.
+    /// Whether a client that is reset loses the changes that it has not uploaded.
     public var isRecoveryDisabled = false
     /// The number of days offline after which a client is reset; `nil` for the default of 30.
     public var clientMaximumOfflineDays: Int?
     /// Whether the configuration contains roles.
     ///
-    /// The first exports with flexible sync have roles only here.
+    /// The first exports with Flexible Sync have roles only in the sync configuration, not in rules files.
     public var hasRoles = false
     /// The position in the file where the configuration begins.
     public var location: SourceLocation
@@ -75,7 +75,7 @@ public struct SyncConfiguration: Sendable {
     /// An entry of a list has the key `key.entry`.
     package var places: [String: SourceLocation] = [:]
 
-    /// Creates a configuration in which everything optional is off.
+    /// Creates a configuration without optional settings.
     public init(mode: Mode, location: SourceLocation) {
         self.mode = mode
         self.location = location
@@ -84,12 +84,13 @@ public struct SyncConfiguration: Sendable {
     /// Returns the position of a key; the beginning of the configuration if the file does not have the key.
     package func place(of key: String) -> SourceLocation { places[key] ?? location }
 
-    /// Whether clients only write to the collection.
+    /// Whether clients only write to the collection, and never read it.
     public func isAsymmetric(_ collection: CollectionSchema) -> Bool {
         asymmetricTables.contains { $0 == collection.namespace.collection || $0 == collection.root.title }
     }
 
-    /// Whether the collection is in the data source that syncs; `true` if one of the two data sources is not known.
+    /// Whether the collection is in the data source that syncs; `true` if the collection's data source or the one that
+    /// syncs is not known.
     public func covers(_ collection: CollectionSchema) -> Bool {
         guard let service, let own = collection.service else { return true }
         return service == own
@@ -109,18 +110,18 @@ public enum SyncScope: String, Hashable, Sendable, Codable {
 }
 
 extension ServerSchema {
-    /// Returns the role of a collection in sync; `synced` if the export does not show it.
+    /// Returns the role of a collection in sync; `synced` if the app's sync configuration is not known.
     public func scope(of collection: CollectionSchema) -> SyncScope {
         guard let sync else { return .synced }
         if !sync.covers(collection) { return .outside }
         return sync.isAsymmetric(collection) ? .asymmetric : .synced
     }
 
-    /// Keeps only this collection in `collections`, and moves all others to `neighbours`, because links may lead to
-    /// them.
+    /// Keeps only this collection in `collections`, and moves all other collections to `neighbours`, because links may
+    /// lead to them.
     public mutating func narrow(to namespace: Namespace) { narrow(to: [namespace]) }
 
-    /// Moves all collections but the named ones to ``neighbours``.
+    /// Moves all collections except the given ones to ``neighbours``.
     package mutating func narrow(to namespaces: [Namespace]) {
         neighbours += collections.filter { !namespaces.contains($0.namespace) }
         collections.removeAll { !namespaces.contains($0.namespace) }

@@ -48,7 +48,7 @@ struct SyncReader {
                 .wrongValue, at: json["type"]?.location ?? json.location, "unknown type of sync \"\(other)\"",
                 remedy: Spelling.hint(for: other, among: ["flexible", "partition"]) ?? "write flexible or partition")
         case nil:
-            // Older exports do not state the type.
+            // Older exports do not state the type; only a configuration of Flexible Sync has `queryable_fields_names`.
             return json.present("queryable_fields_names") == nil ? try partition() : .flexible
         }
     }
@@ -77,8 +77,8 @@ struct SyncReader {
 
     /// Reads the state of sync; `nil` if the file does not state it.
     ///
-    /// Legacy exports are documented to have a Boolean here, but real exports have a word. An empty word means
-    /// terminated.
+    /// The documentation of legacy exports shows a Boolean, but real exports have a word. An empty word means that sync
+    /// was terminated.
     private func state() throws(SchemaError) -> SyncConfiguration.State? {
         guard let state = json.present("state") else { return nil }
         if case .scalar(.bool(let isOn)) = state.value { return isOn ? .enabled : .paused }

@@ -4,7 +4,7 @@ internal import BSON
 ///
 /// Source: `semantics.md` section 3.1 of the project's reference; the MongoDB manual, "Available Types".
 public enum SchemaType: String, Hashable, Sendable, CaseIterable {
-    /// The BSON type of the same name.
+    /// The BSON type that has the name of the case.
     case double, string, object, array, binData, objectId, bool, date, null, regex, javascript, int, timestamp, long,
         decimal, minKey, maxKey, symbol, undefined, dbPointer, javascriptWithScope
     /// Any of the four numeric types.
@@ -17,9 +17,9 @@ public enum SchemaType: String, Hashable, Sendable, CaseIterable {
 
 /// A type as a schema file spells it.
 struct TypeAlias {
-    /// The type that is meant.
+    /// The type that the name in the file means.
     var type: SchemaType
-    /// A remark about the spelling; `nil` if there is none.
+    /// A remark on how the file spells the type's name; `nil` if there is none.
     var note: String?
 
     /// Reads a value of `bsonType`; `nil` if it is not the name of a type.

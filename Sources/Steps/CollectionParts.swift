@@ -24,14 +24,14 @@ package struct CollectionParts {
         do throws(MongoError) {
             filters = IDRange.filters(try IDRange.splitting(collection, into: concurrency * 4))
         } catch {
-            // A server may fail to draw a random sample, for example because its document count is wrong after a crash.
-            // It can still read the whole collection.
+            // A server may fail to draw a random sample, for example because its document count is wrong after a crash,
+            // although it can still read the whole collection. The collection is then one part.
             guard !error.isTransient else { throw error }
             filters = [[:]]
         }
     }
 
-    /// Calls `count` for each part, and combines the results with `start` into one.
+    /// Calls `count` for each part, and combines the results into one; each thread begins with `start`.
     /// - Parameter collection: the collection on the calling thread's connection; each other thread uses its own
     ///   connection.
     package func reduce<R: Sendable>(
@@ -44,7 +44,7 @@ package struct CollectionParts {
             var sum = start
             while let part = queue.withLock({ $0.popLast() }) {
                 do { sum = combining(sum, try count(part, collection)) } catch {
-                    // If one thread fails, the others need not continue.
+                    // If one thread fails, the other threads get no further parts.
                     queue.withLock { $0 = [] }
                     throw error
                 }
@@ -65,9 +65,9 @@ extension IDRange {
     ///
     /// A document matches exactly one of the filters.
     ///
-    /// If all bounds have one type, the filters use the match language, because the server then need not check the
-    /// documents that it finds by the index. The match language compares only values of one type, so the first filter
-    /// also matches every `_id` of another type.
+    /// If all bounds have one ``ComparedType``, the filters use the match language, because the server then need not
+    /// check the documents that it finds by the index. The match language compares only values of one such type, so
+    /// the first filter also matches every `_id` of another type.
     package static func filters(_ ranges: [IDRange]) -> [BSONDocument] {
         guard ranges.count > 1 else { return ranges.map { _ in [:] } }
         let types = Set(ranges.compactMap(\.lower).map(\.comparedType))
@@ -94,7 +94,7 @@ extension IDRange {
 }
 
 extension BSONValue {
-    /// The groups of types whose values the match language compares with each other, and not with other types.
+    /// The groups of types within which the match language compares values; it does not compare values across groups.
     fileprivate enum ComparedType { case objectID, text, number, date }
 
     /// The group of the value's type; `nil` if the match language compares the value by other rules, as for NaN.

@@ -152,10 +152,9 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// Returns the compiled steps of a refresh, which a later run repeats.
-    ///
-    /// `others` are the job's other steps. They also belong to the condition that the server would alter a document
-    /// beyond the changes of the steps.
+    /// Returns the compiled steps of a refresh, which each later run of the job runs.
+    /// - Parameter others: the steps of the job's phases; ``AlteredDocument`` also checks the values that these steps
+    ///   read or write.
     private static func refreshing(_ steps: [Job.LocatedStep], with others: [CompiledStep]) -> [CompiledStep] {
         let refreshing = steps.compactMap { located in
             located.step.kind.refresh.map { (step: located.step.with($0), location: located.location) }
@@ -276,8 +275,8 @@ extension CompiledJob {
 
     /// Whether the kinds of the job's steps prove that no document needs the job again after it.
     ///
-    /// Then the documents need not be checked for that. It is proven if the server runs all steps, no step is
-    /// free-form, and no step reads or writes a field that another step writes.
+    /// They prove it if the server runs all steps, no step is free-form, and no step reads or writes a field that
+    /// another step writes. With such a proof, no document has to be checked for a second need.
     package var endsByConstruction: Bool {
         let kinds = job.steps.map(\.step.kind)
         let reads = job.steps.map(\.step.reads)

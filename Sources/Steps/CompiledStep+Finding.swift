@@ -11,7 +11,7 @@ extension CompiledStep {
 
     /// Whether the step applies to elements of an array or dictionary.
     ///
-    /// A document can then need the step for some elements, while the step skips others, for different reasons.
+    /// A document can need such a step for some elements, while the step skips other elements for different reasons.
     var isAboutElements: Bool { step.target.leadsIntoElements }
 
     /// An array with one number for each of ``reasons``: its index plus 2 if it holds, and 0 otherwise.

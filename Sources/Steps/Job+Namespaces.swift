@@ -11,7 +11,7 @@ extension Job {
             + steps.flatMap { step in step.step.kind.namespaces.map { ($0, step.location) } }
     }
 
-    /// Refuses a job that reads or writes the state database or the ledger of unsynced documents.
+    /// Refuses a job that names the ledger, or a collection of the server, the sync service or the state database.
     /// - Throws: ``RunError`` with the location in the job file.
     package func checkNamespaces(stateDatabase: String, ledger: Namespace?) throws(RunError) {
         for (namespace, location) in namespaces {
@@ -51,7 +51,7 @@ package struct JobInDatabases: Sendable {
     package init(reading job: Job, assuming assumptions: CheckOptions) throws {
         (self.job, self.assumptions) = (job, assumptions)
         (active, next) = (try job.schema(at: job.activeSchema), try job.schema(at: job.nextSchema))
-        // This job is compiled first, so that errors name the collections as the file does.
+        // The job for the file's own database is compiled first, so that errors name the collections as the file does.
         own = try CompiledJob(job, active: active, next: next, assuming: assumptions)
     }
 

@@ -11,10 +11,20 @@ extension CompiledJob {
     /// - Parameter keepsJournal: whether the job can be undone.
     package func notes(keepsJournal: Bool) -> [String] {
         let (server, client) = (next?.dialect ?? .appServices).sides
-        var notes = changes.map { change in
-            let place = change.path.isRoot ? change.namespace.map { "\($0)" } ?? "the app" : change.path.description
-            return "active → next: \(change.code) \(place) "
-                + "(\(server): \(change.server.word), \(client)s: \(change.client.word))"
+        var notes: [String] = []
+        var rest = changes
+        while let first = rest.first {
+            func isAlike(_ change: SchemaChange) -> Bool {
+                (change.code, change.server, change.client) == (first.code, first.server, first.client)
+            }
+            let alike = rest.filter(isAlike)
+            rest.removeAll(where: isAlike)
+            let places = alike.map { change in
+                change.path.isRoot ? change.namespace.map { "\($0)" } ?? "the app" : change.path.description
+            }
+            notes.append(
+                "active → next: \(first.code) \(places.joined(separator: ", ")) "
+                    + "(\(server): \(first.server.word), \(client)s: \(first.client.word))")
         }
         let losses = job.steps.compactMap { $0.step.kind.loss }
         if !losses.isEmpty {
@@ -30,6 +40,8 @@ extension CompiledJob {
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         switch active?.dialect {
         case .appServices: break
+        // In a repair, these documents cannot be read under the next schema either, and those are counted.
+        case .prisma where job.repairsDocuments: break
         case .jsonSchema:
             notes.append(
                 "documents that stop fitting the active validator are not counted, and a strict validator refuses "
@@ -46,8 +58,8 @@ extension CompiledJob {
 extension CompiledJob {
     /// Refuses a job that this server cannot run or undo.
     ///
-    /// Such a job has an operator that the server does not know, creates documents that undo could not remove from this
-    /// server, or has more steps than fit into one command.
+    /// A job is refused if it has an operator that the server does not know, creates documents that undo could not
+    /// remove from this server, or has more steps than fit into one command.
     /// - Throws: ``RunError``, which names the step.
     package func checkServer(wireVersion: Int) throws(RunError) {
         for step in job.steps {
@@ -59,8 +71,8 @@ extension CompiledJob {
                         + "\(wireVersion))"
                 ).located(at: step.location)
             }
-            // An older server cannot compare the fence with its clock in a delete, so undo could delete documents after
-            // the fence has ended.
+            // In a delete, an older server cannot compare the end of the lease with its clock, so undo could delete
+            // documents after its lease has ended.
             if step.step.kind.linksToCreated != nil, wireVersion < ServerHello.wireVersionOf50 {
                 throw RunError(
                     .schemaMismatch,
@@ -74,7 +86,7 @@ extension CompiledJob {
 
     /// Returns notes for the operator on what an older server cannot detect in a document before the write.
     ///
-    /// Empty for a newer server.
+    /// The list is empty from MongoDB 5.0 on.
     package static func notes(of wireVersion: Int) -> [String] {
         guard wireVersion < ServerHello.wireVersionOf50 else { return [] }
         return [
@@ -89,7 +101,7 @@ extension CompiledJob {
     /// the shards.
     private static let largestSurvey = 12 << 20
 
-    /// Refuses steps that depend on each other if the server would not accept them in one command.
+    /// Refuses a job whose steps depend on each other, if the server would not accept the steps in one command.
     private func checkSize() throws(RunError) {
         let known = steps.map { $0.knowing(AlteredDocument(knownAt: "altered")) }
         var bytes = steps.alteredAlthoughNeeded.bson.byteCount + known.need.bson.byteCount

@@ -17,16 +17,18 @@ package struct JobSurvey: Sendable {
     package let stuck: Int
     /// The counts of each step of the job.
     package let steps: [StepCount]
-    /// The documents that a conversion skips, by the problem with the value, for each step; empty for other steps.
+    /// For each step, the documents whose values it cannot convert, by the problem with the value.
+    ///
+    /// The list is empty for a step that converts nothing, or that can convert all values.
     package let unconverted: [[Unconverted]]
 
     /// The documents that a conversion skips because of one kind of problem.
     package struct Unconverted: Sendable {
         /// The problem with the value.
         package let kind: ConversionLoss
-        /// The number of documents with such a value.
+        /// The number of documents that the step skips because of the problem.
         package let count: Int
-        /// The `_id`s and values of a few of these documents.
+        /// The `_id`s and values of a few of the documents that the step skips because of the problem.
         ///
         /// `value` is `nil` if the step converts values inside of arrays or dictionaries.
         package let samples: [(id: BSONValue, value: BSONValue?)]
@@ -61,7 +63,7 @@ package struct JobSurvey: Sendable {
         }
         (self.steps, self.unconverted) = (steps, unconverted)
         let left = steps.flatMap(\.skipped).filter { $0.isTrouble && $0.count > 0 }
-        // The server cannot count the documents that a client-side step skips.
+        // The server counts only the documents that a server-side step skips, so the result may be too low.
         let counted = left.count > 1 ? try Self.stuck(prepared, in: collection) : 0
         stuck = max(counted, left.map(\.count).max() ?? 0)
     }

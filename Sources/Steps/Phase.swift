@@ -11,9 +11,9 @@ import ServerSchema
 package struct Phase: Sendable {
     /// The steps in their order; each step reads what the steps before it wrote.
     package private(set) var steps: [CompiledStep]
-    /// The steps that might make a syncing document unsyncable, because the active schema alone does not exclude it.
+    /// The steps for which the active schema does not prove that every syncing document stays syncable.
     package private(set) var riskySteps: [CompiledStep]
-    /// The other steps, which leave every document that syncs syncable.
+    /// The steps for which the active schema proves that every syncing document stays syncable.
     package private(set) var safeSteps: [CompiledStep]
 
     /// The steps that one update runs together, as ranges of indexes in ``steps``.
@@ -25,7 +25,7 @@ package struct Phase: Sendable {
     package let touched: [String]
     /// Further steps whose fields ``touched`` includes.
     private let alsoTouching: [CompiledStep]
-    /// Whether a top-level field may be removed or moved.
+    /// Whether a step may remove or move a top-level field.
     package let removesFields: Bool
 
     /// The steps of the phases before this one.
@@ -66,9 +66,9 @@ package struct Phase: Sendable {
         return Phase([step]) { _ in isRisky }
     }
 
-    /// Returns the phase, with a check of the documents that its client-side step creates in another collection.
+    /// Returns the phase with the schemas by which its client-side step checks the documents that it creates.
     ///
-    /// The step checks them by the given schemas that cover that collection.
+    /// The step uses each given schema that covers the collection of the created documents.
     func judgingChildren(by schemas: [ServerSchema?], assuming assumptions: CheckOptions) -> Phase {
         guard var step = steps.first, let namespace = step.step.kind.creates else { return self }
         step.preparation.schemas = schemas.compactMap { schema in
@@ -94,7 +94,8 @@ package struct Phase: Sendable {
         return Phase(resolved, touching: alsoTouching) { risky.contains($0.step) }
     }
 
-    /// Returns the phase with another condition that the server would alter a document beyond the changes of the steps.
+    /// Returns the phase with `altered` as the condition for documents that the server would alter beyond the steps'
+    /// changes.
     func knowing(_ altered: AlteredDocument) -> Phase {
         var phase = self
         phase.steps = steps.map { $0.knowing(altered) }
@@ -137,7 +138,7 @@ package struct Phase: Sendable {
 
     /// The update pipeline for documents that are known to meet ``needs``.
     ///
-    /// It does not check that whole condition again, which would cost as much as the update.
+    /// The pipeline does not check ``needs`` again, because the check would cost as much as the update.
     package var neededPipeline: [BSONDocument] { steps.updateOfNeeding }
 
     /// Whether the server runs all steps.
@@ -168,23 +169,25 @@ extension Phase {
 
     /// Returns the phase with a condition for each document that the client found not to need an earlier client-side
     /// step.
-    /// - Parameter cleared: the conditions by `_id`; only this document meets its condition, and only while it is
-    ///   unchanged.
+    /// - Parameter cleared: the conditions by `_id`; each holds only for the document with that `_id`, and only while
+    ///   the document is unchanged.
     package func clearing(_ cleared: [BSONValue: Expression]) -> Phase {
         var phase = self
         phase.cleared = cleared
         return phase
     }
 
-    /// The condition that a document has completed the earlier phases; `nil` if there are none.
+    /// The condition that a document has completed the earlier phases; `nil` if no earlier phase has a condition.
     package var isThrough: Expression? {
         let conditions = conditions(of: cleared.keys)
         return conditions.isEmpty ? nil : .all(conditions)
     }
 
-    /// The conditions that these documents have completed the earlier phases; empty if there are none.
+    /// The conditions that the documents with the given `_id`s have completed the earlier phases; empty if there are
+    /// none.
     ///
-    /// They cover only these documents, because a chunk of a client-side step sends them with each of its updates.
+    /// The conditions of other documents are left out, because a chunk of a client-side step sends the conditions with
+    /// each of its updates.
     package func conditions(of ids: some Sequence<BSONValue>) -> [Expression] {
         let ofClient = earlierOfClient
         return serverConditions
@@ -196,7 +199,7 @@ extension Phase {
         return ofServer.isEmpty ? [] : [!ofServer.need]
     }
 
-    /// A cheap server-side condition that every document needing the phase meets; the write checks the exact one.
+    /// A cheap server-side condition that every document needing the phase meets; the write checks the exact condition.
     package var mayNeed: Expression { .all([.any(steps.map(\.mayNeed)), SyncLock.isFree] + serverConditions) }
 }
 

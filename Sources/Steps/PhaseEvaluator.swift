@@ -5,7 +5,7 @@ package import Mongo
 
 /// Evaluates a server-side phase on whole documents in the client, with the same result as the server's update.
 package struct PhaseEvaluator: Sendable {
-    /// The steps that one update runs together, compiled.
+    /// The compiled steps that one update runs together.
     private struct Part: Sendable {
         let needs: CompiledExpression
         let update: CompiledUpdate
@@ -23,8 +23,8 @@ package struct PhaseEvaluator: Sendable {
 
     /// Compiles a phase for the documents of a scope; `nil` if the server has to evaluate them.
     ///
-    /// The server has to if it answers slowly, the collection has a collation, a step is client-side, or the client
-    /// cannot evaluate most of the first documents.
+    /// The server has to evaluate the documents if it answers slowly, the collection has a collation, a step is
+    /// client-side, or the client cannot evaluate at least four of five of the first documents.
     /// - Throws: ``MongoError``.
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
         guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }
@@ -87,10 +87,10 @@ package struct PhaseEvaluator: Sendable {
         } catch { throw NotEvaluated(.damage) }
     }
 
-    /// Whether the client can evaluate at least four of five of these sample documents.
+    /// Whether the client can evaluate at least four of five of the sample documents.
     ///
-    /// Each other document is sent to the server by its `_id`. If there are many, it costs less that the server finds
-    /// all documents.
+    /// The server has to evaluate, by its `_id`, each document that the client cannot evaluate. If there are many such
+    /// documents, it is cheaper to let the server evaluate all documents.
     /// - Throws: ``MongoError``.
     private func evaluatesMost(of documents: consuming Cursor) throws(MongoError) -> Bool {
         var (known, unknown) = (0, 0)

@@ -62,7 +62,7 @@ package enum ReadScope: Sendable {
 
     /// Returns the options of a read with the read concern "majority".
     ///
-    /// The comment shows the purpose of the read in the server's log.
+    /// `comment` states the purpose of the read, and appears in the server's log.
     package func options(_ comment: String, _ more: KeyValuePairs<String, BSONValue> = [:]) -> BSONDocument {
         var builder = BSONBuilder()
         if case .collection = self {} else { builder.append("hint", ["_id": 1]) }

@@ -25,8 +25,8 @@ struct ServerPreview: ~Copyable {
             where: onlyNeeding ? phase.needs : nil, quick: onlyNeeding ? phase.quickNeed : nil)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
         let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
-        // This check needs the whole document, so it has its own stage before the first access to a field. A locked
-        // document also stays unchanged.
+        // This stage marks each document that stays unchanged, because the server would alter it or because it is
+        // locked. The check needs the whole document, so the stage precedes the first access to a field.
         let stays = Expression.any([phase.steps.alteredAlthoughNeeded, !SyncLock.isFree])
         pipeline.append(["$set": [Self.alteredMark: stays.bson]])
         let known = phase.knowing(AlteredDocument(knownAt: Self.alteredMark))

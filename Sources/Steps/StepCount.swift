@@ -9,6 +9,8 @@ import ServerSchema
 package struct StepCount: Sendable {
     /// The step in one line of text.
     package var step: String
+    /// Whether `onLoss: allow` would let the step convert more values.
+    package var couldAllowLoss = false
     /// The number of documents that need the step and that the step can change.
     package var needing: Int
     /// The documents that the step skips, by reason.
@@ -18,11 +20,11 @@ package struct StepCount: Sendable {
     package struct Skipped: Sendable {
         /// The reason, as a stable name.
         package var reason: String
-        /// Whether the operator has to act on the reason.
+        /// Whether the operator has to act on documents that are skipped for this reason.
         package var isTrouble: Bool
-        /// The number of documents.
+        /// The number of skipped documents.
         package var count: Int
-        /// The `_id`s of a few of these documents.
+        /// The `_id`s of a few of the skipped documents.
         package var samples: [BSONValue]
     }
 }
@@ -61,7 +63,7 @@ extension StepCount {
 
 /// Counts the documents that do not sync under a schema.
 ///
-/// If a runner has a part of a job, it counts only in that part, because it is not responsible for other documents.
+/// A runner of a part of a job counts only in that part, because it is not responsible for other documents.
 package struct FailingCount: Sendable {
     private let schema: CompiledSchema
     private let namespace: Namespace

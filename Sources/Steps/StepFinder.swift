@@ -4,21 +4,24 @@ import Jobs
 
 /// Finds, in the client, which steps a document needs and which steps skip it.
 ///
-/// The steps are evaluated on the document as it is before the job, so no step may depend on what another step writes.
+/// The steps are evaluated on the document as it is before the job, so they must not depend on each other.
 struct StepFinder: Sendable {
     /// The compiled conditions of one step.
     private struct Question: Sendable {
         let isNeeded: CompiledExpression
         let reasons: [CompiledExpression]
-        /// Whether the step may be needed and skipped at the same time, and skipped for several reasons.
+        /// Whether a document can need the step and be skipped by it at the same time, or be skipped for several
+        /// reasons.
         ///
-        /// This is possible because the elements of an array or dictionary differ.
+        /// Some elements of an array or dictionary may need the step, while the step skips other elements for several
+        /// reasons.
         let isAboutElements: Bool
     }
 
     private let questions: [Question]
-    /// The condition that any step may need or skip a document; it is cheaper to evaluate, and false for most
-    /// documents.
+    /// A cheap condition that holds for every document which a step might change or skip.
+    ///
+    /// The condition is false for most documents.
     private let isAnything: CompiledExpression
 
     /// Compiles the conditions of steps.
@@ -33,15 +36,14 @@ struct StepFinder: Sendable {
         isAnything = CompiledExpression(Self.isAnything(steps))
     }
 
-    /// Returns the condition that any of the steps may need or skip a document.
+    /// Returns the condition that a document might need one of the steps, or be skipped by one.
     static func isAnything(_ steps: [CompiledStep]) -> Expression {
         .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).skipped.map(\.when) })
     }
 
     /// The numbers of documents by finding.
     struct Found {
-        /// The numbers of each step: of documents that need the step, and of documents that the step skips for each
-        /// reason.
+        /// For each step, the number of documents that need it, followed by the number that it skips for each reason.
         var findings: [[Int]]
         /// The number of documents that need at least one step.
         var needing = 0

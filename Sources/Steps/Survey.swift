@@ -5,14 +5,17 @@ package import Mongo
 
 /// Counts the documents that each step would change or skip, before and after the job, in one read of the collection.
 ///
-/// If no step depends on what another step writes, the client counts with ``StepFinder``; otherwise the server counts.
-/// If there are client-side steps, the server counts the documents that need no step, and ``Evaluation`` the others.
+/// If no step depends on what another step writes, and the client can evaluate the documents, the client counts with
+/// ``StepFinder``; otherwise the server counts.
+///
+/// If there are client-side steps, the server counts the documents that need no step, and ``Evaluation`` counts the
+/// documents that need one.
 package struct Survey {
-    /// The counts of all steps.
+    /// The counts of a survey, for each step and for the job as a whole.
     package struct Result {
-        /// The counts of each step before the job.
+        /// For each step, the counts of the documents that it would change or skip as they are before the job.
         package var before: [StepCount]
-        /// The counts of each step after the job.
+        /// For each step, the counts of the documents that it would change or skip as they are after the job.
         package var after: [StepCount]
         /// The number of documents that need at least one step.
         package var needing: Int
@@ -53,7 +56,7 @@ package struct Survey {
         return try counted(result)
     }
 
-    /// Counts only the documents with these `_id`s, one slice after another.
+    /// Counts only the documents with the given `_id`s, one slice after another.
     package func run(over slices: [[BSONValue]]) throws -> Result {
         try .sum(
             slices.map { ids in
@@ -106,7 +109,7 @@ package struct Survey {
         return try counted(result([:]))
     }
 
-    /// Returns how many documents of the scope need the job; if `ids` are given, only the documents with these `_id`s
+    /// Returns how many documents of the scope need the job; if `ids` are given, documents with other `_id`s do not
     /// count.
     package func needing(of ids: [BSONValue]? = nil) throws -> Int {
         let scope = ids.map { ReadScope.ids($0) } ?? self.scope
@@ -122,9 +125,10 @@ package struct Survey {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// A cheap condition that every document meets which a step changes or skips; `nil` if there is none.
+    /// A cheap condition that holds for every document which a step changes or skips; `nil` if there is none.
     ///
-    /// It is checked only before the job, because a document to which no step applies then is changed by no step.
+    /// The condition is checked only before the job. If no step applies to a document before the job, the job does not
+    /// change it.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickRelevance
@@ -134,8 +138,8 @@ package struct Survey {
 
     /// The stages that select the documents before the steps are evaluated.
     ///
-    /// Without a client-side step, the server counts all of these documents. With one, it counts only the documents
-    /// that need no step.
+    /// Without a client-side step, the server counts all selected documents. With a client-side step, the server counts
+    /// only the documents that need no step.
     private var stages: [BSONDocument] {
         let matches = [part, quick].compactMap(\.self).map { ["$match": .object($0)] as BSONDocument }
         return matches + scope.stages(where: job.isServerSide ? nil : !job.whole.needs)
@@ -162,23 +166,24 @@ package struct Survey {
             }
             before.append(
                 StepCount(
-                    step: step.step.description, needing: count("r0s\(index)c1"), skipped: skipped))
+                    step: step.step.description, couldAllowLoss: step.step.kind.couldAllowLoss,
+                    needing: count("r0s\(index)c1"), skipped: skipped))
             after.append(
                 StepCount(
-                    step: step.step.description, needing: count("r\(passes.count - 1)s\(index)c1"),
-                    skipped: skipped))
+                    step: step.step.description, couldAllowLoss: step.step.kind.couldAllowLoss,
+                    needing: count("r\(passes.count - 1)s\(index)c1"), skipped: skipped))
         }
         return Result(
             before: before, after: after, needing: count(passes.hasOneStep ? "r0s0c1" : "any"),
             documents: count("documents"))
     }
 
-    /// Whether each step has the same finding in a document before the job as after the earlier steps.
+    /// Whether the survey has one pass, in which each step finds the same before the job as after the earlier steps.
     ///
-    /// All steps are then evaluated on the document before the job. That costs much less than passing the document from
-    /// step to step.
+    /// All steps are then evaluated on the document as it is before the job. That costs much less than passing the
+    /// document from step to step.
     private var evaluatesAtOnce: Bool {
-        // If one step of the job was compiled to several steps, these depend on each other.
+        // If one step of the job file was compiled to several steps, the resulting steps depend on each other.
         passes.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
     }
 
@@ -191,8 +196,8 @@ package struct Survey {
         let all = Expression.let(
             ["altered": job.steps.alteredAlthoughNeeded], in: Expression(.array(of: findings.map(\.bson))))
         let group: BSONDocument = ["_id": all.bson, "n": ["$sum": 1]]
-        // No step finds anything in most documents. This filter, which excludes them, costs a third of the `$group`
-        // stage.
+        // In most documents, no step finds anything. This filter excludes such documents, and costs a third of the
+        // `$group` stage.
         let isAnything = StepFinder.isAnything(job.steps)
         let found: [BSONDocument] = scope.isWhole ? [["$match": .object(isAnything.filter)]] : []
         var cursor = collection.aggregate(stages + found + [["$group": .object(group)]], options: options)
@@ -217,14 +222,14 @@ package struct Survey {
         return counts
     }
 
-    /// The most documents that the server evaluates because the client cannot.
+    /// The most documents that the server evaluates because the client cannot evaluate them.
     private static let maximumUnevaluated = 10_000
 
     /// Returns the counts that the client makes while it reads the documents, at the speed of a check.
     ///
-    /// Returns `nil` if the server has to count. It has to if only a list or a part of the documents is surveyed, a
-    /// step depends on another one, the collection has a collation, the server answers slowly, or there are too many
-    /// documents that the client cannot evaluate.
+    /// Returns `nil` if the server has to count. The server has to count if only a list or a part of the documents is
+    /// surveyed, a step depends on another one, the collection has a collation, the server answers slowly, or there are
+    /// too many documents that the client cannot evaluate.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
             return nil
@@ -271,12 +276,12 @@ package struct Survey {
 }
 
 extension IDList {
-    /// The `_id`s of the list, in slices that each fit into one command.
+    /// The listed `_id`s, in slices of at most 1,000 `_id`s that each fit into one command.
     package var slices: [[BSONValue]] { ids.commandSlices(count: 1_000) }
 }
 
 extension Survey.Result {
-    /// Adds the counts of several sets of documents.
+    /// Returns the sum of the counts of several sets of documents.
     static func sum(_ results: [Survey.Result]) -> Survey.Result {
         guard let first = results.first else { return Survey.Result(before: [], after: [], needing: 0, documents: 0) }
         return results.dropFirst().reduce(first) { $0.adding($1) }

@@ -19,10 +19,11 @@ struct SurveyPasses {
     /// The field in which ``alterationStage`` stores whether the server would alter the document.
     private var alteredMark: String { "\(mark(0)).altered" }
 
-    /// The steps of the job; they read ``alteredMark`` instead of evaluating that condition again.
+    /// The steps of the job, which read from ``alteredMark`` whether the server would alter the document.
     var steps: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
 
-    /// The stages that add, to each document, the finding of each step after the earlier steps.
+    /// The stages that store in each document what each step finds there once the earlier steps have changed the
+    /// document.
     var stages: [BSONDocument] {
         let need = job.whole.knowing(AlteredDocument(knownAt: alteredMark)).needs
         var pipeline: [BSONDocument] = [alterationStage]
@@ -33,7 +34,7 @@ struct SurveyPasses {
                 if step.isAboutElements {
                     pipeline.append(["$set": ["\(mark(pass)).e\(index)": step.reasonCodes.bson]])
                 }
-                // No later step reads what the last step writes.
+                // No later step reads what the last step of the last pass writes, so its stage is left out.
                 let isLast = pass == count - 1 && index == job.steps.count - 1
                 if step.client == nil, !isLast { pipeline.append(step.stage) }
             }
@@ -61,11 +62,11 @@ struct SurveyPasses {
         return builder.finish()
     }
 
-    /// Returns the stages after which a document is as the step with this index finds it in the first pass.
+    /// Returns the stages that change a document as the steps before the step with this index do in the first pass.
     func stages(before step: Int) -> [BSONDocument] {
         [alterationStage] + steps[..<step].filter { $0.client == nil }.map(\.stage)
     }
 
-    /// The name of a field that no document has; it holds the findings of all steps in one pass.
+    /// The name of the field that holds the findings of all steps in one pass; no stored document has such a field.
     private func mark(_ pass: Int) -> String { "__shipshape_\(pass)" }
 }

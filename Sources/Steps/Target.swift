@@ -9,7 +9,8 @@ package struct Target {
     ///
     /// The UUID changes if the collection is dropped and created again.
     package let uuid: BSONValue?
-    /// Whether the server can compare the UUID with every write.
+    /// Whether a write command can name the collection's UUID, so that the server refuses the write if the UUID has
+    /// changed.
     package let checksUUID: Bool
     /// The size of an average document in bytes; `nil` if it is unknown.
     package let averageSize: Int?
@@ -72,7 +73,8 @@ package struct Target {
 package struct RefusingValidator {
     /// The query that a document has to match so that the server accepts its write.
     package let condition: BSONDocument
-    /// Whether a document that did not fit before may still be updated (`validationLevel: moderate`).
+    /// Whether the server accepts an update of a document that fits neither before nor after it (`validationLevel:
+    /// moderate`).
     package let isModerate: Bool
 
     /// Reads the validator of a collection; `nil` if the collection refuses no writes.

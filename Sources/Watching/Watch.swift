@@ -10,12 +10,13 @@ package import ServerSchema
 ///
 /// The watch keeps a ledger of the documents that do not sync.
 package struct Watch: Sendable {
-    /// The schemas of the collections that sync; the watch judges their documents, and the others do not count.
+    /// The schemas of the collections that sync; the watch judges only the documents of these collections.
     let schemas: [CompiledSchema]
-    /// The internal id of the app, which each entry of the ledger contains; `nil` if the schema names no app.
+    /// The internal id of the sync engine's app, which each entry of the ledger contains; `nil` if the schema names no
+    /// app.
     let appID: String?
-    /// The digest of the schema and the options; if it differs from an earlier run's, the watch builds the ledger
-    /// again.
+    /// The digest of the schema and the options; the watch builds the ledger again if an earlier run had another
+    /// digest.
     let digest: String
     let options: WatchOptions
     let stop: StopSignal
@@ -50,7 +51,7 @@ package struct WatchOptions: Sendable {
     ///
     /// Apart from its record in the state database, the watch writes to no other collection.
     package var ledger = Namespace(database: "shipshape", collection: "unsynced_documents")
-    /// The assumptions about the app.
+    /// The assumptions about the app under which the watch judges documents.
     package var assumptions = CheckOptions()
     /// Whether the ledger also lists documents that might not sync, besides those that certainly do not.
     package var isStrict = false
@@ -60,7 +61,7 @@ package struct WatchOptions: Sendable {
     package var warnsAt = 80
     /// Whether the watch ends once it has judged all changes from before its start.
     package var endsWhenCaughtUp = false
-    /// The number of threads that read when a whole collection is read.
+    /// The number of threads that read a whole collection.
     package var threads = 2
 
     /// Creates the default options.
@@ -80,11 +81,11 @@ package struct WatchError: Error, CustomStringConvertible {
 
 /// An event that a watch reports while it works.
 package enum WatchEvent: Sendable {
-    /// An event that any runner may report.
+    /// An event that every kind of runner can report, such as a retry.
     case run(RunEvent)
-    /// The watch begins to read a whole collection, for this reason.
+    /// The watch begins to read a whole collection, for the given reason.
     case reading(Namespace, reason: String)
-    /// The watch has read a whole collection, with this number of documents, of which `failing` do not sync.
+    /// The watch has read a whole collection of `documents` documents, of which `failing` do not sync.
     case wasRead(Namespace, documents: Int, failing: Int)
     /// The watch follows a collection from the position at which an earlier run stopped.
     case resumed(Namespace)
@@ -100,19 +101,19 @@ package enum WatchEvent: Sendable {
 package struct WatchCounts: Sendable, Hashable {
     /// The collection that holds the ledger.
     package var ledger: Namespace
-    /// The number of entries for each watched collection.
+    /// The number of ledger entries for each watched collection.
     package var collections: [(namespace: Namespace, count: Int)]
     /// The number of unsynced documents at which sync stops.
     package var limit: Int
     /// The number of changes that the watch has judged since it began.
     package var changes: Int
-    /// The lag of the ledger in seconds: how long ago the deployment was as the ledger shows it.
+    /// The lag of the ledger in seconds: how long ago the deployment had the state that the ledger shows.
     package var lag: Int
 
-    /// The number of entries in the whole ledger.
+    /// The number of ledger entries of all watched collections.
     package var total: Int { collections.reduce(0) { $0 + $1.count } }
 
-    /// Whether two counts have the same values.
+    /// Whether two counts have the same values in all properties.
     package static func == (left: WatchCounts, right: WatchCounts) -> Bool {
         left.ledger == right.ledger && left.changes == right.changes && left.lag == right.lag
             && left.limit == right.limit && left.collections.elementsEqual(right.collections, by: ==)

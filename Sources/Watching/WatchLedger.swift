@@ -119,7 +119,7 @@ extension WatchLedger {
         return known
     }
 
-    /// Returns how many of these `_id`s are `_id`s of entries in the ledger.
+    /// Returns how many of the given `_id`s are `_id`s of entries in the ledger.
     private func count(of keys: [BSONValue], under kernel: borrowing Kernel) throws -> Int {
         try keys.commandSlices(count: 1_000).reduce(0) { sum, slice in
             sum + (try count(["_id": ["$in": .array(of: slice)]], under: kernel))
@@ -136,10 +136,10 @@ extension WatchLedger {
         return found.first?["n"]?.integer ?? 0
     }
 
-    /// Removes the entries of a collection's documents, except the entries that the given read of the whole collection
+    /// Removes the entries of a collection's documents, except the entries that the read `pass` of the whole collection
     /// recorded.
     ///
-    /// If `pass` is `nil`, removes all of them.
+    /// If `pass` is `nil`, removes all entries of the collection's documents.
     /// - Returns: how many entries were removed.
     @discardableResult
     func remove(of collection: Namespace, except pass: ObjectID?, under kernel: inout Kernel) throws -> Int {

@@ -36,8 +36,9 @@ struct WatchRun: ~Copyable, FollowingRun {
     private var isUncounted = true
     private var hasWarned = false
 
-    /// The shortest time between two stored positions in the change streams, and between two counts of the ledger.
+    /// The shortest time between two updates of the stored positions in the change streams.
     private static let savePeriod = Duration.seconds(1)
+    /// The shortest time between two counts of the ledger.
     private static let countPeriod = Duration.seconds(5)
 
     init(_ watch: Watch, kernel: consuming Kernel) {
@@ -91,8 +92,8 @@ struct WatchRun: ~Copyable, FollowingRun {
 
     /// Resumes each collection at the position at which the last run stopped.
     ///
-    /// A collection is read as a whole if no run has read it under this schema, or if another client changed the number
-    /// of its entries.
+    /// A collection is read as a whole if no run has read it under the current schema and options, or if another client
+    /// changed the number of its entries in the ledger.
     private mutating func start() throws {
         let record = try kernel.retrying { try kernel.store.ranges.document() }
         let state = WatchState(record, digest: watch.digest)
@@ -132,8 +133,8 @@ struct WatchRun: ~Copyable, FollowingRun {
         Dictionary(counts.map { ($0.namespace, $0.count) }) { $1 }
     }
 
-    /// Reads each collection as a whole if another client has added or removed its entries in the ledger.
-    /// - Returns: how many entries the ledger then has for each collection.
+    /// Reads each collection as a whole if another client changed the number of the collection's entries in the ledger.
+    /// - Returns: how many entries the ledger has for each collection after the reads.
     private mutating func repair() throws -> [(namespace: Namespace, count: Int)] {
         let counts = try ledger.counts(under: kernel)
         let held = Self.byNamespace(counts)
@@ -152,7 +153,7 @@ struct WatchRun: ~Copyable, FollowingRun {
         (isUnsaved, savedAt) = (false, .now)
     }
 
-    /// Reports the counts of the ledger, and a warning when they have reached ``WatchOptions/warningCount``.
+    /// Reports the counts of the ledger, and a warning when their sum has newly reached ``WatchOptions/warningCount``.
     /// - Parameter held: how many entries the ledger has for each collection.
     private mutating func count(_ held: [(namespace: Namespace, count: Int)]) throws -> WatchCounts {
         let now = try kernel.retrying { try kernel.client.operationTime() }
@@ -172,6 +173,8 @@ struct WatchRun: ~Copyable, FollowingRun {
 
 extension WatchRun {
     /// Judges the documents of a collection that changed since the last call.
+    ///
+    /// If the change feed has ended, reads the whole collection, or throws the error that ended the feed.
     private mutating func take(_ index: Int) throws {
         guard let feed = collections[index].feed else { return }
         let batch: ChangeFeed.Batch?
@@ -205,7 +208,7 @@ extension WatchRun {
         isUnsaved = true
     }
 
-    /// Returns the documents of the batch that do not sync, as they are stored now.
+    /// Returns the documents of the batch that do not sync, or with `isStrict` might not sync, as they are stored now.
     private static func judge(
         _ batch: ChangeFeed.Batch, _ schema: CompiledSchema, isStrict: Bool, on client: borrowing Client
     ) throws -> [FailingID] {
@@ -295,7 +298,7 @@ extension WatchRun {
 extension WatchedCollection {
     /// Returns why the ledger's entries for the collection are unreliable, as a clause.
     ///
-    /// Returns `nil` if their number is the same as when the watch last wrote them.
+    /// Returns `nil` if the ledger has as many entries for the collection as the watch left in it.
     /// - Parameter held: how many entries the ledger has for each collection.
     fileprivate func lack(of held: [Namespace: Int]) -> String? {
         let held = held[namespace] ?? 0

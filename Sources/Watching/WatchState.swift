@@ -27,7 +27,7 @@ struct WatchState {
         }
     }
 
-    /// Returns the update to the watch's record that stores the progress of each collection.
+    /// Returns the update to the watch's record that stores the progress of each collection that the watch follows.
     ///
     /// The progress is the position in the change stream, and the number of the collection's entries in the ledger.
     static func changes(_ collections: [WatchedCollection], digest: String) -> BSONDocument {

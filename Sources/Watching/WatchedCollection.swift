@@ -4,7 +4,7 @@ import Concurrency
 import Following
 import Synchronization
 
-/// A collection that a watch follows, with the progress in its changes.
+/// A collection that a watch follows, and how far the watch has judged its changes.
 struct WatchedCollection {
     let schema: CompiledSchema
     var feed: ChangeFeed?
@@ -22,7 +22,7 @@ struct WatchedCollection {
     var namespace: Namespace { schema.namespace }
 }
 
-/// A document that does not sync.
+/// A document that does not sync, or with ``WatchOptions/isStrict`` might not sync.
 struct FailingID: Sendable {
     let id: BSONValue
     /// The document's worst violation; `nil` if no violation is known.

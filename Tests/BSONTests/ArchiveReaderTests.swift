@@ -48,7 +48,7 @@ import Testing
 
     @Test func theChecksumIsThatOfTheDefinition() throws {
         #expect(ArchiveWriter.checksum(Array("123456789".utf8)) == 0x995D_C9BB_DF19_39FA)
-        // The reader's checksum processes several bytes at once, so the lengths are around multiples of that number.
+        // The reader computes the checksum of several bytes at once, so the test tries 40 consecutive lengths.
         for count in 0..<40 {
             let document: BSONDocument = ["b": .binary(subtype: 0, bytes: (0..<UInt8(count)).map { $0 &* 37 })]
             var writer = ArchiveWriter([Self.person])

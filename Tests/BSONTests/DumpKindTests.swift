@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// The length at the beginning of each document has bytes with which JSON text can begin, too.
+    /// The length at the beginning of a BSON document may have bytes with which JSON text can also begin.
     @Test(arguments: [0x20, 0x5B, 0x7B, 0x0A0A, 0xBF_BBEF]) func aDocumentOfAnyLengthIsBSON(_ length: Int) throws {
         let document: BSONDocument = ["b": .binary(subtype: 0, bytes: Array(repeating: 1, count: length - 13))]
         #expect(try kind(of: document.bytes) == .bson)

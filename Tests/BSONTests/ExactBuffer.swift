@@ -11,7 +11,7 @@ import BSON
 
     deinit { unsafe memory.deallocate() }
 
-    /// The bytes.
+    /// The bytes in the memory block.
     var span: RawSpan {
         @_lifetime(borrow self)
         get {

@@ -90,7 +90,8 @@ import Testing
             #expect(try BSONValue(extendedJSON: value.extendedJSON()) == value)
             let list: BSONDocument = ["list": [1, value]]
             let text = try list.extendedJSON()
-            // libbson takes the name from memory in which an earlier name may be left, possibly the right one.
+            // libbson takes the value's name from memory in which an earlier name may be left. The text is refused,
+            // unless that name happens to be the right one.
             let again = try? BSONDocument(extendedJSON: text)
             #expect(again == nil || again == list)
         }

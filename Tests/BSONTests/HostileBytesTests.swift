@@ -4,8 +4,9 @@ import Testing
 /// Tests that reading any bytes as a document gives either all values or an error.
 ///
 /// Reading never traps, and never reads a byte outside of the document. `scripts/test-sanitized address` runs these
-/// tests under AddressSanitizer. Each of a thousand documents is cut off at every byte in two ways, and every byte is
-/// changed in four ways. The documents are in eight parts, so that the processor cores share the work.
+/// tests under AddressSanitizer. Each of a thousand documents is cut off at every byte, with its own length field and
+/// with one that matches the cut, and every byte gets up to four other values. The documents are in eight parts, so
+/// that the processor cores share the work.
 @Suite struct HostileBytesTests {
     static let documents = 1000
     static let slices = 8
@@ -61,7 +62,7 @@ import Testing
     }
 }
 
-/// The counts of what happened when bytes were read that may be a document.
+/// How many inputs were accepted and how many were refused when they were read as documents.
 private struct Outcome {
     var accepted = 0
     var refused = 0

@@ -2,7 +2,8 @@ import BSON
 import DumpWriter
 import Testing
 
-/// Tests that damage to a source's bytes never causes a crash, and never loses documents without an error.
+/// Tests that damage to a source's bytes never causes a crash, and loses documents without an error only if a file of
+/// plain documents is cut off between two documents.
 @Suite struct HostileDumpTests {
     private static let person = Namespace(database: "app", collection: "person")
     private static let documents: [BSONDocument] = (0..<12).map { number in
@@ -41,7 +42,7 @@ import Testing
 
     /// A file of plain documents has no end marker, so a cut between two documents is not noticed.
     ///
-    /// Any other cut is.
+    /// Any other cut is noticed.
     @Test func documentsAloneAreCutInSilenceOnlyBetweenTwo() throws {
         let sizes = Self.documents.map(\.bytes.count)
         #expect(try silentCuts(Self.bson) == sizes.indices.map { sizes[..<$0].reduce(0, +) })
@@ -57,7 +58,8 @@ import Testing
     @Test func aFlippedBitOfGzipLosesNothingInSilence() throws { try flipEach(gzip(Self.bson)) }
 
     private func flipEach(_ bytes: [UInt8]) throws {
-        // The number of the flipped bit changes from byte to byte, so that each kind of byte gets each bit flipped.
+        // The number of the flipped bit changes from byte to byte, so that each of the eight bits is flipped in some
+        // bytes.
         for index in bytes.indices {
             var flipped = bytes
             flipped[index] ^= 1 << (index % 8)

@@ -30,7 +30,7 @@ import Testing
         [.long(.max - 1), .long(.max), decimal("9223372036854775807.5"), .double(0x1p63), .double(.infinity)],
         [decimal("-Infinity"), .double(-.greatestFiniteMagnitude), decimal("-1E-6176"), .int(0)],
         [.double(.greatestFiniteMagnitude), decimal("1E+309"), decimal("9E+6144"), .double(.infinity)],
-        // A double is between the two nearest decimals of 34 digits, and equals neither.
+        // The double 0.1 is between the two nearest decimals of 34 digits, and equals neither.
         [
             decimal("0.1"), decimal("0.1000000000000000055511151231257827"), .double(0.1),
             decimal("0.1000000000000000055511151231257828"),

@@ -1,6 +1,6 @@
 import BSON
 
-/// Values for several suites.
+/// Values that the tests of several suites use.
 enum Samples {
     /// One value of each type, in the order of ``BSONType/all``.
     static let everyType: [BSONValue] = [

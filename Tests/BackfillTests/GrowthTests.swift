@@ -18,7 +18,8 @@ import Testing
     @Test func aCheckpointIsAsLargeAfterTenMillionChunksAsAfterTen() {
         let few = checkpoint(chunks: 10).bytes.count
         let many = checkpoint(chunks: 10_000_000).bytes.count
-        // With many documents, two sums in the checkpoint need more than 32 bits; one of them is stored twice.
+        // After many chunks, two sums in the checkpoint need 64 bits instead of 32. One of them is stored twice, so the
+        // checkpoint grows by at most three times four bytes.
         #expect(many - few <= 12)
         #expect(many < 1_024)
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import Backfill
 @testable import JobState
 
-/// Tests that an attempt at a write reports only what is certain if its replies were lost or incomplete.
+/// Tests that an attempt at a write reports only what is certain if the server's replies were lost or incomplete.
 @Suite struct JournaledAttemptTests {
     /// Returns an attempt to write these documents, of which the first `sent` updates were sent; by default all.
     private func attempt(_ ids: ClosedRange<Int>, sent: Int = .max) -> JournaledAttempt {

@@ -60,7 +60,7 @@ import Testing
         #expect(account.unsyncable == 3)
     }
 
-    /// After the checkpoint, a user repairs the document, and the job makes the document unsyncable again.
+    /// A document that a user repairs after the checkpoint counts again if the job makes it unsyncable again.
     @Test func afterItsCheckpointADocumentCountsAgain() {
         var account = UnsyncAccount()
         account.begin(unsyncable: [1])

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests that a dry run of undo remembers the documents that it would restore.
 ///
-/// When it then reads the journal of an older pass, it takes these documents as restored.
+/// When the dry run then reads the journal of an older pass, it takes these documents as restored.
 @Suite struct UndoOverlayTests {
     private func part(pass: Int, sequence: Int64, after: BSONValue?, touched: String) throws -> JournalPart {
         let part = try JournalPart([
@@ -31,7 +31,8 @@ import Testing
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
         overlay.restore(try .changed(1, "a", was: "first"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "first", "z": 1])
-        // After each chunk, the values of the oldest pass are dropped, because no older pass can need them.
+        // With the next chunk, the overlay drops the changes of the oldest pass in the last chunk, because no older
+        // pass can need them.
         overlay.enter(try part(pass: 1, sequence: 0, after: 5, touched: "a"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
     }
@@ -61,7 +62,7 @@ import Testing
 }
 
 extension Restoring {
-    /// Returns the restoring of a document in which a job changed one field to "new".
+    /// Returns the ``Restoring`` of a document in which a job changed one field to "new".
     static func changed(_ id: BSONValue, _ name: String, was: BSONValue) throws -> Restoring {
         let after = JournalDigest(of: BSONDocument([(name, BSONValue.string("new"))]))
         let group = try JournalGroup([

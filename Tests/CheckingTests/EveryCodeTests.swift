@@ -70,7 +70,7 @@ import Testing
         try expect(remarks, in: "Remarks")
     }
 
-    /// The page `docs/reference/exit-codes.md` explains each exit code; 0 is no error, so it has no case.
+    /// The page `docs/reference/exit-codes.md` explains the exit code 0 and each code that `ExitStatus` declares.
     @Test func everyExitCodeHasAnEntryInTheReference() throws {
         let page = try String(contentsOf: Self.root.appending(path: "docs/reference/exit-codes.md"), encoding: .utf8)
         let known = page.matches(of: /(?m)^\| (\d+) \|/).map { String($0.1) }
@@ -94,7 +94,8 @@ import Testing
         }
         #expect(cited > 25)
         let rules = try String(contentsOf: Self.root.appending(path: "docs/reference/rules.md"), encoding: .utf8)
-        // The sources of other sections are those of Prisma and of the engines, or the program itself.
+        // Only these sections of `rules.md` cite `semantics.md`. The other sections cite the documentation of Prisma or
+        // of an engine, or the program itself.
         let ofSync = ["Documents", "MongoDB's own validators", "Schemas", "Changes", "Remarks"]
         let sections = rules.split(separator: #/\n##+ /#).filter { part in
             ofSync.contains { part.hasPrefix("\($0)\n") }

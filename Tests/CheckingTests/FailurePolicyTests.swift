@@ -17,7 +17,8 @@ import Testing
         counts.changes = VerdictChanges()
         let namespace = Namespace(database: "app", collection: "Person")
         return CheckReport(
-            source: "x", active: "old", collections: [.init(namespace: namespace, counts: counts)], removed: removed,
+            source: "x", active: CheckReport.ActiveSchema(name: "old", removed: removed),
+            collections: [.init(namespace: namespace, counts: counts)],
             ledger: LedgerCount(entries: ledger), limit: 10, duration: .zero)
     }
 

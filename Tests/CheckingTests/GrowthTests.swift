@@ -7,7 +7,7 @@ import Testing
 
 /// Tests that the memory of a check is bounded for large collections; `Benchmarks/growth.md` has the numbers.
 @Suite struct GrowthTests {
-    /// A schema that allows only the field `_id`, so that each other field is a separate finding.
+    /// A schema that allows only the field `_id`, so that each further field of a document is a separate finding.
     private let closed = CompiledSchema([:]) { $0.additionalProperties = .forbidden }
 
     /// Returns a document with 100 of the 100,000 possible fields.

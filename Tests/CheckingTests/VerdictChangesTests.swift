@@ -78,8 +78,7 @@ import Testing
         #expect(merged.violationGroups == alone.violationGroups)
     }
 
-    /// A resync also adds documents to the ledger that fail already, so the projection includes more than those that
-    /// newly fail.
+    /// A resync adds every failing document to the ledger, so the projection also counts those that already fail.
     @Test func theProjectionIsTheUnionOfLedgerAndFailing() throws {
         var ledger = LedgerIndex()
         ledger.insert(3, in: new.namespace)
@@ -87,7 +86,8 @@ import Testing
         var tally = Tally(new, active: .covered(old))
         for document in documents { try tally.add(document.view, ledger: ledger) }
         let report = CheckReport(
-            source: "x", active: "old", collections: [CheckReport.Collection(tally)], ledger: ledger.total,
+            source: "x", active: CheckReport.ActiveSchema(name: "old"), collections: [CheckReport.Collection(tally)],
+            ledger: ledger.total,
             limit: 9, duration: .zero)
         #expect(report.verdict.newlyFailing == 2)
         #expect(report.verdict.projected == 2 + 3)

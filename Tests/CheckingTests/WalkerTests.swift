@@ -35,7 +35,8 @@ import Testing
     }
 
     @Test func aNameWithANULIsNoShorterNameWithItsValue() throws {
-        // From the name on, the bytes of the document equal the name in the schema, which contains a NUL.
+        // The name in the schema contains a NUL. The document's bytes from its field name on are equal, but its field
+        // name ends at that NUL.
         let schema = CompiledSchema(["_id": .of(.int), "a\0\u{2}": .of(.int), "abcdefg\0\u{2}": .of(.int)])
         for name in ["a", "abcdefg"] {
             let fields: [(String, BSONValue)] = [("_id", 1), (name, "x")]

@@ -2,7 +2,7 @@ package import BSON
 
 /// A schema with documents to be judged by it.
 package struct CaseGroup: Sendable {
-    /// The value of `$jsonSchema`.
+    /// The schema, as the value of `$jsonSchema`.
     package let schema: BSONDocument
     /// The documents; each `_id` is a different number.
     package let documents: [BSONDocument]

@@ -108,6 +108,6 @@ struct ConformanceLine {
 
 /// The error that a file of cases cannot be read.
 package struct CaseError: Error, CustomStringConvertible {
-    /// The place and the reason.
+    /// The place in the file, and the reason why the case there cannot be read.
     package let description: String
 }

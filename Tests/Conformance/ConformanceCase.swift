@@ -4,9 +4,9 @@ import ServerSchema
 
 /// A schema with a document to be judged by it.
 package struct ConformanceCase: Sendable {
-    /// The value of `$jsonSchema`.
+    /// The schema, as the value of `$jsonSchema`.
     package var schema: BSONDocument
-    /// The document.
+    /// The document to judge.
     package var document: BSONDocument
 
     /// Makes a case of a schema and a document.
@@ -52,7 +52,7 @@ package struct JudgingSchema: Sendable {
     package let compiled: CompiledSchema?
     private let refusal: String
 
-    /// Reads a schema.
+    /// Compiles a schema, or keeps the reason why the checker refuses it.
     package init(_ schema: BSONDocument) {
         let namespace = Namespace(database: "conformance", collection: "cases")
         do throws(SchemaError) {

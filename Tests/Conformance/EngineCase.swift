@@ -8,11 +8,11 @@ package struct EngineCase: Sendable, CustomStringConvertible {
     package var code: String
     /// The document that breaks the rule.
     package var breaks: BSONDocument
-    /// The finding, as `path: expected / found`.
+    /// The finding that a check reports, as `path: expected / found`.
     package var finding: String
-    /// The document that just does not break the rule.
+    /// A document that just does not break the rule, for comparison with ``breaks``.
     package var fits: BSONDocument
-    /// The columns of PowerSync's clients.
+    /// The columns of PowerSync's clients; empty if the rule needs none.
     package var tables: [ClientTable] = []
     /// Whether the clients have the model ``modelText``.
     package var hasModel = false
@@ -22,7 +22,7 @@ package struct EngineCase: Sendable, CustomStringConvertible {
     /// The row of the rule in the program's table; `nil` if there is none.
     package var rule: EngineRule? { EngineRule.named(RuleCode(rawValue: code)) }
 
-    /// The engine, with what is stated about its clients.
+    /// The settings of a check for the engine: the columns or the model of its clients.
     package var settings: EngineSettings {
         get throws {
             var settings = EngineSettings(rule?.engine ?? .any)
@@ -53,7 +53,7 @@ package struct EngineCase: Sendable, CustomStringConvertible {
         """
 }
 
-/// The columns of the cases that need some.
+/// The columns of the clients, for the cases of rules that need columns.
 private let columns = [
     ClientTable(
         collection: "Task", columns: [.init(name: "age", type: .integer), .init(name: "price", type: .real)])
@@ -66,7 +66,7 @@ private func nested(_ levels: Int) -> BSONValue {
     (0..<levels).reduce(["n": 1]) { value, _ in ["o": value] }
 }
 
-/// Returns a string in one field, so that the document has exactly `size` bytes.
+/// Returns a document of exactly `size` bytes, most of which are in one string.
 private func document(ofSize size: Int) -> BSONDocument {
     let empty: BSONDocument = ["_id": "a", "s": ""]
     return ["_id": "a", "s": .string(String(repeating: "x", count: size - empty.bytes.count))]
@@ -117,6 +117,10 @@ extension EngineCase {
             code: "powersync-type", breaks: ["_id": "a", "price": .long(1 << 53 | 1)],
             finding: "price: value that a real column holds / long that a double cannot hold",
             fits: ["_id": "a", "price": .decimal(SampleValues.decimal("0.1"))], tables: columns),
+        EngineCase(
+            code: "powersync-type", breaks: ["_id": "a", "price": .decimal(SampleValues.decimal("NaN"))],
+            finding: "price: value that a real column holds / decimal NaN",
+            fits: ["_id": "a", "price": .decimal(SampleValues.decimal("1E+3"))], tables: columns),
         EngineCase(
             code: "powersync-type", breaks: ["_id": "a", "age": .objectID(ObjectID(high: 1, low: 2))],
             finding: "age: value that an integer column holds / objectId", fits: ["_id": "a", "age": true],

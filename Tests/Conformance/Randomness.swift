@@ -5,7 +5,7 @@ package struct Randomness: RandomNumberGenerator, Sendable {
     /// Starts the sequence for a seed.
     package init(seed: UInt64) { state = seed }
 
-    /// Returns the next number.
+    /// Returns the next number of the sequence.
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var word = state
@@ -20,6 +20,6 @@ package struct Randomness: RandomNumberGenerator, Sendable {
     /// Returns `true` with this probability in percent.
     package mutating func percent(_ chance: Int) -> Bool { below(100) < chance }
 
-    /// Returns one of the elements.
+    /// Returns a random element of a list that is not empty.
     package mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 }

@@ -102,6 +102,6 @@ enum SampleValues {
         ("\\Qa", "a"), ("(?x)a #b", "a"),
     ]
 
-    /// A text of many `ab`: the longest for which mongod does not give up on `(?:a|b)*`, without one `ab`.
+    /// A text of many `ab`, one `ab` shorter than the longest text that mongod still matches with `^(?:a|b)*$`.
     private static let longText = String(repeating: "ab", count: 999)
 }

@@ -134,7 +134,7 @@ struct SchemaGenerator {
         var members: [(String, BSONValue)] = []
         for _ in 0..<count {
             let key = ofNames ? name() : random.pick(["^a", "b", "[c-e]", "\\d", "", "^é$", "^..$", "^_"])
-            // A name may occur twice; the schemas of both then apply.
+            // A name may occur twice; both of its schemas then apply.
             if members.contains(where: { $0.0 == key }), random.percent(80) { continue }
             members.append((key, .object(schema(depth: depth - 1))))
         }

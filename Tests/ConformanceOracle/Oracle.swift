@@ -87,13 +87,13 @@ package struct Oracle: ~Copyable {
         return answers
     }
 
-    /// Removes all documents.
+    /// Removes all documents of the oracle's collection.
     private func clear() throws {
         try client.runCommand(
             ["delete": .string(namespace.collection), "deletes": [["q": [:], "limit": 0]]], on: namespace.database)
     }
 
-    /// Drops the collection.
+    /// Drops the oracle's collection.
     package func finish() throws {
         _ = try client.runCommand(["drop": .string(namespace.collection)], on: namespace.database)
     }
@@ -138,7 +138,7 @@ package struct Oracle: ~Copyable {
 }
 
 extension BSONDocument {
-    /// The `_id` as a number of any type; NaN if it is not a number.
+    /// The `_id` as a double if it is an int, a long or a double; otherwise NaN.
     fileprivate var number: Double {
         switch self["_id"] {
         case .int(let value)?: Double(value)

@@ -2,7 +2,7 @@ public import BSON
 
 /// The data of the demo app, the same on every machine and in every run.
 public enum DemoData {
-    /// The number of documents of the app in all collections together.
+    /// The number of documents of the demo app in all collections together.
     public static let documentCount = 200_000
 
     /// The app's internal id, which is stated in the entries of its ledger.
@@ -11,10 +11,10 @@ public enum DemoData {
     /// The collection of the sync service's ledger.
     public static let ledgerNamespace = Namespace(database: "__realm_sync", collection: "unsynced_documents")
 
-    /// The four collections at their full size.
+    /// The four collections of the demo app at their full size.
     public static var collections: [DemoCollection] { collections(documents: documentCount) }
 
-    /// Returns the four collections with about this many documents in total.
+    /// Returns the four collections of the demo app with about this many documents in total.
     public static func collections(documents: Int) -> [DemoCollection] {
         let people = max(1, documents * 50 / 100)
         return [

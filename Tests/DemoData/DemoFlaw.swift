@@ -12,7 +12,7 @@ public struct DemoFlaw: Hashable, Sendable {
     public enum Level: String, Sendable {
         /// The document stops syncing.
         case certain
-        /// It is not documented whether the document stops syncing.
+        /// MongoDB's documentation does not say whether the document stops syncing.
         case possible
     }
 
@@ -23,7 +23,7 @@ public struct DemoFlaw: Hashable, Sendable {
     /// The certainty of the finding.
     public let level: Level
 
-    /// Makes a finding.
+    /// Makes a finding, which is certain unless another level is given.
     public init(_ rule: String, _ path: String, _ level: Level = .certain) {
         self.rule = rule
         self.path = path

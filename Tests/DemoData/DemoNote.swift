@@ -26,7 +26,7 @@ struct DemoNote: DemoRecipe {
         builder.append(
             "createdAt",
             index % 400 == 137 ? .date(milliseconds: Int64(18_000 + day) * 86_400_000_000_000) : .day(29_000 + day))
-        // The average of the votes, also of none.
+        // The average of the votes is NaN if there are no votes.
         if index % 3 == 2 { builder.append("rating", .double(index % 30 == 11 ? .nan : Double(index % 50) / 10)) }
         return builder.finish()
     }

@@ -1,6 +1,6 @@
 import BSON
 
-/// A document of `app.Person`: nested data with flaws as in a web form that changed over the years.
+/// A document of `app.Person`: nested data with the flaws of a web form that changed over the years.
 ///
 /// The `_id` is an ObjectId.
 struct DemoPerson: DemoRecipe {
@@ -28,7 +28,7 @@ struct DemoPerson: DemoRecipe {
         let draw = random.below(1000)
         ageType = draw < 6 ? .text : draw < 8 ? .long : .int
         lastName = random.presence(missing: 2, null: 2)
-        // The old web form had neither of the two fields.
+        // The old web form had neither an email nor the years since birth.
         let isOld = random.chance(125)
         email = isOld ? .missing : random.presence(missing: 5, null: 25)
         yearsSinceBirth = isOld ? .missing : .present

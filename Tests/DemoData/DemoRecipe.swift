@@ -4,7 +4,7 @@ import BSON
 protocol DemoRecipe {
     /// The document's `_id`.
     var id: BSONValue { get }
-    /// The document.
+    /// The document that the random decisions determine.
     var document: BSONDocument { get }
     /// Returns the findings that a check of the document under a schema must report.
     func flaws(against version: DemoVersion) -> [DemoFlaw]
@@ -34,6 +34,6 @@ extension BSONValue {
             ObjectID(high: seconds << 32 | 0x5EA5_1DE0 | UInt64(collection), low: 0x7C00_0000 | UInt32(index)))
     }
 
-    /// Returns the day, in UTC, with this number, counted from the beginning of 1940.
+    /// Returns the start of a day in UTC, by the day's number; day 0 is 1940-01-01.
     static func day(_ number: Int) -> BSONValue { .date(milliseconds: -946_771_200_000 + Int64(number) * 86_400_000) }
 }

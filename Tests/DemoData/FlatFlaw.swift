@@ -1,6 +1,6 @@
 import BSON
 
-/// A flaw because of which a document of ``FlatOrder`` fails under `Benchmarks/flat/strict.json` with `--strict`.
+/// A flaw that makes a document of ``FlatOrder`` fail a check against `Benchmarks/flat/strict.json` with `--strict`.
 ///
 /// A document with one of the first thirteen flaws certainly does not sync. The other flaws break constraints, and it
 /// is not documented whether documents with them sync.
@@ -14,11 +14,12 @@ public enum FlatFlaw: Int, CaseIterable, Sendable {
     /// All flaws are equally frequent.
     public static func ofDocument(at index: Int) -> FlatFlaw? {
         let (tens, rest) = index.quotientAndRemainder(dividingBy: 10)
-        // In each group of ten, another document has the flaw, so that it is not at the same position in all batches.
+        // One document of every ten has a flaw. Its place among the ten varies, so that the flaws are not at the same
+        // places in all batches.
         return rest == (tens &* 7) % 10 ? allCases[tens % allCases.count] : nil
     }
 
-    /// Returns the value that the flaw puts in place of a field's value; `nil` if it removes the field.
+    /// Returns a field's value in a document with the flaw; `nil` if the flaw removes the field.
     func value(of name: String, for value: BSONValue) -> BSONValue? {
         switch (self, name) {
         case (.customerMissing, "customer"), (.addressMissing, "address"): nil

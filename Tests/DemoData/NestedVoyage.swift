@@ -2,7 +2,7 @@ public import BSON
 
 /// Documents for measurements: about 2 KiB, with links, dictionaries, and lists of objects that contain lists.
 ///
-/// All of them fit `Benchmarks/nested`.
+/// All of the documents fit the schema in `Benchmarks/nested`.
 public enum NestedVoyage {
     /// Returns the document at an index, which is always the same.
     public static func document(at index: Int) -> BSONDocument {

@@ -25,7 +25,7 @@ struct SplitMix64 {
     /// Returns `true` with this probability per thousand.
     mutating func chance(_ perMille: Int) -> Bool { below(1000) < perMille }
 
-    /// Returns one of the choices.
+    /// Returns a random element of the choices.
     mutating func pick<T>(_ choices: [T]) -> T { choices[below(choices.count)] }
 
     /// Returns the state of a field, which is missing or null with these probabilities per thousand.

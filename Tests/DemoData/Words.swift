@@ -1,4 +1,4 @@
-/// The words in the texts of documents.
+/// The words that occur in the texts of the generated documents.
 enum Words {
     static let firstNames = [
         "Ada", "Alan", "Barbara", "Chen", "Dennis", "Edsger", "Fatima", "Grace", "Hedy", "Ines", "Joan", "Katherine",

@@ -88,7 +88,7 @@ struct FuzzFolder: Sendable {
         return place.path
     }
 
-    /// Writes these files into a new folder, and removes it after `body` has returned.
+    /// Writes these files into a new folder, runs `body` with the path of the folder, and removes the folder.
     func with(_ files: [(name: String, bytes: [UInt8])], _ body: (String) throws -> Void) throws {
         let folder = "\(path)/\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -124,10 +124,10 @@ private final class Watch: Sendable {
 
 /// The peak memory of the process.
 private enum Memory {
-    /// Resets the peak.
+    /// Resets the peak memory to the memory that is in use.
     static func forgetPeak() { try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8) }
 
-    /// The peak in KiB.
+    /// The peak memory in KiB since the last reset.
     static var peak: Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""

@@ -101,7 +101,7 @@ import Testing
         #expect(try field(schema) == bson(expected))
     }
 
-    /// If a part of a schema cannot be expressed, its negation is left out.
+    /// The import leaves out the negation of a schema of which a part cannot be expressed.
     ///
     /// The negation of the incomplete schema would refuse values that the source accepts.
     @Test(arguments: [

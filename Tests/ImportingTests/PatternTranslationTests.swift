@@ -37,7 +37,7 @@ import Testing
         #expect(try notes(schema).first?.hasPrefix("warning: the pattern ") == true)
     }
 
-    /// MongoDB matches the names of fields byte by byte, unless the expression requests characters.
+    /// MongoDB matches the names of fields byte by byte, unless the expression begins with `(*UTF)`.
     @Test(arguments: [
         ("^(.*)$", "^(.*)$"), ("^a.$", "(*UTF)^a.$"), ("[^a]+", "[^a]+"), ("[^a]b", "(*UTF)[^a]b"),
         ("^ä$", "(*UTF)^ä$"), (#"^\W+$"#, #"^\W+$"#), (#"^\W$"#, #"(*UTF)^\W$"#), ("^[a-z]{2}$", "^[a-z]{2}$"),

@@ -37,6 +37,6 @@ func refusal(_ schema: String, named file: String = "schema.json", schema name: 
 }
 
 extension ImportedSchema {
-    /// The value of `$jsonSchema`.
+    /// The imported schema, as the value of `$jsonSchema`.
     var root: BSONDocument { validator["$jsonSchema"]?.document ?? [:] }
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct BinomialBoundTests {
     @Test func noHitIsTheRuleOfThree() {
         let bound = BinomialBound.upper(0, of: 10_000, confidence: 0.95)
-        // 1 - 0.05^(1/10000)
+        // The exact bound is 1 - 0.05^(1/10000).
         #expect(abs(bound - 0.000_299_528) < 1e-8)
     }
 

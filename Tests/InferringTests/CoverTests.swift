@@ -4,9 +4,9 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// Tests that an inferred schema refuses no more documents than the cover allows.
+/// Tests that at least the share of the documents that the cover states fits the inferred schema.
 ///
-/// With a higher cover, it accepts all documents that it accepts with a lower one.
+/// With a higher cover, the schema accepts all documents that it accepts with a lower one.
 @Suite struct CoverTests {
     /// Documents in which fields are missing or have an unusual type, with many different frequencies.
     private static let documents = Case.documents(4_000) { index in

@@ -52,7 +52,7 @@ import Testing
 
     @Test func theOrderOfFieldsAndDocumentsDoesNotMatter() throws {
         let turned = try Self.documents.reversed().map { document in
-            // If a name occurs twice, only the first field counts, so these fields are not shuffled.
+            // If a name occurs twice, only the first field counts, so the fields of that name keep their order.
             let elements = try document.elements()
             let repeated = elements.filter { $0.name == "a" }
             return BSONDocument((elements.filter { $0.name != "a" }.reversed() + repeated).map { ($0.name, $0.value) })

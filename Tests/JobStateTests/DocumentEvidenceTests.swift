@@ -3,7 +3,7 @@ import Testing
 
 @testable import JobState
 
-/// Tests how fields that a job does not write show whether another document has since got the `_id` of a document.
+/// Tests how fields that a job does not write show whether a document was replaced by another one with the same `_id`.
 @Suite struct DocumentEvidenceTests {
     private static let evidence = DocumentEvidence(["a", "b", "c", "d"])
 

@@ -8,7 +8,7 @@ import Testing
 @Suite struct RunnerIdentityTests {
     private let own = RunnerIdentity.current()
 
-    /// Returns the identity of this process; `field` gets another value if it is given.
+    /// Returns the identity of this process, with `value` in place of the value of `field` if a field is given.
     private func other(_ field: String? = nil, _ value: BSONValue = nil) throws -> RunnerIdentity {
         let document = try field.map { try own.document.replacing($0, with: value) } ?? own.document
         return try #require(RunnerIdentity(document))

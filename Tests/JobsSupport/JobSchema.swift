@@ -9,13 +9,14 @@ package enum JobSchema {
     package struct Place {
         /// The name of the mapping in messages.
         package var name: String
-        /// The keys that the schema allows in it.
+        /// The keys that the schema allows in the mapping.
         package var keys: [String]
         /// The text of a job in which the mapping has one key, which is unknown.
         package var jobWithUnknownKey: String
     }
 
-    /// Reads the schema of jobs, or that of partner jobs.
+    /// Reads the JSON Schema of job files.
+    /// - Parameter kind: `job` for jobs, `partner` for partner jobs.
     package static func document(of kind: String = "job") throws -> BSONDocument {
         try BSONDocument(
             extendedJSON: String(contentsOfFile: "\(ReadyJobs.folder)/\(kind).schema.json", encoding: .utf8))

@@ -6,7 +6,7 @@ import Yams
 
 /// The example jobs below `jobs/`.
 package enum ReadyJobs {
-    /// The folder `jobs`.
+    /// The path of the repository's folder `jobs`.
     package static let folder = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/jobs"
 
     /// The paths of the example jobs, sorted.

@@ -84,7 +84,9 @@ import Testing
         }.joined()
     }
 
-    /// An incident may affect 100,000 documents, and `check --failures` writes 350 bytes for each.
+    /// A list with the `_id`s of more than 100,000 documents is read, although its file is larger than 32 MiB.
+    ///
+    /// An incident may affect that many documents, and `check --failures` writes about 350 bytes for each.
     @Test func aListOfAnIncidentIsReadWhateverItsFileTakes() throws {
         let blocks = (0..<101).map { failures($0 * 1_000..<$0 * 1_000 + 1_000) }
         #expect(blocks.reduce(0) { $0 + $1.utf8.count } > 32 << 20)

@@ -1,5 +1,6 @@
 import BSON
 import JobsSupport
+import LocatedYAML
 import ServerSchema
 import Testing
 
@@ -145,6 +146,19 @@ import Testing
         let reviewed = "job: a\nreviewed: true\nsteps:\n  - copy: {from: d, to: e}\n    review: the field e\n"
         #expect(JobFile.content(of: reviewed) == content)
         #expect(JobFile.content(of: "job: a\nsteps: [copy: {from: d, to: e, reviewed: true}]") != content)
+    }
+
+    /// The page of the engines has a step for each of PowerSync's rules that a job can repair.
+    @Test func theStepsOfThePageOfEnginesAreAJob() throws {
+        let page = try YAMLFile.text(at: "\(ReadyJobs.folder)/../docs/guide/engines.md")
+        let section = try #require(page.split(separator: "## How do I repair them?").last)
+        let blocks = section.split(separator: "```yaml\n").dropFirst().compactMap { $0.split(separator: "```").first }
+        let jobs = blocks.filter { $0.hasPrefix("steps:") }
+        #expect(jobs.count == 2)
+        for steps in jobs { _ = try JobFile.parse("job: a\ncollection: b.c\n\(steps)", path: "a.yml") }
+        for code in ["depth", "date", "size", "columns", "type", "binary", "nonfinite", "id", "id-text"] {
+            #expect(section.contains("powersync-\(code)"), "\(code)")
+        }
     }
 
     @Test func aFileThatIsNotThere() {

@@ -2,7 +2,7 @@ import Jobs
 import JobsSupport
 import Testing
 
-/// The text of a refused job file, and the exact error, without the name of the file at its beginning.
+/// The text of a job file that must be refused, and the exact error message without the file name at its beginning.
 struct JobRefusal: CustomTestStringConvertible, Sendable {
     let text: String
     let error: String
@@ -51,6 +51,10 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
             "4:11: \"requires\" must be deployed: a job can wait for nothing else"),
         JobRefusal("", "1:1: the file is empty"),
         JobRefusal("# nothing\n", "1:1: the file is empty"),
+        JobRefusal(
+            "# A DRAFT: decide\n# job: a\n# collection: b.c\n# steps:\n\n  ## a remark\n  # - unset: {field: x}\n",
+            "2:1: the file is a draft: all its steps are comments; decide on them, and remove one # from this line and "
+                + "from each line below it that begins with one"),
         JobRefusal("- a", "1:1: a job must be a mapping"),
         JobRefusal("text", "1:1: a job must be a mapping"),
         JobRefusal("job: a\n\tcollection: b", "2:1: not YAML: found a tab character that violates indentation"),

@@ -55,6 +55,8 @@ import Testing
         #"{"split": {"field": "d", "into": ["e", "f"]}}"#,
         #"{"split": {"field": "d", "into": ["e", "f"], "by": " ", "regex": "(?<e>.)"}}"#,
         #"{"split": {"field": "d", "into": ["e", "f"], "by": " ", "join": "{e} {f}"}}"#,
+        #"{"convert": {"field": "d", "to": "long", "keep": []}}"#,
+        #"{"convert": {"field": "d", "to": "long", "keep": ["uuid"]}}"#,
         #"{"remap-link": {"field": "d"}}"#,
         #"{"remap-link": {"field": "d", "map": {"1": 2}, "lookup": "e.f"}}"#,
         #"{"remap-link": {"field": "d", "map": {"1": 2}, "key": "e"}}"#,

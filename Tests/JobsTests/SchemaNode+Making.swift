@@ -10,7 +10,7 @@ extension SchemaNode {
         return node
     }
 
-    /// Returns the schema of an object with these fields; by default it allows other fields, too.
+    /// Returns the schema of an object with these fields; by default it also allows other fields.
     static func object(
         _ properties: KeyValuePairs<String, SchemaNode>, required: [String] = [],
         further: AdditionalProperties = .allowed

@@ -20,6 +20,14 @@ import Testing
             steps: "[convert: {field: a, to: int, onError: default, default: x}]",
             "3:65: \"default\" has type string, but the field is converted to int"),
         JobRefusal(steps: "[convert: {field: a, to: bool, unit: seconds}]", "3:45: \"unit\" is for dates"),
+        JobRefusal(
+            steps: "[convert: {field: a, to: long, keep: [int, uuid]}]",
+            "3:51: \"keep\" cannot name the type \"uuid\"; types: string, int, long"),
+        JobRefusal(
+            steps: "[convert: {field: a, to: long, into: b, keep: [int]}]",
+            "3:54: \"keep\" is for a conversion in place"),
+        JobRefusal(
+            steps: "[convert: {field: a, to: uuid, keep: [string]}]", "3:45: \"keep\" cannot be used with a uuid"),
         JobRefusal(steps: "[combine: {into: a, template: b}]", "3:38: \"template\" names no field in braces"),
         JobRefusal(steps: "[combine: {into: a, template: '{b'}]", "3:38: \"template\": a \"{\" opens a field's name"),
         JobRefusal(steps: "[combine: {into: a, template: '{a}'}]", "3:38: \"a\" and \"a\" overlap"),

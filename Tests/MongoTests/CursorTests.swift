@@ -103,9 +103,9 @@ import Testing
         }
     }
 
-    /// From MongoDB 8.0 on, a deployment may have a default time limit for reads that state no limit.
+    /// A read that needs no limit states `maxTimeMS: 0`.
     ///
-    /// A read that needs no limit therefore says so.
+    /// From MongoDB 8.0 on, a deployment may have a default time limit for reads that state no limit.
     @Test func aReadWithoutATimeLimitSaysSo() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("a", count: 20)
@@ -138,9 +138,8 @@ import Testing
         }
     }
 
-    /// A change stream is opened without a time limit.
-    ///
-    /// The server may first have to read much of its oplog to find the starting point.
+    /// A change stream is opened without a time limit, because the server may first have to read much of its oplog to
+    /// find the starting point.
     @Test func theOpeningOfAChangeStreamSaysSoToo() async throws {
         try await Mongod.shared.withDatabase { database in
             let namespace = database.namespace("a")

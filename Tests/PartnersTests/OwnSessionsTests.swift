@@ -18,9 +18,9 @@ import Testing
         #expect(OwnSessions(sessions.value).sessions == [session(1), session(2)])
     }
 
-    /// A session is forgotten after no change stream can report a change from its time any more.
+    /// A runner's session ends when the next runner takes the lease, because no transaction in it commits after that.
     ///
-    /// After another run has got the lease, no transaction of the earlier run can commit.
+    /// The session is forgotten once all change streams are read from a later time.
     @Test func aSessionIsForgottenOnceNoStreamReportsItsTime() {
         var sessions = OwnSessions(nil)
         sessions.begin(session(1), at: time(10))

@@ -8,7 +8,8 @@ import Testing
 
 @testable import Partners
 
-/// Tests that the example partner jobs fit their JSON Schema, which editors use, and that it agrees with the parser.
+/// Tests that the example partner jobs fit their JSON Schema, which editors use, and that this schema agrees with the
+/// parser.
 @Suite struct PartnerSchemaTests {
     private static var examples: [String] {
         let folder = "\(ReadyJobs.folder)/partners"
@@ -37,7 +38,8 @@ import Testing
         #expect(Set(try properties.elements().map(\.name)) == Set(PartnerJob.keys))
     }
 
-    /// The schema has the same steps as that of a job, except for steps and keys that partners do not support.
+    /// The JSON Schema of partner jobs has the limits and steps of the JSON Schema of jobs, except for steps and keys
+    /// that partners do not support.
     @Test func itsStepsAndLimitsAreThoseOfAJob() throws {
         let job = try #require(try JobSchema.document()["properties"]?.document)
         let partner = try #require(

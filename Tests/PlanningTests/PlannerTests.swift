@@ -283,7 +283,7 @@ import Testing
         #expect(plan.entries.contains { $0.remarks.contains { $0.contains("the database belongs to the server") } })
     }
 
-    // MARK: Growth
+    // MARK: Plans for schemas with many fields
 
     @Test func aJobIsCheckedByTheFieldsThatItNamesAlone() throws {
         let names = (0..<2_000).map { "\"p\($0)\": { \"bsonType\": \"string\" }" }.joined(separator: ",")

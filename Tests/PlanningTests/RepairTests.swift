@@ -17,7 +17,7 @@ import Testing
 
     @Test func aRuleOfALaterVersionHasNoRepair() { #expect(Repair(of: RuleCode(rawValue: "new-rule")) == nil) }
 
-    // MARK: Plans from documents
+    // MARK: Plans of repairs for documents
 
     /// Returns the plan of repairs for a collection `app.T` with these documents.
     ///
@@ -161,7 +161,7 @@ import Testing
             ),
             (
                 "{ \"bsonType\": \"string\", \"enum\": [\"a\"] }", "b",
-                "remap-link: {field: x, map: [{from: OLD VALUE, to: NEW VALUE}]}"
+                "remap-link: {field: x, map: [{from: OLD VALUE, to: NEW VALUE}], unmapped: keep}"
             ),
         ] as [(String, BSONValue, String)])
     func aLimitThatOnlyAnOperatorCanApplyIsSuggested(_ schema: String, _ value: BSONValue, _ step: String) throws {
@@ -220,8 +220,8 @@ import Testing
             [["_id": 1, "x": 3], ["_id": 2, "x": "7"], ["_id": 3, "x": .date(milliseconds: 0), "y": ["1", 2]]])
         #expect(
             steps(plan) == [
-                "{convert: {field: x, to: long}, where: {x: {$type: [date, string]}}}",
-                "{convert: {field: \"y[]\", to: long}, where: {\"y\": {$type: [string]}}}",
+                "convert: {field: x, to: long, keep: [bool, double, int]}",
+                "convert: {field: \"y[]\", to: long, keep: [bool, double, int]}",
             ])
     }
 

@@ -46,14 +46,14 @@ import Testing
                 reached. Ended at t4: stopped by a signal; run it again to continue.
 
                 t*
-                  #  database  state          changed  skipped  exit
-                  1  t1        done             1,790        0     0
-                  2  t2        no collection
-                  3  t3        failed               0             65
-                  4  t4        stopped          1,790        0    75
-                  5  t5        not reached
-                  6  t6        done before
-                  3  job person-v2.in-t3: t3.Person is a view
+                  database  state          changed  skipped  exit
+                  t1        done             1,790        0     0
+                  t2        no collection
+                  t3        failed               0             65
+                    job person-v2.in-t3: t3.Person is a view
+                  t4        stopped          1,790        0    75
+                  t5        not reached
+                  t6        done before
 
                 In t4: job person-v2 on app.Person: stopped by a signal; run it again to continue
                 """), "\(text)")

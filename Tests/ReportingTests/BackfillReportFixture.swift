@@ -34,7 +34,7 @@ extension BackfillReport {
         return report
     }
 
-    /// The same report for a dry run, which shows two documents before and after the job.
+    /// The report of a dry run, which shows two documents before and after the job.
     static var dryRun: BackfillReport {
         var report = fixture(.dryRun)
         report.unsyncable = (before: 18_523, after: 2, dialect: .appServices)
@@ -48,7 +48,7 @@ extension BackfillReport {
 }
 
 extension BackfillPlan {
-    /// Returns the plan for the same job, which is shown before its run.
+    /// Returns the plan that the run of the job in ``BackfillReport/fixture(_:)`` shows before it starts.
     static func fixture(needing: Int = 1_790, resumesAfter: Int? = nil) -> BackfillPlan {
         let report = BackfillReport.fixture(.done)
         return BackfillPlan(

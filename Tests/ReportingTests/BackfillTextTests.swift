@@ -1,6 +1,10 @@
 import Backfill
+import Concurrency
+import JobState
+import Jobs
 import Reporting
 import Running
+import ServerSchema
 import Steps
 import Testing
 
@@ -29,8 +33,6 @@ import Testing
                   skipped, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
 
                 Note: irreversible: "age" is converted in place
-
-                job person-v2 on app.Person: done
 
                 Next: shipshape check v2
 
@@ -62,8 +64,8 @@ import Testing
 
                 For example:
                   _id  change
-                  1    age string → int, a.b missing
-                  "x"  age int, a.b missing → string
+                  1    age string → int
+                  "x"  a.b missing → string
 
                 convert age to int
                   skipped, cannot be converted: 2, such as _id NumberLong("5")
@@ -73,8 +75,6 @@ import Testing
 
                 Note: irreversible: "age" is converted in place
 
-                job person-v2 on app.Person: dry run, nothing was written
-
                 Next: the same command without --dry-run
 
                 """)
@@ -82,8 +82,16 @@ import Testing
 
     @Test func valuesOnlyWhenAsked() {
         let text = text(.dryRun, showsValues: true)
-        #expect(text.contains("  1    age \"36\" → 36, a.b missing\n"))
-        #expect(text.contains("  \"x\"  age 36, a.b missing → \"US\"\n"))
+        #expect(text.contains("  1    age \"36\" → 36\n"))
+        #expect(text.contains("  \"x\"  a.b missing → \"US\"\n"))
+    }
+
+    @Test func aRepairHasNoNextSchema() {
+        var report = BackfillReport.dryRun
+        report.isRepair = true
+        #expect(text(report).contains("  unsyncable: 18,523 documents now, 2 after the job\n"))
+        report.unsyncable = (before: nil, after: 2, dialect: .prisma)
+        #expect(text(report).contains("  still unreadable: 2 documents\n"))
     }
 
     @Test func aStopSaysWhyAndHowToContinue() {
@@ -106,6 +114,32 @@ import Testing
         let text = text(report)
         #expect(text.contains("  changed 1 of 1 document in 1 chunk, 5.8 s (after 1 chunk of earlier runs)\n"))
         #expect(text.contains("  made 1 document unsyncable under the active schema\n"))
+    }
+
+    /// A job that waits for the deploy is refused in the words of its schema's dialect.
+    @Test func aRefusalBeforeTheDeployOfAPrismaSchemaDoesNotSpeakOfSync() throws {
+        let text = """
+            datasource db {
+              provider = "mongodb"
+            }
+            model T {
+              id Int @id @map("_id")
+            }
+            """
+        let schema = try PrismaSchema(files: [SchemaSource(path: "s.prisma", text: text)])
+            .serverSchema(database: "app")
+        let job = try JobFile.parse(
+            "{job: j, collection: app.T, schema: {active: v1.prisma, next: ../v2.prisma}, requires: deployed, "
+                + "steps: [{unset: {field: nick}}]}", path: "j.yml")
+        let runner = BackfillRunner(
+            try CompiledJob(job, active: schema, next: schema), options: RunOptions(), stop: StopSignal(),
+            events: { _ in })
+        var plan = BackfillPlan.fixture()
+        plan.deploy = .awaited
+        let error = #expect(throws: RunError.self) { try runner.checkDeploy(of: plan) }
+        let message = error?.message ?? ""
+        #expect(message.contains("when all clients use v2.prisma, or none runs, run the job with --deployed"))
+        #expect(message.hasSuffix("shipshape deployed --yes FILE") && !message.contains("sync"), "\(message)")
     }
 
     @Test func aRefusedRunHasNoNextCommand() {
@@ -146,8 +180,6 @@ import Testing
                   skipped, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
 
                 Note: irreversible: "age" is converted in place
-
-                job person-v2 on app.Person: 1,790 of 100,000 documents need it
 
                 """)
     }

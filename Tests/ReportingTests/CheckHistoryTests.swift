@@ -6,7 +6,7 @@ import Testing
 
 @testable import Reporting
 
-/// The stored summaries of earlier checks, and how they are shown.
+/// Tests the stored summaries of earlier checks, and how they are shown.
 @Suite struct CheckHistoryTests {
     private func summary(
         _ second: Int, _ findings: [(String, Int)], source: String = "here", collections: [String] = ["app.A"]
@@ -105,14 +105,14 @@ import Testing
         #expect(
             lines[0] == "40 documents would stop syncing; 2 checks ago, at 1970-01-01 00:00:38 UTC, there were 38.")
         #expect(lines[1] == "  would stop syncing  ███  40", "\(lines)")
-        // The headline at both ends and the title of the differences name a time, and so does the row of each check.
-        #expect(lines.count { $0.contains("1970-01-01 00:00:") } == 6)
+        // Five lines name a time: the headline, the title of the differences, and the rows of the three checks.
+        #expect(lines.count { $0.contains("1970-01-01 00:00:") } == 5)
         #expect(lines.contains("Note: passed over"))
         // The first check that is shown is still compared with the check before it, which is not shown.
         #expect(result.json.text.contains("\"grown\": 1"))
         #expect(!result.json.text.contains("\"difference\": null"))
         #expect(HTMLReport(result.report).text.contains("would stop syncing: from 38 to 40"))
-        // The words are those of the schema's dialect.
+        // The headline uses the words for the dialect of the schema, here Prisma.
         var last = summary(41, [("a", 7)])
         last.dialect = .prisma
         #expect(try CheckSummary(parsing: last.text) == last)

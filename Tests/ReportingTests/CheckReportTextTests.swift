@@ -22,14 +22,14 @@ import Testing
 
                 app.Person: 200,000 documents read of about 200,010, 1,023 (0.52%) do not sync (1,000 not in the \
                 ledger), 5 (0.0025%) might not sync (5 not in the ledger)
-                  #  documents  level     rule              path     expected              found
-                  1      1,023  certain   required-missing  email    string                missing
-                  2          5  possible  binary-subtype    blobs[]  binData of subtype 0  binData of subtype 5, not \
+                  documents  level     rule              path     expected              found
+                      1,023  certain   required-missing  email    string                missing
+                    such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"
+                    db.getCollection("Person").find({ "$expr": { "$eq": [{ "$type": "$email" }, "missing"] } })
+                          5  possible  binary-subtype    blobs[]  binData of subtype 0  binData of subtype 5, not \
                 16 bytes
-                  1  such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"
-                     db.getCollection("Person").find({ "$expr": { "$eq": [{ "$type": "$email" }, "missing"] } })
-                  2  such as _id NumberLong("1099511627776")
-                     db.getCollection("Person").find({ "$expr": { "$ne": ["$n", NaN] } })  // finds more than these
+                    such as _id NumberLong("1099511627776")
+                    db.getCollection("Person").find({ "$expr": { "$ne": ["$n", NaN] } })  // finds more than these
                 2 more findings are counted but not listed: too many kinds.
 
                 app.Pet: 1,500 documents read, all fit
@@ -37,8 +37,6 @@ import Testing
                 Note: majority reads are not available
 
                 201,500 documents of mongodb://localhost read in 12.3 s.
-
-                Sync itself will stop: the limit of 100,000 is reached.
 
                 """)
     }
@@ -48,12 +46,9 @@ import Testing
         #expect(
             narrow.contains(
                 """
-                  #  documents  level     rule              path     expected      found
-                  1      1,023  certain   required-missing  email    string        missing
-                  2          5  possible  binary-subtype    blobs[]  binData of    binData of
-                                                                     subtype 0     subtype 5,
-                                                                                   not 16 bytes
-                  1  such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"
+                  documents  level     rule              path     expected        found
+                      1,023  certain   required-missing  email    string          missing
+                    such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"
                 """))
         #expect(try text(.fixture(), width: 160) == text(.fixture()))
     }
@@ -75,7 +70,9 @@ import Testing
     @Test func onlyAllThreeTogetherAreSafe() throws {
         var report = try CheckReport.fixture(ledgerCount: nil, certain: 23)
         #expect(!text(report).contains("Safe to deploy"))
-        report.difference = .computed(DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: []))
+        report.active = CheckReport.ActiveSchema(
+            name: "v1",
+            difference: .computed(DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: [])))
         #expect(
             text(report).hasPrefix(
                 """
@@ -88,7 +85,7 @@ import Testing
         let safe = report
         for spoil in [
             { $0.verdict.newCertain = 1 }, { $0.verdict.limit = 5 }, { $0.verdict.isLedgerUnread = true },
-            { $0.difference = nil },
+            { $0.active?.difference = nil },
             { $0.absent = [Namespace(database: "app", collection: "TaskV2")] },
             { $0.collections[0].reading.selection = .sample(1) },
         ] as [(inout CheckReport) -> Void] {
@@ -98,6 +95,43 @@ import Testing
             #expect(!text(report).contains("Safe to deploy"), "\(text(report))")
             #expect(CheckReportJSON(report).text.contains("\"safe\": false"))
         }
+    }
+
+    /// Up to six models are named, and the one with the most failures is the first.
+    @Test(arguments: [
+        (3, "`prisma.C.findMany()`, `prisma.B.findMany()` and `prisma.A.findMany()`"),
+        (
+            8,
+            "`prisma.H.findMany()`, `prisma.G.findMany()`, `prisma.F.findMany()`, `prisma.E.findMany()`, "
+                + "`prisma.D.findMany()`, `prisma.C.findMany()` and 2 more"
+        ),
+    ])
+    func theModelsWithTheMostFailuresAreNamed(_ count: Int, _ models: String) throws {
+        let collections = "ABCDEFGH".prefix(count).enumerated().map { index, name in
+            var counts = DocumentCounts()
+            (counts.read, counts.certain) = (10, index + 1)
+            counts.unexcepted.certain = index + 1
+            return CheckReport.Collection(
+                namespace: Namespace(database: "app", collection: String(name)), counts: counts)
+        }
+        var report = CheckReport(source: "test", collections: collections, ledger: nil, duration: .zero)
+        report.rules.dialect = .prisma
+        #expect(text(report).hasPrefix("\(count * (count + 1) / 2) documents would make \(models) fail."))
+    }
+
+    /// The server refuses an update only if the document does not fit the validator, whatever an engine does with it.
+    @Test func onlyADocumentThatDoesNotFitTheSchemaMentionsTheValidator() throws {
+        var report = try CheckReport.fixture(ledgerCount: nil)
+        (report.rules.dialect, report.rules.engine) = (.jsonSchema, .powersync)
+        let refusal = "the server refuses updates of documents that do not fit the schema, unless an update fixes"
+        #expect(text(report).contains(refusal))
+        let email = report.collections[0].groups[0]
+        report.collections[0].groups[0].violation = Violation(
+            path: email.violation.path, rule: RuleCode(rawValue: "powersync-date"), level: .certain, expected: "a",
+            found: "b")
+        #expect(!text(report).contains("validationLevel"))
+        report.rules.engine = nil
+        #expect(text(report).contains("the server refuses updates of these documents that do not fix them"))
     }
 
     @Test func aMissingLedgerIsNamed() throws {

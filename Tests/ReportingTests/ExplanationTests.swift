@@ -6,7 +6,7 @@ import Testing
 
 @testable import Reporting
 
-/// The pages that `explain` prints are the rows of the documentation, and every code has one.
+/// The pages that `explain` prints are the rows of the documentation, and every code has a page.
 @Suite struct ExplanationTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/reference")
@@ -35,7 +35,7 @@ import Testing
         _ section: Explanation.Section
     ) throws {
         let lines = try Self.text(of: section).split(separator: "\n").map { String($0) }
-        // A section may have another table before the one of its codes.
+        // A section may have another table before the table of its codes.
         let table = lines.filter { $0.hasPrefix("| ") }.drop { !$0.hasPrefix("| code |") }
         let header = (["code"] + section.columns).joined(separator: " | ")
         #expect(table.first == "| \(header) |")
@@ -56,7 +56,9 @@ import Testing
         #expect(Explanation.pages(of: code).map(\.section) == [.waits])
     }
 
-    /// `EveryCodeTests` checks that the documentation has each code of lint, diff and infer, and each exit code.
+    /// Codes of lint, diff and infer have one page each, and so do exit codes.
+    ///
+    /// `EveryCodeTests` checks that the documentation has all of these codes.
     @Test(arguments: ["id-type", "property-removed", "rare-type", "75"]) func otherCodesHaveAPage(_ code: String) {
         #expect(Explanation.pages(of: code).count == 1)
     }
@@ -80,6 +82,21 @@ import Testing
         #expect(text.contains("binary-subtype: a remark of infer"))
     }
 
+    @Test func anErrorOfPrismaHasTheRulesThatLeadToIt() throws {
+        let missing = Explanation.pages(of: "P2032")
+        #expect(missing.map(\.code).contains("required-null"))
+        #expect(missing.allSatisfy { $0.section == .prisma })
+        let inconsistent = Explanation.pages(of: "P2023").map(\.code)
+        #expect(inconsistent.contains("type-mismatch") && inconsistent.contains("array-not-array"))
+        #expect(!inconsistent.contains("required-null"))
+        #expect(throws: UnknownCode.self) { try ExplainResult(of: "P2") }
+        #expect(throws: UnknownCode.self) { try ExplainResult(of: "P2999") }
+    }
+
+    @Test func aRuleOfTwoKindsOfSchemasHasBothPages() {
+        #expect(Explanation.pages(of: "array-not-array").map(\.section) == [.documents, .prisma])
+    }
+
     @Test func theListNamesEveryCodeOnce() {
         let lines = ExplainResult().text(width: nil).split(separator: "\n").map { $0.drop { $0 == " " } }
         for page in Explanation.all { #expect(lines.contains(page.code[...])) }
@@ -94,7 +111,7 @@ import Testing
 }
 
 extension Explanation.Section {
-    /// The heading of the section in the documentation.
+    /// The heading that the section has in the documentation.
     fileprivate var heading: String {
         switch self {
         case .documents: "Documents"

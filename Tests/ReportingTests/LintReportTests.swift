@@ -33,7 +33,7 @@ import Testing
                 1 error, 2 warnings in 1 schema of app.
 
                 mongodb://host
-                  level  rule             path  finding                what to do
+                  level  rule             path  finding                 what to do
                   error  mongodb-version        MongoDB 4.2 is too old
 
                 app/Pet.json (shop.Pet)
@@ -43,8 +43,6 @@ import Testing
                 app/sync.json
                   place  level    rule              path  finding                         what to do
                   12:3   warning  development-mode        clients may change the schemas
-
-                1 error, 2 warnings in 1 schema of app.
 
                 """)
         #expect(try text([]) == "Nothing found in 1 schema of app.\n")

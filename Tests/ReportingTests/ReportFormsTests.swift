@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// A build server counts exactly those findings as failures because of which the command exits with 1.
+    /// A build server counts a finding as a failure exactly if the command exits with 1 because of that finding.
     @Test func onlyWhatFailsTheRunIsAFailure() throws {
         func failures(_ policy: FailurePolicy) throws -> (jUnit: Int, gitHub: Int) {
             let report = try failing(policy)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func aGaugeShowsWhereTheLimitIs() throws {
-        let gauge = try #require(try failing().gauges.first)
+        let gauge = try #require(try failing().figures.gauges.first)
         #expect(gauge.limit == 100_000 && gauge.amounts.map(\.value) == [99_000, 1_000, 5])
         let passed = HTMLGauge(gauge, number: 0)
         // The largest amount is 100,005, and the scale ends at 1.05 times that.
@@ -77,12 +77,12 @@ import Testing
             return summary
         }
         let report = CheckResult(check, policy: FailurePolicy(), history: CheckHistory(runs)).report
-        let series = try #require(report.series.first)
+        let series = try #require(report.figures.series.first)
         #expect(series.lines.map(\.name) == ["would stop syncing", "might stop syncing"])
         #expect(series.lines[0].values == [10, 20, 30])
         #expect(HTMLReport(report).text.contains("would stop syncing: from 10 to 30, at most 30"))
         let first = CheckResult(check, policy: FailurePolicy(), history: CheckHistory([runs[0]]))
-        #expect(first.report.series.isEmpty)
+        #expect(first.report.figures.series.isEmpty)
     }
 
     @Test func aLineBreaksWhereThereIsNoValue() {

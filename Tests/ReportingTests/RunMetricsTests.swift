@@ -28,7 +28,7 @@ import Testing
         ] {
             #expect(text.contains("\n\(line)\n"), "\(line)\n\(text)")
         }
-        // A check never waits for the throttle.
+        // A check does not wait for the throttle, so it has no metrics of the throttle.
         #expect(!text.contains("throttled"))
     }
 

@@ -16,7 +16,7 @@ import Testing
         #expect(long(check.text(TextLayout(width: width)), width) == [])
     }
 
-    /// Lines are also broken correctly if a verdict is coloured, or if a word is longer than the terminal is wide.
+    /// Lines are broken correctly even if a verdict is coloured, or if a word is longer than the terminal is wide.
     @Test(arguments: [20, 50, 80, 120]) func aLongLineContinuesBelowWithAllItsWords(_ width: Int) {
         let sentence = String(repeating: "one two-three four ", count: 9)
         let name = String(repeating: "x", count: 130)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Running
 
-/// A run stays at the rate at which a consumer takes its changes.
+/// Tests that a run writes no faster than the rate at which a consumer takes its changes.
 @Suite struct ConsumerPaceTests {
     private static let start = ContinuousClock.now
 
-    /// Returns the seconds for which a run waits that writes a number of documents in chunks, without any other work.
+    /// Returns how many seconds a run waits in total if it writes this many documents, in chunks of this size.
     private func seconds(for documents: Int, chunk: Int, size: Int?, _ rate: ConsumerRate) -> Double {
         var pace = ConsumerPace()
         var now = Self.start
@@ -34,7 +34,7 @@ import Testing
         #expect(seconds(for: 1_000_000, chunk: 1_000, size: 1_000, ConsumerRate()) == 0)
     }
 
-    /// A resumed run begins with the count of the earlier ones, which the consumer had time to take.
+    /// A resumed run does not wait for the documents of earlier runs, because the consumer had time to take them.
     @Test func documentsOfEarlierRunsCountNothing() {
         var pace = ConsumerPace()
         pace.note(changed: 1_000_000, size: nil)
@@ -49,7 +49,7 @@ import Testing
         let reason = pace.waitReason(rate, now: Self.start)
         #expect(
             reason?.description
-                == "consumer: 3000 documents not taken yet, limit 2000 documents and 5000000 bytes a second")
+                == "consumer: 3,000 documents not taken yet, limit 2,000 documents and 5,000,000 bytes a second")
         #expect(pace.waitReason(rate, now: Self.start + .seconds(2)) == nil)
     }
 }

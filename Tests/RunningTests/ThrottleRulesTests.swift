@@ -47,7 +47,7 @@ import Testing
 
     @Test func flowControlHoldsWhileWritersWaitForIt() {
         // The server's total waiting times, in microseconds. They grow by 0.5, 1, 0.9 and 0.5 seconds per second; the
-        // last one is from another server.
+        // last total is from another server.
         let sums = [5_000_000, 5_500_000, 6_500_000, 7_400_000, 7_900_000, 12]
         #expect(waitReasons(\.flowControlWait, sums) == [false, false, true, true, false, false])
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import Checking
 @testable import Scanning
 
-/// The search for `_id`s with equal texts finds exactly those, in bounded memory.
+/// The search for `_id`s with equal texts finds all of them and no others, in bounded memory.
 @Suite struct EqualTextTests {
     /// A generator with a fixed seed, so that a failure can be repeated.
     private struct Random: RandomNumberGenerator {
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// Returns `_id`s of many types, some of which have equal texts; no two are equal to the server.
+    /// Returns `_id`s of many types, some of which have equal texts; the server considers no two of them equal.
     private static func ids(_ count: Int, seed: UInt64) -> [BSONValue] {
         var random = Random(state: seed)
         var seen: Set<IDKey> = []

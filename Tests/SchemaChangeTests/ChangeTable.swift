@@ -7,7 +7,7 @@ import Testing
 /// A row of the documentation's table of changes: two apps that differ in one change, and the verdicts on the change.
 struct ChangeRow: CustomTestStringConvertible {
     let kind: ChangeKind
-    /// The title of the same row in the quick reference of the page "Update Your Schema"; `nil` if there is none.
+    /// The title of this row in the quick reference of the page "Update Your Schema"; `nil` if it has none there.
     let quickReference: String?
     let server: SchemaChange.Verdict
     let client: SchemaChange.Verdict
@@ -92,7 +92,7 @@ private let propertyRows: [ChangeRow] = [
         to: app(x(string)), says: "x loses its default"),
 ]
 
-/// The rows for values whose type changes.
+/// The title of the quick reference's row for a property that changes its type.
 private let typeName = "Change property type but keep the name"
 private let valueRows: [ChangeRow] = [
     ChangeRow(
@@ -177,7 +177,7 @@ private let constraintRows: [ChangeRow] = [
         to: app(x(#"{"bsonType": "string", "maxLength": 5}"#)), says: "x: maxLength restricted"),
     ChangeRow(
         .constraintTightened, additive, additive, from: app(x(#"{"bsonType": "int", "enum": [1, 2]}"#)),
-        to: app(x(#"{"bsonType": "int", "enum": [2]}"#)), says: "x: enum restricted"),
+        to: app(x(#"{"bsonType": "int", "enum": [2]}"#)), says: "x: enum restricted, no longer 1"),
     ChangeRow(
         .constraintTightened, additive, additive, from: app(x(#"{"bsonType": "string", "pattern": "a"}"#)),
         to: app(x(#"{"bsonType": "string", "pattern": "b"}"#)), says: "x: pattern restricted"),
@@ -191,7 +191,7 @@ private let constraintRows: [ChangeRow] = [
         says: "x: no undeclared fields instead of any undeclared fields"),
 ]
 
-/// The rows for changes in the way in which the app syncs.
+/// The rows for changes of an app's sync settings.
 private let syncRows: [ChangeRow] = [
     ChangeRow(
         .partitionKeyChanged, breaking, breaking, from: app(x(string)).syncing(.partition(key("x"))),
@@ -224,7 +224,7 @@ private let syncRows: [ChangeRow] = [
 ]
 
 extension ChangeRow {
-    /// All rows.
+    /// The rows for all kinds of changes.
     static let all = typeRows + propertyRows + valueRows + linkRows + constraintRows + syncRows
 }
 

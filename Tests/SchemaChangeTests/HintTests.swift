@@ -7,7 +7,8 @@ import Testing
     private func hints(_ old: ServerSchema, _ new: ServerSchema) throws -> [String] {
         let changes = SchemaDiff.changes(from: old, to: new)
         return try SchemaDiff.hints(in: changes).map { hint in
-            // If the operator states the rename that a hint proposes, there is no removal and no addition any more.
+            // If the operator states the rename that a hint proposes, the diff no longer reports the removal and the
+            // addition.
             let stated = try SchemaDiff.changes(from: old, to: new, renames: [try Rename(hint.rename)])
             #expect(!stated.contains(hint.removed) && !stated.contains(hint.added))
             return "\(hint.rename): \(hint.reason)"

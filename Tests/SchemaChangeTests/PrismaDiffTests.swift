@@ -38,7 +38,7 @@ import Testing
         ("", "x Int", "required-added breaking non-breaking failed-queries"),
         ("", "x Int?", "optional-added non-breaking non-breaking"),
         ("", "x Int @default(0)", "required-added non-breaking non-breaking"),
-        // The client uses a function as a default only when it writes.
+        // The client uses a default that is a function, such as `now()`, only when it writes.
         ("", "x DateTime @default(now())", "required-added breaking non-breaking failed-queries"),
         ("x Int?", "x Int", "optional-to-required breaking non-breaking failed-queries"),
         ("x Int", "x Int?", "required-to-optional non-breaking breaking failed-old-clients"),
@@ -96,13 +96,31 @@ import Testing
                 == ["collection-moved breaking breaking hidden-values"])
     }
 
+    /// A client fails where a field that it requires is missing, so its values are more than hidden.
+    @Test(arguments: [
+        ("x Int", "x Int @map(\"y\")", "failed-queries failed-old-clients"),
+        ("x Int?", "x Int @map(\"y\")", "failed-queries hidden-values"),
+        ("x Int", "x Int @map(\"y\") @default(0)", "failed-old-clients hidden-values"),
+    ])
+    func aRenamedRequiredFieldFailsAClient(_ old: String, _ new: String, _ expected: String) throws {
+        let found = try verdicts(old, new)
+        #expect(found.contains("property-renamed breaking breaking \(expected)"), "\(found)")
+    }
+
+    @Test func theValuesThatAnEnumLosesAreNamed() throws {
+        let changes = SchemaDiff.changes(
+            from: try schema("x E", "enum E {\n A\n B @map(\"b\")\n C\n}"), to: try schema("x E", "enum E {\n A\n}"))
+        #expect(changes.map(\.description) == ["x: enum restricted, no longer \"b\", \"C\""])
+    }
+
     /// If both schemas have both field names, nothing was renamed.
     @Test func swappedNamesAreNoRename() throws {
         let codes = try verdicts("a Int?\nb String?", "a Int? @map(\"b\")\nb String? @map(\"a\")")
         #expect(codes.allSatisfy { $0.hasPrefix("property-type-changed") } && codes.count == 2, "\(codes)")
     }
 
-    /// The comparison of one collection, which the notes of a job use, gives the same changes.
+    /// The comparison of single collections, which the notes of a job use, finds a rename like the comparison of whole
+    /// schemas.
     @Test func oneCollectionIsComparedAlike() throws {
         let (old, new) = (try schema("x Int?"), try schema("x Int? @map(\"y\")"))
         let changes = SchemaDiff.changes(from: old.collections[0], to: new.collections[0])

@@ -23,7 +23,8 @@ final class AppFolder {
 
     func readForLint() throws(SchemaError) -> ServerSchema { try ServerSchema.readForLint(at: path) }
 
-    /// Returns the error of reading the folder, with relative paths; `nil` if there is none.
+    /// Returns the text of the error that reading the folder throws, with paths relative to the folder; `nil` if it
+    /// throws none.
     func failure() -> String? {
         do throws(SchemaError) {
             _ = try read()

@@ -198,7 +198,7 @@ import Testing
         #expect(list.constraints.itemCount.minimum == 1 && list.constraints.itemCount.maximum == 2)
     }
 
-    /// App Services does not document these keywords, so their values may be anything.
+    /// App Services does not document `format`, `const`, `enum` and `$ref`, so their values may be anything.
     @Test func anUnevaluatedKeywordMayHoldAnything() throws {
         let node = try property(#"{"bsonType": "int", "format": 1, "const": null, "enum": [], "$ref": {}}"#)
         #expect(node.unevaluated.map(\.keyword) == ["format", "const", "enum", "$ref"])

@@ -10,7 +10,8 @@ enum Fixture {
         try ServerSchema.read(at: "\(folder)/\(name)", namespace: namespace)
     }
 
-    /// Returns the error of reading a fixture, with paths relative to the fixtures; `nil` if there is none.
+    /// Returns the text of the error that reading a fixture throws, with paths relative to the folder of all fixtures;
+    /// `nil` if it throws none.
     static func failure(_ name: String, namespace: Namespace? = nil) -> String? {
         do throws(SchemaError) {
             _ = try read(name, namespace: namespace)

@@ -131,7 +131,8 @@ import Testing
                 == #"tracker-app: there is no schema of tracker.Usre here (did you mean "tracker.User"?)"#)
     }
 
-    /// The Admin API puts a schema into an object that names its collection.
+    /// The reader accepts a schema in the form of the Admin API, which puts the schema into an object that names its
+    /// collection.
     @Test func aSchemaObjectOfTheAdminAPI() throws {
         let folder = try AppFolder([
             "pet.json": """

@@ -1,7 +1,7 @@
 import ServerSchema
 import Testing
 
-/// A text that must be refused, with the exact error.
+/// The text of a schema that must be refused, with the exact error.
 struct Refusal: CustomTestStringConvertible {
     let text: String
     let error: String

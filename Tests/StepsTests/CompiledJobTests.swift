@@ -43,6 +43,28 @@ import Testing
             ])
     }
 
+    /// A repair names one Prisma schema twice, so a run counts the documents that clients cannot read.
+    @Test(arguments: [("next: s.prisma", true), ("next: t.prisma", false)])
+    func onlyAJobBetweenTwoPrismaSchemasHasUncountedDocuments(_ next: String, _ isRepair: Bool) throws {
+        let text = """
+            datasource db {
+              provider = "mongodb"
+            }
+            model Person {
+              id Int @id @map("_id")
+              email String
+            }
+            """
+        let schema = try PrismaSchema(files: [SchemaSource(path: "s.prisma", text: text)])
+            .serverSchema(database: "app")
+        let job = try JobFile.parse(
+            "{job: j, collection: app.Person, schema: {active: s.prisma, \(next)}, "
+                + "steps: [{default: {field: email, value: ''}}]}", path: "job.yml")
+        let notes = try CompiledJob(job, active: schema, next: schema).notes(keepsJournal: true)
+        #expect(job.repairsDocuments == isRepair)
+        #expect(notes.contains { $0.contains("can no longer read are not counted") } != isRepair, "\(notes)")
+    }
+
     @Test(arguments: [(9, true), (13, false), (25, false)])
     func aStepThatMakesDocumentsNeedsAServerThatUndoCanRemoveThemFrom(_ wireVersion: Int, _ isRefused: Bool) throws {
         let making = try JobFile.parse(

@@ -4,7 +4,7 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// Tests that the data that a step loses is reported before the start.
+/// Tests that the data that a step loses is reported before the start of the run.
 @Suite struct StepLossTests {
     @Test(
         arguments: [

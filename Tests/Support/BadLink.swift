@@ -21,9 +21,9 @@ package final class BadLink: Sendable {
         }
     }
 
-    /// The numbers of connections that the proxy has accepted and cut so far.
+    /// The number of connections that the proxy has accepted so far, and the number of times that it has cut one.
     package struct Tally: Sendable {
-        /// The number of connections that were accepted.
+        /// The number of connections that the proxy has accepted.
         package var connections = 0
         /// The number of cuts; each direction of a connection is cut by itself.
         package var cuts = 0
@@ -43,10 +43,10 @@ package final class BadLink: Sendable {
     /// The proxy's address, as in a connection string.
     package var host: String { relay.host }
 
-    /// Stops accepting connections; existing ones continue.
+    /// Stops accepting connections; existing connections continue.
     package func close() { relay.close() }
 
-    /// The numbers of connections that the proxy has accepted and cut so far.
+    /// The number of connections that the proxy has accepted so far, and the number of times that it has cut one.
     package var tally: Tally { state.withLock { $0 } }
 
     private func take(_ connection: RelayedConnection) {

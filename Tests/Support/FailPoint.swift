@@ -2,13 +2,14 @@ package import BSON
 
 /// A failure that a test causes in a server with the fail point `failCommand`.
 package struct FailPoint: Sendable {
-    /// The choice of the commands that fail.
+    /// The rule that decides which calls of the commands fail: all, the first few, all but the first few, or a random
+    /// share.
     package enum Mode: Sendable {
         /// All commands fail until the fail point is removed.
         case always
-        /// Only this many commands fail.
+        /// The first commands, up to this number, fail, and all later ones succeed.
         case times(Int)
-        /// All commands fail except the first ones, of which there are this many.
+        /// The first commands, up to this number, succeed, and all later ones fail.
         case skip(Int)
         /// Each command fails with this probability, from 0 to 1.
         case probability(Double)
@@ -16,7 +17,7 @@ package struct FailPoint: Sendable {
 
     /// The names of the commands that fail.
     package var commands: [String]
-    /// The choice among these commands.
+    /// The rule that decides which calls of the ``commands`` fail.
     package var mode: Mode = .always
     /// The error code with which the server replies; `nil` for no error.
     package var errorCode: Int?
@@ -143,7 +144,7 @@ extension Mongod {
     ///
     /// Do not use it on a shared server, because it affects all tests that run at the same time.
     package func stepDown() async throws {
-        // The command fails if it does not get its locks within five seconds.
+        // The step-down fails if the server does not get its locks within five seconds.
         try await admin(["replSetStepDown": 5, "secondaryCatchUpPeriodSecs": 0, "force": true])
         try await waitForPrimary()
     }

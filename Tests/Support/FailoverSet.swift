@@ -20,7 +20,7 @@ package final class FailoverSet: Sendable {
     /// The deployment; its connection string names all members.
     package let mongod: Mongod
     private let members: Mutex<[Member]>
-    /// The deployments that each consist of one member.
+    /// A deployment for each member, which connects only to that member.
     private let direct: [Mongod]
 
     private init(_ mongod: Mongod, _ members: [Member]) {

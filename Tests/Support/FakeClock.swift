@@ -11,12 +11,12 @@ package final class FakeClock: Sendable {
 
     /// The name of the lock and of the memory that all processes with this clock share.
     ///
-    /// Without this name, the library names them after the process ID, and never removes them. A later process with
-    /// that ID then exits with 1 at its start. The library would also move the environment to store the name, but Swift
-    /// finds the arguments next to the environment.
+    /// Without this name, the library makes a lock and memory that are named after the process ID, and never removes
+    /// them. A later process with the same ID then exits with 1 at its start. The library would also move the process's
+    /// environment, and Swift, which looks for the arguments next to the environment, would not find them.
     private let shared = "/shipshape-\(UUID().uuidString)"
 
-    /// Makes a clock with a lock and memory, which are removed with the clock.
+    /// Makes a clock with a semaphore and shared memory, which are removed with the clock.
     package init() throws {
         let isLock = unsafe sem_open(shared, O_CREAT | O_EXCL, 0o600, 1) != nil
         let memory = unsafe shm_open(shared, O_CREAT | O_EXCL | O_RDWR, 0o600)

@@ -12,6 +12,7 @@ struct LedgerCounts: Sendable {
     private(set) var highest = 0
 
     /// Records that a document changed, or was deleted if `document` is `nil`.
+    /// - Parameter fails: whether the changed document is unsyncable under the active schema.
     mutating func changed(_ id: BSONValue, to document: BSONDocument?, fails: Bool) {
         let failed = failing[id] != nil
         failing[id] = fails ? document : nil

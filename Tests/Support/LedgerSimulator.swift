@@ -7,14 +7,14 @@ import Synchronization
 /// Simulates a sync engine's ledger of unsynced documents, which is late by a chosen time.
 ///
 /// It follows the changes of a collection, judges each document by the active schema with the program's checker, and
-/// writes the ledger late. It keeps the highest number of unsynced documents so far, each counted once: those in the
-/// ledger, and those that the ledger does not show yet.
+/// writes the ledger late. It keeps the highest number so far of documents that are in the ledger, or are unsynced and
+/// not in the ledger yet.
 package final class LedgerSimulator: Sendable {
     /// The properties of the ledger: how late it is, and whether it drops entries.
     package struct Behaviour: Sendable {
         /// The time from a change until the ledger shows it.
         ///
-        /// It may be longer by up to a second, because the server's times are whole seconds.
+        /// The real time may be longer by up to a second, because the server's times are whole seconds.
         package var lag: Duration
         /// Whether the ledger drops the entry of a document that was repaired or deleted.
         package var removesEntries: Bool
@@ -33,7 +33,7 @@ package final class LedgerSimulator: Sendable {
         var isStopped = false
         /// The number of changes that the ledger does not show yet.
         var waiting = 0
-        /// The time at which the first of these changes must be in the ledger.
+        /// The time at which the first waiting change must be in the ledger; `nil` if no change waits.
         var due: Date?
         /// The cluster time up to which the change stream was read.
         var time: ClusterTime?
@@ -78,7 +78,7 @@ package final class LedgerSimulator: Sendable {
         }
     }
 
-    /// The highest number of unsynced documents so far, whether the ledger shows them yet or not.
+    /// The highest number so far of documents that are in the ledger, or are unsynced and not in the ledger yet.
     package var highest: Int { state.withLock { $0.counts.highest } }
 
     /// Makes another schema the active one, and judges the unsyncable documents by it.
@@ -166,7 +166,8 @@ extension LedgerSimulator {
                     "deletes": [["q": ["documentId": ["$in": .array(of: removed)]], "limit": 0]],
                 ], on: ledger.database)
         }
-        // A document that was repaired and fails again is in both lists, so entries are inserted after the removals.
+        // A document that was repaired and fails again is in the removals and in the entries, so the entries are
+        // inserted last.
         if !entries.isEmpty { _ = try client.collection(ledger).insertMany(entries) }
         changes.removeFirst(due.count)
         state.withLock { $0.note(changes) }

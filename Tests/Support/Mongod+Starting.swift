@@ -65,8 +65,8 @@ extension Mongod {
         if kind == .withAuthentication {
             try writeText("c2hpcHNoYXBlIHRlc3RzIG9ubHk=", to: "\(folder)/key")
             arguments += ["--auth", "--keyFile", "\(folder)/key"]
-            // The tests log in thousands of times, and each login computes the iterations on both sides, so their
-            // number is the lowest that mongod allows.
+            // The tests log in thousands of times, and each login computes the iterations on both sides, so the number
+            // of iterations is the lowest that mongod allows.
             for name in ["scramIterationCount", "scramSHA256IterationCount"] {
                 arguments += ["--setParameter", "\(name)=5000"]
             }
@@ -111,7 +111,7 @@ extension Mongod {
         }
     }
 
-    /// The name of all replica sets.
+    /// The name of all replica sets that the tests start.
     static var setName: String { "shipshape" }
 
     private static func log(_ folder: String) -> String { "\(folder)/output" }

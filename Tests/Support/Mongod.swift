@@ -15,7 +15,7 @@ package final class Mongod: Sendable {
         case withAuthentication
     }
 
-    /// The connection string.
+    /// The connection string of the deployment.
     package let uri: String
     /// The address as `127.0.0.1:port`; for an existing deployment, the host in its connection string.
     package let host: String

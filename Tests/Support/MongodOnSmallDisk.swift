@@ -5,13 +5,13 @@ import Glibc
 /// If the server ends because the disk is full, it starts again after the disk has room. The disk is in memory, in the
 /// mount namespace of the server's process, and is removed with the process. Only root can create such a disk.
 package final class MongodOnSmallDisk: Sendable {
-    /// The deployment.
+    /// The replica set whose data is on the small disk.
     package let mongod: Mongod
     private let ballast: String
 
     private init(mongod: Mongod, ballast: String) { (self.mongod, self.ballast) = (mongod, ballast) }
 
-    /// Whether the current user can create such a disk.
+    /// Whether the current user can mount a small disk.
     package static let isPossible = geteuid() == 0 && isExecutable("/usr/bin/unshare")
 
     /// The script that mounts the disk on the data folder, which is its first argument, and then runs the server's
@@ -28,7 +28,7 @@ package final class MongodOnSmallDisk: Sendable {
 
     /// Starts the server, and waits until it accepts writes.
     package static func start() async throws -> MongodOnSmallDisk {
-        // The server's journal must take up space only as needed.
+        // The disk is small, so the server must not allocate space for its journal in advance.
         let more = ["--wiredTigerEngineConfigString", "log=(file_max=1MB,prealloc=false)"]
         let disk = ["/usr/bin/unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script, "disk"]
         let (process, host, command) = try await Mongod.startProcess(.replicaSet, more) { command, folder in

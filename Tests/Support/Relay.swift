@@ -40,7 +40,7 @@ final class Relay: Sendable {
         }
     }
 
-    /// Stops accepting connections; existing ones continue.
+    /// Stops accepting connections; existing connections continue.
     func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 }
 
@@ -54,7 +54,7 @@ final class RelayedConnection: Sendable {
 
     init(client: Int32, server: Int32) { (self.client, self.server) = (client, server) }
 
-    /// Runs each direction on its own thread; if one direction ends, the other one ends, too.
+    /// Runs each direction on its own thread; if one direction ends, the other direction ends as well.
     func start(toServer: @Sendable @escaping () -> Void, toClient: @Sendable @escaping () -> Void) {
         for (name, carry) in [("to server", toServer), ("to client", toClient)] {
             PosixThread.start(name: name) { [self] in

@@ -8,7 +8,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
     case replyLost
     /// The server refuses the request with this error code.
     case error(Int)
-    /// The server executes the request, and replies with this code of a write concern error.
+    /// The server executes the request, and its reply has a write concern error with this code.
     case writeConcernError(Int)
     /// The program is killed before the server receives the request.
     case killedBefore
@@ -27,7 +27,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns the reply that the program gets in place of the server's; `nil` if the server receives the request.
+    /// Returns the error that the program gets in place of the server's reply; `nil` if the fault is not `error`.
     /// - Parameter isRetryable: whether the request is a write that the driver may retry.
     func refusal(isRetryable: Bool) -> BSONDocument? {
         guard case .error(let code) = self else { return nil }

@@ -48,10 +48,10 @@ package final class RequestProxy: Sendable {
     /// Sets the process that a fault may kill.
     package func program(is process: pid_t) { state.withLock { $0.program = process } }
 
-    /// Stops accepting connections.
+    /// Stops accepting connections; existing connections continue.
     package func close() { relay.close() }
 
-    /// The ID, on one connection, of the request whose reply the fault changes or drops.
+    /// The ID of the request on one connection whose reply the fault changes or drops.
     private final class Struck: Sendable {
         let request = Mutex<Int32?>(nil)
     }
@@ -146,7 +146,7 @@ struct WireMessage {
         return try? BSONDocument(bytes: Array(bytes[21..<21 + size]))
     }
 
-    /// The message as a router would send it: differs only for the reply to a hello.
+    /// The message as a router would send it; only the reply to a hello differs from the server's message.
     var asOfRouter: WireMessage {
         // The driver's first hello and the reply to it have an older message format.
         let start = Self.number(bytes, 12) == Self.message ? 21 : 36

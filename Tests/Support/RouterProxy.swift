@@ -24,6 +24,6 @@ package final class RouterProxy: Sendable {
     /// The connection string through the proxy.
     package var uri: String { "mongodb://\(relay.host)/" }
 
-    /// Stops accepting connections.
+    /// Stops accepting connections; existing connections continue.
     package func close() { relay.close() }
 }

@@ -10,7 +10,7 @@ package enum TestScale: String, Sendable {
     /// Many random cases for hours, to find failures that no run has found yet.
     case torture
 
-    /// The scale of this run.
+    /// The scale of this test run; `short` if `SHIPSHAPE_TEST_SCALE` is not set.
     package static let current: TestScale = {
         guard let name = environmentVariable("SHIPSHAPE_TEST_SCALE") else { return .short }
         guard let scale = TestScale(rawValue: name) else {

@@ -10,7 +10,7 @@ package final class ThreeNodes: Sendable {
     ///
     /// If every member can be elected, its connection string names all members, and otherwise only this one.
     package let primary: Mongod
-    /// The hosts of the other members.
+    /// The hosts of the second and the third member, which are secondaries unless every member can be elected.
     package let secondaries: [String]
     private let processes: [WatchedProcess]
 
@@ -24,7 +24,7 @@ package final class ThreeNodes: Sendable {
 
     /// Starts the set, and waits until all members have all data.
     ///
-    /// If only the first member can be elected, the other members consider a stopped member healthy for a minute.
+    /// If only the first member can be elected, the set considers a member that does not answer healthy for a minute.
     /// - Parameter electsAny: whether every member can be elected; otherwise only the first one can.
     package static func start(electsAny: Bool = false) async throws -> ThreeNodes {
         var started: [(process: WatchedProcess, host: String)] = []
@@ -66,7 +66,7 @@ package final class ThreeNodes: Sendable {
 
     /// Makes the primary consider a member healthy for a minute after the member has stopped answering.
     ///
-    /// This must come after the first election, because the setting would delay the election by a minute.
+    /// Call it after the first election, because the settings would delay that election by a minute.
     private func keepUnreachableMembers() async throws {
         let reply = try await primary.admin(["replSetGetConfig": 1])
         guard let config = reply["config"]?.document, let version = config["version"]?.integer else {
@@ -111,7 +111,7 @@ package final class ThreeNodes: Sendable {
         }
     }
 
-    /// Returns the lag of each of the other members, in whole seconds, as the primary reports it.
+    /// Returns the lag of each member except the primary, in whole seconds, as the primary reports it.
     private func lags() async throws -> [(host: String, isSecondary: Bool, seconds: Int)] {
         let status = try await primary.admin(["replSetGetStatus": 1])
         let members = status["members"]?.document?.values.compactMap(\.document) ?? []

@@ -36,7 +36,8 @@ final class WatchedProcess: Sendable {
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { throw TestSupportError("pipe: errno \(errno)") }
         defer { close(ends[0]) }
-        // No other process may hold this end open. Other processes do not inherit it, and the child closes it.
+        // Only this process may hold the writing end of the pipe open. Other processes do not inherit it, and the child
+        // closes it.
         _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
         let arguments = ["/bin/sh", "-c", script, "watch", folder] + command
         let shell = try spawn(arguments, input: ends[0])

@@ -70,7 +70,7 @@ extension DumpInput {
         return BSONDocument(copying: givenDocument(length))
     }
 
-    /// Throws if a collection's name is longer than any server allows, or if there are too many collections.
+    /// Throws if a collection's name is longer than any server allows, or if the archive has too many collections.
     func checkName(_ namespace: Namespace, after count: Int) throws(DumpError) {
         // mongod allows 255 bytes; the names of a sharded cluster's internal collections are a little longer.
         guard namespace.database.utf8.count + namespace.collection.utf8.count <= 1_024 else {

@@ -3,9 +3,9 @@
 /// The format is described in mongo-tools, `common/archive/spec.md`. Archives that are compressed with gzip are
 /// decompressed.
 public struct ArchiveReader: ~Copyable {
-    /// The most collections in an archive.
+    /// The most collections that the reader accepts in an archive.
     ///
-    /// The memory that the reader needs grows only with the number of collections.
+    /// The limit bounds the memory of the reader, which grows only with the number of collections.
     public static var maximumCollections: Int { 200_000 }
 
     /// The information at the start of the archive.
@@ -56,8 +56,8 @@ public struct ArchiveReader: ~Copyable {
 
     /// Moves to the next document of a wanted collection, and returns the index of the collection in ``wanted``.
     ///
-    /// Returns `nil` at the end of the archive. The documents can be trusted after that, because a collection's
-    /// checksum is at its end.
+    /// Returns `nil` at the end of the archive. The documents can be trusted only once the end is reached, because the
+    /// checksum of a collection comes after its documents.
     /// - Throws: ``DumpError`` when the rest of the archive cannot be read.
     public mutating func next() throws(DumpError) -> Int? {
         while true {
@@ -141,8 +141,8 @@ extension ArchiveReader {
 
     /// Throws if the archive lacks the end of a collection.
     ///
-    /// This is required only for plain collections: a time series appears under the name of its buckets, and a view has
-    /// no documents.
+    /// Every collection that has begun must end. A plain collection that the prelude names must also have begun. A time
+    /// series need not, because it appears under the name of its buckets, nor a view, because it has no documents.
     private func checkEnd() throws(DumpError) {
         let open = progress.first { !$0.isClosed }?.namespace
         let closed = Set(progress.map(\.namespace))

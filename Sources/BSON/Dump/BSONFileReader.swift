@@ -78,7 +78,8 @@ public struct BSONFileReader: ~Copyable {
         }
     }
 
-    /// Returns all complete documents in the buffer, after reading if necessary; `nil` at the end of the file.
+    /// Returns all complete documents in the buffer, and reads more bytes first if there are none; `nil` at the end of
+    /// the file.
     ///
     /// The documents are in the returned range of `block`, one after another. The reader takes the previous `block` as
     /// its buffer, so that no document is copied. Only the lengths and terminators of the documents were checked.

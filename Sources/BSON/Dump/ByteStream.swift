@@ -101,14 +101,14 @@ struct RawSource: ~Copyable {
 
     /// Whether the source is compressed with gzip, judged by its first bytes.
     ///
-    /// A BSON document of 559,903 bytes can begin with the same bytes as gzip. If they appear, that many bytes are
-    /// inspected. If these are a valid BSON document, the source is not compressed.
+    /// A BSON document of 559,903 bytes can begin with the same bytes as gzip. If the source begins with them, its
+    /// first 559,903 bytes are inspected. If these are a valid BSON document, the source is not compressed.
     mutating func beginsAsGzip() throws(ByteStream.Failure) -> Bool {
         try readHead(4)
         guard head.starts(with: [0x1F, 0x8B, 8]) else { return false }
         try readHead(5)
-        // In a BSON document, gzip's time stamp would be where the type of the first element is; most gzip writers set
-        // it to 0.
+        // In gzip, the time stamp begins where a BSON document has the type of its first element. Most gzip writers set
+        // the time stamp to 0, which is not a type.
         guard head.count >= 5, head[3] == 0, head[4] != 0 else { return true }
         try readHead(559_903)
         let isDocument = (try? BSONDocument(bytes: head)).map { (try? $0.view.validate()) != nil } ?? false

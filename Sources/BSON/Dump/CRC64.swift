@@ -1,6 +1,6 @@
 /// The checksum that mongodump writes for the documents of a collection.
 ///
-/// It is CRC-64 with the polynomial of ECMA-182, reflected, as in Go's `crc64.ECMA` and in xz.
+/// The checksum is CRC-64 with the polynomial of ECMA-182, reflected, as in Go's `crc64.ECMA` and in xz.
 struct CRC64 {
     /// Eight tables of 256 entries each.
     ///
@@ -34,7 +34,7 @@ struct CRC64 {
                 littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
             var rest = word ^ state
             state = 0
-            // The first byte of the word is the farthest from its end.
+            // The first byte of the word is the farthest from the word's end, so the last table comes first.
             for table in stride(from: 7 * 256, through: 0, by: -256) {
                 state ^= unsafe tables[unchecked: table &+ Int(rest & 0xFF)]
                 rest &>>= 8

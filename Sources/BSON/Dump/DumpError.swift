@@ -6,7 +6,7 @@ public struct DumpError: Error, Hashable, Sendable {
     ///
     /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// A short stable name.
+        /// The short stable name of the kind of failure.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -21,7 +21,7 @@ public struct DumpError: Error, Hashable, Sendable {
         public static let unfinished = Self(rawValue: "ends too early")
         /// The bytes are not BSON, or the text is not extended JSON; ``DumpError/damage`` says why.
         public static let damaged = Self(rawValue: "is damaged")
-        /// A document is longer than any document of mongod.
+        /// A document is longer than mongod allows.
         public static let tooLarge = Self(rawValue: "holds a document that is too large")
         /// The source is larger than allowed for its kind; ``DumpError/detail`` states the limit.
         public static let tooLong = Self(rawValue: "is too large")
@@ -49,7 +49,7 @@ public struct DumpError: Error, Hashable, Sendable {
     public let line: Int?
     /// The number of documents before the failure.
     ///
-    /// They are good, unless a checksum is wrong or the compression is damaged.
+    /// These documents are good, unless a checksum is wrong or the compression is damaged.
     public let documents: Int
     /// The defect of the document at or before ``offset``; its own offset is counted from the document's first byte.
     public let damage: BSONError?
@@ -95,7 +95,8 @@ public struct DumpError: Error, Hashable, Sendable {
 }
 
 extension DumpError: CustomStringConvertible {
-    /// The source, the failure and its offset; and whether the documents before the failure are good.
+    /// The error as text: the source, the failure and its offset; and whether the documents before the failure are
+    /// good.
     public var description: String {
         let name = path == DumpInput.standardInput ? "standard input" : path.string
         if let errno { return "\(name) \(code.rawValue): \(errno)" }

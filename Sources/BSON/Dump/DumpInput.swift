@@ -2,7 +2,7 @@ public import SystemPackage
 
 /// Reads the bytes of a dump in large blocks into one buffer; readers get views of that buffer.
 ///
-/// The buffer grows at most to the size of the largest document.
+/// The buffer grows only if it cannot hold the next document, or the whole content for ``text(limit:)``.
 public struct DumpInput: ~Copyable {
     /// The path of the file; `-` for standard input.
     public let path: FilePath
@@ -47,7 +47,7 @@ public struct DumpInput: ~Copyable {
     /// Whether the source has no bytes; valid after a call of ``kind()``, which reads the first bytes.
     public var isEmpty: Bool { pending.isEmpty }
 
-    /// Returns the whole content as text; for small files.
+    /// Returns the whole content as text; use it only for small files.
     /// - Parameter limit: the most bytes of decompressed content; 16 MiB by default.
     /// - Throws: ``DumpError`` when the content cannot be read, or is longer than `limit`.
     public mutating func text(limit: Int = 16 << 20) throws(DumpError) -> String {
@@ -162,13 +162,13 @@ extension DumpInput {
 
 /// The kind of a source of documents, which its first bytes show.
 public enum DumpKind: Hashable, Sendable {
-    /// One document after another, as in a `.bson` file; an empty source has this kind, too.
+    /// One document after another, as in a `.bson` file; an empty source also has this kind.
     case bson
     /// The output of `mongodump --archive`.
     case archive
     /// Extended JSON, as mongoexport writes it: one document after another, or an array of documents.
     case json
-    /// None of the other kinds.
+    /// A source that is neither BSON, nor a mongodump archive, nor extended JSON.
     case unknown
 }
 
@@ -179,8 +179,8 @@ extension DumpInput {
         try fill(5)
         if isArchive { return .archive }
         if pending.isEmpty { return .bson }
-        // The length of a BSON document ends with a byte 0 or 1, which JSON never contains. One to three bytes are no
-        // BSON.
+        // The length field of a BSON document ends with the byte 0 or 1, which JSON never contains. A source of one to
+        // three bytes cannot be BSON.
         if pending.count >= 4, (5...BSONFileReader.maximumDocumentSize).contains(Int(int32())) { return .bson }
         return try beginsAsJSON() ? .json : .unknown
     }
@@ -190,6 +190,8 @@ extension DumpInput {
     var isArchive: Bool { pending.count >= 4 && UInt32(bitPattern: int32()) == 0x8199_E26D }
 
     /// Whether the first byte after white space begins an object or an array.
+    ///
+    /// Also `true` for a source of white space alone, if it has less than 1 MiB.
     private mutating func beginsAsJSON() throws(DumpError) -> Bool {
         var index = hasByteOrderMark ? 3 : 0
         while true {

@@ -1,6 +1,6 @@
-/// The description of a collection by mongodump, in a `.metadata.json` file or an archive's prelude.
+/// The description of a collection that mongodump writes to a `.metadata.json` file or to the start of an archive.
 public struct DumpMetadata: Hashable, Sendable {
-    /// The kind of a collection; a view counts as a collection, too.
+    /// The kind of a collection; a view also counts as a collection.
     public enum Kind: Hashable, Sendable {
         /// A collection of documents.
         case collection

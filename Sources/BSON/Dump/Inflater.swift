@@ -1,6 +1,6 @@
 internal import CZlib
 
-/// Decompresses gzip by a `z_stream`; the input may have several members in a row, as from `gzip -c a b`.
+/// Decompresses gzip with zlib; the input may have several members in a row, as from `gzip -c a b`.
 ///
 /// Whenever ``needsInput`` is true, the caller fills ``space`` and calls ``supply(_:)`` with the number of bytes.
 @safe struct Inflater: ~Copyable {

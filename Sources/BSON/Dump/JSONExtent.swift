@@ -68,9 +68,10 @@ struct JSONExtent {
         }
     }
 
-    /// Whether the quoted text is `t` or `i`, as in a timestamp, or `$minKey` or `$maxKey`.
+    /// Whether the quoted text is `t` or `i`, as in a timestamp, or has seven bytes and begins with `$`, like `$minKey`
+    /// and `$maxKey`.
     ///
-    /// The numbers after these names are plain in canonical extended JSON, too.
+    /// A number after such a name is a plain number even in canonical extended JSON.
     private func isNameOfPlainNumber(_ text: RawSpan) -> Bool {
         let length = count - quoteStart - 1
         guard length == 1 || length == 7 else { return false }

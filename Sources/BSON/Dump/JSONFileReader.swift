@@ -5,7 +5,7 @@
 public struct JSONFileReader: ~Copyable {
     /// The longest text of a document that the reader accepts.
     ///
-    /// Text takes up to six bytes for one byte of BSON.
+    /// The limit is six times that of BSON, because one byte of BSON takes up to six bytes of text.
     public static var maximumTextSize: Int { 6 * BSONFileReader.maximumDocumentSize }
 
     /// The offset of the text of the document that was returned last.
@@ -63,7 +63,8 @@ public struct JSONFileReader: ~Copyable {
 
 extension JSONFileReader {
     /// Moves to the first byte of the next document; returns `false` at the end of the source.
-    /// - Throws: ``DumpError`` if no document comes next, or if the source ends inside an array.
+    /// - Throws: ``DumpError`` if other text comes where a document or the end of the source is allowed, if the source
+    ///   ends inside an array, or if it cannot be read.
     private mutating func findDocument() throws(DumpError) -> Bool {
         while true {
             try input.fill(1)

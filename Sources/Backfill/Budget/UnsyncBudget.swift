@@ -11,9 +11,9 @@ import Steps
 
 /// The unsync budget of a job: it decides how many documents of a chunk may be written.
 ///
-/// It applies only to chunks that can make documents unsyncable.
+/// The budget applies only to chunks that can make documents unsyncable.
 struct UnsyncBudget {
-    /// The job, and the schema that is active now.
+    /// The job, compiled with the schema that is active now.
     let job: CompiledJob
     let collection: MongoCollection
     let ledger: UnsyncLedger
@@ -33,15 +33,15 @@ struct UnsyncBudget {
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
         /// The documents of ``counted`` that this job has not reserved yet.
         var newlyRecorded: [BSONValue] = []
-        /// The documents of which the ledger shows an outdated entry: they sync before the write.
+        /// The documents that the ledger still lists although they sync until the chunk is written.
         var stale: [BSONValue] = []
     }
 
-    /// Judges documents in order, and returns the first ones: all that need no room in the budget, and at most `room`
-    /// others.
+    /// Judges documents in order, and returns the documents before the first one that the budget has no room for.
     ///
-    /// A document needs no further room if a killed run or another job has reserved it. A document also needs none if
-    /// the ledger shows it and the write might make it unsyncable.
+    /// At most `room` of the returned documents take room. A document takes none if the phase cannot make it
+    /// unsyncable, or if a killed run or another job has already reserved it. A document also takes none if the ledger
+    /// shows it and the write only might make it unsyncable.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {
@@ -75,11 +75,14 @@ struct UnsyncBudget {
 
     private struct Recorded {
         let document: DueDocument
-        /// Whether the document takes room in the budget already, because it is reserved or the ledger shows it.
+        /// Whether the document takes no further room in the budget.
+        ///
+        /// This is so if the document is reserved, or if the ledger shows it and the write only might make it
+        /// unsyncable.
         var isRecorded: Bool
         /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
-        /// Whether the ledger shows the document although it syncs now, and this write makes it unsyncable.
+        /// Whether the ledger shows the document although the document syncs now, and the write makes it unsyncable.
         var isStale: Bool
         var isCounted: Bool { document.judgement?.isCounted ?? false }
     }
@@ -105,10 +108,10 @@ struct UnsyncBudget {
 }
 
 extension UnsyncBudget {
-    /// Returns which of these written documents the phase did not make unsyncable.
+    /// Returns which of the given documents the phase did not make unsyncable when it wrote them.
     ///
-    /// Each of them syncs, no longer exists, or did not sync before the write either. The last is certain if the
-    /// document violates the active schema at a field that no step in ``Phase/riskySteps`` changes.
+    /// Each of them syncs, no longer exists, or did not sync before the write either. A document certainly did not sync
+    /// before if it violates the active schema at a field that no step in ``Phase/riskySteps`` changes.
     func syncable(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
         guard let active = job.active else { return ids }
         var unsyncable: Set<BSONValue> = []
@@ -126,8 +129,8 @@ extension UnsyncBudget {
     ///
     /// A document keeps its reservation while the ledger may still show it. The function examines the reservations of
     /// the jobs in `runners`, and of jobs that no runner holds.
-    /// - Parameter runners: the names of jobs whose leases the caller holds; none of them may have reserved a chunk
-    ///   that it has not written yet.
+    /// - Parameter runners: the names of jobs whose leases the caller holds, and which have written every chunk that
+    ///   they reserved.
     /// - Returns: how many reserved documents sync again, or no longer exist.
     @discardableResult
     func freeRepaired(_ store: borrowing StateStore, including runners: [String]) throws -> Int {
@@ -151,15 +154,17 @@ extension UnsyncBudget {
     }
 
     /// Marks the reservations of documents that sync again or no longer exist.
-    /// - Returns: the number of such documents.
+    ///
+    /// An old reservation of such a document is removed at once if the ledger does not show the document.
+    /// - Returns: how many of the documents sync again or no longer exist.
     func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
         let namespace = collection.namespace
         let repaired = try repaired(among: ids)
         let isRepaired = Set(repaired)
         try store.reservations.note(
             repaired: repaired, unsyncable: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
-        // Old reservations are removed unless the ledger shows their documents: the ledger has had time to show each
-        // document that does not sync.
+        // If the ledger does not show a repaired document long after its reservation, the ledger has noticed the
+        // repair, so the reservation is removed.
         let shown = try ledger.listed(repaired, of: namespace)
         let grace = grace(store)
         try store.reservations.removeUnseen(
@@ -167,12 +172,15 @@ extension UnsyncBudget {
         return repaired.count
     }
 
-    /// Returns the documents that these jobs reserved and that the ledger was not seen to show, in batches.
+    /// Returns, in batches, the documents that the given jobs reserved and that no run has seen in the ledger yet.
     func pending(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) -> [[BSONValue]] {
         try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
 
-    /// Returns how many reserved documents sync again, or no longer exist; a run releases their reservations.
+    /// Returns how many of the documents that this job, or a job without a runner, reserved sync again or no longer
+    /// exist.
+    ///
+    /// A run releases the reservations of these documents.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {
         let jobs = try store.reservations.idleJobs(of: collection.namespace, including: [store.job])
         var count = 0
@@ -189,7 +197,7 @@ extension UnsyncBudget {
         return ids.filter { !failing.contains($0) }
     }
 
-    /// Calls `body` with each of these documents that does not sync under the active schema.
+    /// Calls `body` with each listed document that does not sync under the active schema.
     private func eachFailing(
         _ ids: [BSONValue], _ active: CompiledSchema, _ body: (borrowing BSONView) throws -> Void
     ) throws {
@@ -199,7 +207,7 @@ extension UnsyncBudget {
 }
 
 extension SchemaPath {
-    /// Whether one of the two paths is the beginning of the other.
+    /// Whether one of the two paths is a prefix of the other; a path into all elements or values matches every name.
     fileprivate func meets(_ path: FieldPath) -> Bool {
         zip(steps, path.components).allSatisfy { step, name in
             step == .field(name) || step == .values || name == FieldPath.each
@@ -211,15 +219,15 @@ extension SchemaPath {
 struct UnsyncAccount {
     /// How many documents the run made unsyncable under the active schema.
     private(set) var unsyncable = 0
-    /// The headroom as read for the previous chunk; `nil` when it has to be read again.
+    /// The headroom as read for the previous chunk; `nil` if it has to be read before the next chunk.
     var headroom: Headroom?
     /// Reserved documents that may have stayed syncable, and that were not checked since their write.
     private(set) var unconfirmed: [BSONValue] = []
-    /// Documents that ``unsyncable`` counts before their write has a checkpoint; a repeated write does not count them
-    /// again.
+    /// Documents that ``unsyncable`` counts although their write has no checkpoint yet; a repeated write does not count
+    /// them again.
     private var inDoubt: Set<BSONValue> = []
 
-    /// Adds documents that were reserved because they may become unsyncable.
+    /// Adds to ``unconfirmed`` the documents that were reserved because they may become unsyncable.
     ///
     /// The write makes such a document unsyncable only if a user changes the document first.
     mutating func reserve(possiblyUnsyncable ids: [BSONValue]) { unconfirmed += ids }
@@ -232,10 +240,10 @@ struct UnsyncAccount {
         inDoubt.formUnion(ids)
     }
 
-    /// Records that a checkpoint confirms the write of these documents.
+    /// Records that a checkpoint confirms the write of the given documents.
     mutating func confirm(unsyncable ids: [BSONValue]) { inDoubt.subtract(ids) }
 
-    /// Takes a document that was not written out of the count, and adds it to ``unconfirmed``.
+    /// Removes a document from the count, because it was not written, and adds it to ``unconfirmed``.
     mutating func skip(_ id: BSONValue) {
         unconfirmed.append(id)
         if inDoubt.remove(id) != nil { unsyncable -= 1 }
@@ -260,13 +268,13 @@ enum Judgement: Hashable {
     case possiblyUnsyncable
     /// No step that can make documents unsyncable changes the document.
     ///
-    /// The write runs only the other steps, even if a user changes the document first. By their kinds, those steps
-    /// leave a document that syncs syncable.
+    /// The write leaves out all such steps, so it cannot make the document unsyncable even if a user changes the
+    /// document first.
     case safe
 
     /// Whether the document is reserved before it is written.
     ///
-    /// It then takes room in the budget until it turns out to be syncable, or the ledger shows it.
+    /// A reserved document takes room in the budget until it turns out to be syncable, or the ledger shows it.
     var isCounted: Bool { self != .safe }
 
     /// Judges a document by its fields before and after the change.

@@ -27,8 +27,10 @@ package struct JobFolder: Sendable {
     package let path: String
     /// The jobs of the folder, in order.
     package let entries: [Entry]
+    /// The names of the files that hold a draft of a job, in order.
+    package let drafts: [String]
 
-    /// Reads the `.yml` and `.yaml` files of a folder; subfolders are ignored.
+    /// Reads the jobs and drafts from the `.yml` and `.yaml` files directly in a folder, except hidden files.
     /// - Throws: ``JobError``; the errors of reading a schema.
     package static func read(at path: String, assuming assumptions: CheckOptions) throws -> JobFolder {
         let names: [String]
@@ -39,9 +41,15 @@ package struct JobFolder: Sendable {
         }
         let files = names.filter { !$0.hasPrefix(".") && ($0.hasSuffix(".yml") || $0.hasSuffix(".yaml")) }
         guard !files.isEmpty else { throw JobError("\(path) has no jobs: it contains no .yml or .yaml file") }
-        var entries: [Entry] = []
+        var (entries, drafts): ([Entry], [String]) = ([], [])
         for file in files.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-            let job = try JobFile.read(at: FilePath(path).appending(file).string)
+            let place = FilePath(path).appending(file).string
+            let text = try YAMLFile.text(at: place, limit: JobFile.largestSize)
+            guard !JobFile.isDraft(text) else {
+                drafts.append(file)
+                continue
+            }
+            let job = try JobFile.parse(text, path: place)
             if let twin = entries.first(where: { $0.name == job.name }) {
                 throw JobError(
                     "\(twin.file) already has a job \"\(job.name)\": each job needs its own name",
@@ -51,7 +59,7 @@ package struct JobFolder: Sendable {
             let digest = compiled.digest(of: JobFile.content(of: job.text))
             entries.append(Entry(file: file, job: compiled, digest: digest))
         }
-        return JobFolder(path: path, entries: entries)
+        return JobFolder(path: path, entries: entries, drafts: drafts)
     }
 
     private static func reason(_ error: any Error) -> String {
@@ -60,7 +68,8 @@ package struct JobFolder: Sendable {
 }
 
 extension CompiledJob {
-    /// Returns the SHA-256 of a text of the job and of its schemas' names and texts.
+    /// Returns the SHA-256 of `text`, which is a version of the job's text, and of the roles, paths and texts of the
+    /// job's schemas.
     func digest(of text: String) -> String {
         let schemas = sources.map { role, source in
             BSONValue.array(of: [.string(role), .string(source.path), .string(source.text)])

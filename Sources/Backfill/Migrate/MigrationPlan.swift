@@ -17,9 +17,9 @@ package struct AppliedJob: Hashable, Sendable {
     package var hasFindings: Bool
 }
 
-/// The later events of a started job that decide whether a migration may run the job again.
+/// The events since the start of a job that decide whether a migration may run the job again.
 package struct JobAftermath: Sendable {
-    /// The error that refuses another run of the job; `nil` unless it was undone.
+    /// The error that refuses another run of the job; `nil` unless the job was undone.
     package var undone: RunError?
     /// When the job's next schema was recorded as the active one; `nil` if it was not.
     package var deployed: ServerTime?
@@ -35,12 +35,12 @@ package struct MigrationPlan: Sendable {
         package var entry: JobFolder.Entry
         /// The record that the job was applied; `nil` if it was not.
         package var applied: AppliedJob?
-        /// The later events of the job after its start; `nil` if it was never started.
+        /// The events of the job since its start; `nil` if it was never started.
         package var aftermath: JobAftermath?
         /// Whether the job's content or one of its schemas changed after the job was applied.
         ///
-        /// Earlier versions of the program recorded a digest that covers the comments, too. For such a record, the
-        /// content is compared with the text that was recorded at the job's first run.
+        /// Earlier versions of the program recorded a digest that also covers the comments of the job's file. For such
+        /// a record, the job's content is compared with the text that the job's first run recorded.
         package var isChanged: Bool {
             guard let applied, applied.digest != entry.digest else { return false }
             let now = entry.job.job.text
@@ -100,16 +100,17 @@ package struct MigrationPlan: Sendable {
     /// Whether a job is pending and does not wait for a deploy.
     private static func isDue(_ item: Item) -> Bool { item.isPending && !item.waitsForDeploy }
 
-    /// The pending jobs that come before an applied job in the folder: they were added late, for example from another
-    /// branch.
+    /// The jobs that were never applied although they come before an applied job in the folder.
+    ///
+    /// Such a job was added late, for example from another branch.
     package var late: [JobFolder.Entry] {
         guard let last = items.lastIndex(where: { $0.applied != nil }) else { return [] }
         return items[..<last].filter { $0.applied == nil }.map(\.entry)
     }
 
-    /// Returns the pending jobs that do not wait for a deploy, up to the job with this name or file name.
+    /// Returns the pending jobs that do not wait for a deploy, up to the job with the given name or file name.
     ///
-    /// If the name is `nil`, all of them are returned. Returns `nil` if the folder has no job of that name.
+    /// Returns all such jobs if the name is `nil`. Returns `nil` if the folder has no job of the name.
     package func due(upTo name: String?) -> [JobFolder.Entry]? {
         guard let name else { return items.filter(Self.isDue).map(\.entry) }
         guard let last = items.firstIndex(where: { $0.entry.name == name || $0.entry.file == name }) else { return nil }

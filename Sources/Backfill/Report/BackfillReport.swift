@@ -9,7 +9,7 @@ package import Steps
 package struct BackfillReport: Sendable {
     /// How a run ended.
     package enum Outcome: Sendable, Hashable {
-        /// A dry run: nothing was written.
+        /// The run was a dry run, and wrote nothing.
         case dryRun
         /// No document needed the job.
         case nothingToDo
@@ -24,23 +24,23 @@ package struct BackfillReport: Sendable {
 
     /// The work that a run did, or would do.
     package struct Work: Sendable {
-        /// Documents that the run changed, or would change, each once.
+        /// How many documents the run changed, or would change; each counts once.
         package var modified = 0
         /// The number of changes; a document counts once for each phase of the job that changed it.
         package var updates = 0
         /// Whether ``modified`` may be too low, because the server does not report for every failed write how many
         /// documents it changed.
         package var modifiedIsLow = false
-        /// Documents in which a refresh gave a target its source's new value, or would; `nil` if no step refreshes its
-        /// target.
+        /// The number of documents in which a refresh gave, or would give, a target its source's new value; `nil` if no
+        /// step refreshes its target.
         package var refreshed: Int?
-        /// Chunks that the run wrote, or would write.
+        /// How many chunks the run wrote, or would write.
         package var chunks = 0
-        /// Chunks that earlier runs of the job wrote.
+        /// How many chunks earlier runs of the job wrote.
         package var earlierChunks = 0
         /// How long the run took, in seconds.
         package var seconds = 0.0
-        /// The throttle reasons that the run waited for, and how long.
+        /// How long the run waited, by throttle reason.
         package var waits: [ThrottleWait] = []
     }
 
@@ -50,9 +50,9 @@ package struct BackfillReport: Sendable {
     package var namespace: Namespace
     /// How the run ended.
     package var outcome: Outcome
-    /// How many documents the job applied to at the start: counted, or by the collection's metadata.
+    /// The number of documents in the job's scope at the start; counted, or taken from the collection's metadata.
     package var estimatedDocuments: Int
-    /// The counts of each step before the run.
+    /// The counts of the documents that each step would change or skip before the run.
     package var before: [StepCount]
     /// The counts of each step after the run; in a dry run, the counts that a run would leave.
     ///
@@ -66,7 +66,8 @@ package struct BackfillReport: Sendable {
     package var failures: [FailureGroup] = []
     /// The state of the unsync budget; `nil` when the job cannot make documents unsyncable.
     package var headroom: Headroom?
-    /// Documents that the job makes unsyncable under the active schema; `nil` unless that schema is a sync engine's.
+    /// How many documents the job makes unsyncable under the active schema; `nil` unless that schema is for Device
+    /// Sync.
     package var madeUnsyncable: Int?
     /// Why a run would be refused; only in a dry run, and `nil` if a run would not be refused.
     package var refusal: String?
@@ -74,11 +75,13 @@ package struct BackfillReport: Sendable {
     ///
     /// Only a dry run counts them before the job. The dialect of the next schema defines what *unsyncable* means.
     package var unsyncable: (before: Int?, after: Int, dialect: Dialect)?
+    /// Whether the job repairs documents: its active and its next schema are the same.
+    package var isRepair = false
     /// A few documents that a dry run found to need the job; the output shows their values only with `--show-values`.
     package var samples: [Sample] = []
-    /// The estimated cost of a run; only in a dry run.
+    /// The estimated cost of a run; `nil` unless the run was a dry run.
     package var estimate: RunEstimate?
-    /// Further notes for the operator.
+    /// Notes for the operator on facts that no other property shows.
     package var notes: [String] = []
 
     /// A document before and after the job.
@@ -88,11 +91,14 @@ package struct BackfillReport: Sendable {
         /// The values of the source and target fields before the job, by path; a value is `nil` if the field is
         /// missing.
         package var before: [(path: String, value: BSONValue?)]
-        /// The same fields after the job.
+        /// The values of the source and target fields after the job, by path; a value is `nil` if the field is missing.
         package var after: [(path: String, value: BSONValue?)]
     }
 
-    /// Whether documents remain that the operator has to fix, or that the run should have changed and did not.
+    /// Whether documents remain that the operator has to fix or that the run should have changed, or whether a run
+    /// would be refused.
+    ///
+    /// `false` for a stopped run, because the next run continues.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         let open = after.contains { step in
@@ -109,7 +115,7 @@ extension BackfillReport {
         package var code: Int
         /// The reason for which the documents were skipped, in words.
         package var name: String
-        /// The number of documents.
+        /// The number of documents that were skipped for the reason.
         package var count: Int
         /// The `_id`s of a few of the documents.
         package var samples: [BSONValue]

@@ -11,9 +11,9 @@ package struct DatabasesReport: Sendable {
         case failed(String, changed: Int)
         /// The database does not have the job's collection.
         case noCollection
-        /// The job was undone in this database, and never runs again there.
+        /// The job was undone in the database, and never runs again there.
         case undone
-        /// The run ended before it reached this database; `wasDone` is true if an earlier run finished the job there.
+        /// The run ended before it reached the database; `wasDone` is true if an earlier run finished the job there.
         case notReached(wasDone: Bool)
     }
 
@@ -21,7 +21,7 @@ package struct DatabasesReport: Sendable {
     package struct Entry: Sendable {
         /// The database's name.
         package var database: String
-        /// The name of the job in this database, for example `NAME.in-DATABASE`.
+        /// The name of the job in the database, for example `NAME.in-DATABASE`.
         package var job: String
         /// The outcome of the job in the database.
         package var outcome: Outcome
@@ -36,12 +36,12 @@ package struct DatabasesReport: Sendable {
         /// The job's report; `nil` if there is none.
         package var report: BackfillReport? { if case .reported(let report) = outcome { report } else { nil } }
 
-        /// Documents that the job changed, or would change; `nil` if nothing was run.
+        /// How many documents the job changed, or would change; `nil` if nothing was run.
         package var changed: Int? {
             if case .failed(_, let changed) = outcome { changed } else { report?.work.modified }
         }
 
-        /// Documents that were skipped; `nil` if not counted.
+        /// How many documents were skipped; `nil` without a report.
         package var skipped: Int? { report.map { $0.failures.reduce(0) { $0 + $1.count } } }
     }
 
@@ -57,9 +57,9 @@ package struct DatabasesReport: Sendable {
     package var job: String
     /// The database that the job file names.
     package var own: String
-    /// The pattern that the databases' names match.
+    /// The pattern of database names by which the databases were chosen.
     package var pattern: String
-    /// Whether nothing was written.
+    /// Whether the run was a dry run, which writes nothing.
     package var isDryRun: Bool
     /// The databases, in the order of their names, each with the outcome of the job.
     package var entries: [Entry]
@@ -95,8 +95,7 @@ package struct DatabasesReport: Sendable {
 }
 
 extension RunStop {
-    /// Whether this reason stops the job in the other databases, too; `false` if the documents of one database cause
-    /// it.
+    /// Whether the reason also stops the job in the other databases; `false` if the documents of one database cause it.
     package var isOfAll: Bool {
         switch self {
         case .signal, .timeBudget, .threshold: true

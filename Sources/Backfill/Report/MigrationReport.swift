@@ -1,6 +1,6 @@
 /// The result of a migration, or of its dry run.
 package struct MigrationReport: Sendable {
-    /// Whether nothing was written.
+    /// Whether the migration was a dry run, which writes nothing.
     package let isDryRun: Bool
     /// The jobs that the migration reached, in order: the name of each job's file, and the job's report.
     ///

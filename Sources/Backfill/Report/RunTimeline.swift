@@ -3,9 +3,10 @@ package import Running
 
 /// The speed of a run over time, and its waits.
 ///
-/// Time is divided into stretches of equal length. Their number is limited, so they are longer in a longer run.
+/// Time is divided into stretches of equal length. The number of stretches is limited, so a longer run has longer
+/// stretches.
 package struct RunTimeline: Sendable {
-    /// The most stretches that are kept.
+    /// The largest number of stretches into which the time of a run is divided.
     private static let maximum = 240
     /// The most waits that are kept; further waits extend the last one.
     private static let maximumWaits = 200
@@ -21,9 +22,9 @@ package struct RunTimeline: Sendable {
 
     /// A period in which the run waited.
     package struct Wait: Sendable, Hashable {
-        /// The start, in seconds from the start of the run.
+        /// The start of the wait, in seconds from the start of the run.
         package var from: Double
-        /// The end, in seconds from the start of the run.
+        /// The end of the wait, in seconds from the start of the run.
         package var to: Double
         /// The throttle reasons, in words.
         package var reason: String
@@ -64,7 +65,7 @@ package struct RunTimeline: Sendable {
         }
     }
 
-    /// Adds empty stretches up to this time; if there are too many, doubles the length of all stretches.
+    /// Adds empty stretches up to the given time; doubles the length of all stretches while there are too many.
     private mutating func advance(to seconds: Double) {
         while Int(seconds / stretch) >= Self.maximum {
             stretch *= 2

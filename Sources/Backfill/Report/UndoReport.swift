@@ -7,7 +7,7 @@ package struct UndoReport: Sendable {
     package enum Reason: String, Sendable, CaseIterable {
         /// Another client changed a field after the job had written it.
         case changed
-        /// The document no longer exists.
+        /// The document with the change no longer exists.
         case gone
         /// The sync translator is writing the document, or left a lock in it.
         case locked
@@ -18,8 +18,7 @@ package struct UndoReport: Sendable {
         /// The server refuses the document with the fields that it had before the job.
         case refused
 
-        /// Whether the operator has to deal with documents that have this reason; not with documents that no longer
-        /// exist.
+        /// Whether the operator has to deal with the document; `false` only for a document that no longer exists.
         package var isTrouble: Bool { self != .gone }
         /// Whether a later undo may succeed in undoing the change.
         func isPassing(includingUncertain: Bool) -> Bool {
@@ -37,11 +36,11 @@ package struct UndoReport: Sendable {
 
     /// The documents that are skipped for one reason.
     package struct Skipped: Sendable {
-        /// The reason, and the server's error code.
+        /// The reason why the documents are skipped, and the server's error code.
         package var left: LeftDocument
         /// The `_id`s of the first thousand documents; a dry run after an earlier undo may list twice as many.
         package var ids: [BSONValue]
-        /// The number of documents.
+        /// The number of documents that were skipped for the reason.
         package var count: Int
     }
 
@@ -49,41 +48,42 @@ package struct UndoReport: Sendable {
     package enum ChildReason: String, Sendable, CaseIterable {
         /// Another client changed the document after the job had inserted it.
         case changed
-        /// A document of the job's collection may link to the document.
+        /// A document of the job's collection may link to the inserted document.
         case linked
-        /// Another job names the document's collection, and may rely on the document.
+        /// Another job names the collection of the inserted document, and may rely on the document.
         case shared
-        /// The server does not remove the document, or it is too large to be compared in a command.
+        /// The server refuses to remove the inserted document, or the document is too large to be compared in a
+        /// command.
         case refused
     }
 
     /// Documents that the job inserted in another collection, and that stay there for one reason.
     package struct LeftChildren: Sendable, Hashable {
-        /// The collection of these documents.
+        /// The collection in which the documents stay.
         package var namespace: Namespace
-        /// The reason why the documents stay.
+        /// The reason why the undo does not remove the documents.
         package var reason: ChildReason
-        /// The `_id`s of the first thousand documents.
+        /// The `_id`s of the first thousand documents that stay.
         package var ids: [BSONValue] = []
-        /// The number of documents.
+        /// The number of documents that stay for the reason.
         package var count = 0
     }
 
     /// The counts of the documents that the job inserted in other collections.
     package struct Children: Sendable, Hashable {
-        /// Documents that this undo removed, or would remove.
+        /// Inserted documents that this undo removed, or would remove.
         package var removed = 0
-        /// Documents that earlier, stopped undos of the job removed.
+        /// Inserted documents that earlier, stopped undos of the job removed.
         package var earlier = 0
-        /// Documents that no longer exist.
+        /// Documents that the job inserted in other collections and that no longer exist.
         package var gone = 0
-        /// The documents that stay in their collections.
+        /// The inserted documents that the undo leaves in their collections.
         package var left: [LeftChildren] = []
     }
 
     /// How an undo ended.
     package enum Outcome: Sendable, Hashable {
-        /// A dry run: nothing was written.
+        /// The undo was a dry run, and wrote nothing.
         case dryRun
         /// Nothing was done, because an earlier undo had undone the job.
         case undoneBefore
@@ -104,7 +104,7 @@ package struct UndoReport: Sendable {
         package var changes = 0
         /// The chunks that are missing from the journal; their changes are not undone.
         package var missing = 0
-        /// How many chunks the journal should have.
+        /// How many chunks the journal should have; a chunk that was tried several times counts each time.
         package var attempts = 0
     }
 
@@ -114,8 +114,9 @@ package struct UndoReport: Sendable {
         package var restored = 0
         /// Changes that earlier, stopped undos of the job undid.
         package var earlier = 0
-        /// Changes with nothing to undo, because the document is as it was before the job: it was restored earlier or
-        /// never written.
+        /// Changes with nothing to undo, because the document is as it was before the job.
+        ///
+        /// Either the document was restored earlier, or the job never wrote it.
         package var asBefore = 0
         /// Changes that are undone although they are uncertain, because the operator asked for that with
         /// `--include-uncertain`.
@@ -128,9 +129,9 @@ package struct UndoReport: Sendable {
     package var namespace: Namespace
     /// How the undo ended.
     package var outcome: Outcome
-    /// The contents of the journal.
+    /// The counts of what the job's journal contains.
     package var journal = Journal()
-    /// The changes that were or would be undone.
+    /// The counts of the changes that the undos of the job undid, or would undo.
     package var taken = Taken()
     /// The documents that were skipped, by reason.
     package var skipped: [Skipped] = []
@@ -146,12 +147,15 @@ package struct UndoReport: Sendable {
     package var headroom: Headroom?
     /// Why an undo would be refused; only in a dry run, and `nil` if an undo would not be refused.
     package var refusal: String?
-    /// Further notes for the operator.
+    /// Notes for the operator on facts that no other property shows.
     package var notes: [String] = []
     /// How long the undo took, in seconds.
     package var seconds = 0.0
 
-    /// Whether documents remain that the operator has to deal with.
+    /// Whether the undo leaves something for the operator to deal with.
+    ///
+    /// This can be a skipped document that still exists, an inserted document that stays, a change without a journal, a
+    /// missing chunk, or a refusal. `false` for a stopped undo, because the next undo continues.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         return skipped.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || journal.missing > 0

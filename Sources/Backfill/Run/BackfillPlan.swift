@@ -7,9 +7,9 @@ package import Steps
 /// The facts about a run that are known before it writes anything; the operator reads them and decides whether to
 /// start.
 package struct BackfillPlan: Sendable {
-    /// The collection as the plan found it.
+    /// The facts about the job's collection, as the plan found them.
     package struct Collection: Sendable {
-        /// How many documents the job applies to; counted, or taken from the collection's metadata.
+        /// The number of documents in the job's scope; counted, or taken from the collection's metadata.
         package var documents: Int
         /// The collection's UUID, if the server reports one.
         var uuid: BSONValue?
@@ -28,8 +28,8 @@ package struct BackfillPlan: Sendable {
         package var headroom: Headroom?
         /// How many documents the job makes unsyncable under the active schema.
         package var madeUnsyncable = 0
-        /// How many of these documents a killed run or another job has reserved already; ``headroom`` counts them as
-        /// pending.
+        /// How many of the documents in ``madeUnsyncable`` a killed run or another job has already reserved;
+        /// ``headroom`` counts them as pending.
         package var recorded = 0
     }
 
@@ -51,16 +51,16 @@ package struct BackfillPlan: Sendable {
     package var collection: Collection
     /// How many documents need at least one step; `nil` if not counted.
     package var needing: Int?
-    /// The counts of each step before the run; empty if not counted.
+    /// The counts of the documents that each step would change or skip before the run; empty if not counted.
     package var before: [StepCount]
-    /// The counts of each step after the job; empty if not counted.
+    /// The counts of the documents that each step would change or skip after the job; empty if not counted.
     package var after: [StepCount]
     /// How many chunks earlier runs wrote; `nil` if they left no unfinished pass.
     package var resumesAfter: Int?
-    /// The effect of the job on documents that sync.
+    /// The effect of the job on documents that sync under the active schema.
     package var risk = Risk()
-    /// Notes for the operator before the start, about changes that cannot be undone and about facts that could not be
-    /// read.
+    /// Notes for the operator before the start, such as the changes that cannot be undone, the data that could not be
+    /// read, and the reasons for which a run would wait now.
     package var notes: [String]
     /// The number of documents in which a refresh would replace the job's own value in a target by the source's new
     /// value.
@@ -71,10 +71,10 @@ package struct BackfillPlan: Sendable {
     package var paused: Control.Mark?
     /// The state of the deploy of the job's next schema.
     package var deploy = Deploy.notAsked
-    /// Whether the job was done before this run.
+    /// Whether the job's state was `done` before this run.
     var wasDone = false
-    /// Problems in the documents that prevent the job, unless the job file accepts them.
+    /// The problems in the documents because of which a run is refused, each as a message.
     package var obstacles: [String] = []
-    /// The groups of metrics that cannot be read, so that the run is not throttled by them.
+    /// The groups of metrics that cannot be read; the run is not throttled by them.
     var missingMetrics: Set<ServerMetricsReader.Missing> = []
 }

@@ -13,7 +13,7 @@ extension BackfillRun {
         /// The chunk is done: the number says how many documents it changed. The chunks of `rest` still have to be
         /// done.
         case done(Int, rest: [Chunk])
-        /// The chunk was not finished; its documents have to be tried again, in these chunks.
+        /// The chunk was not finished; its documents have to be tried again, in the given chunks.
         case again([Chunk])
         /// The run has to stop before the chunk.
         case stopped(RunStop)
@@ -24,7 +24,8 @@ extension BackfillRun {
         journal.begin()
         do {
             let attempt = try run(chunk)
-            // An attempt that was cut off or refused may have written documents, too, so it is also acknowledged.
+            // The journal records which documents the attempt changed, because even an attempt that was cut off or
+            // refused may have written some.
             try acknowledge(job.phase(at: chunk.phase))
             // Documents may be written without a checkpoint. Undo needs their journal, so a majority must have it.
             try journal.confirm(kernel)
@@ -54,7 +55,8 @@ extension BackfillRun {
         }
         documents = try journal(documents, of: phase, at: chunk.phase)
         guard !documents.isEmpty else {
-            // Nothing was written, so there is no checkpoint for this chunk; the next checkpoint stores the count.
+            // Nothing was written, so this chunk has no checkpoint. The next checkpoint stores the number of processed
+            // documents.
             if isLast(chunk), rest.isEmpty { progress.processed += chunk.ids.count }
             return .done(0, rest: rest)
         }
@@ -85,13 +87,13 @@ extension BackfillRun {
 
     /// Returns the phase of the chunk, and the documents of the chunk that need it.
     ///
-    /// The documents are read in the detail that the journal and the budget need. If they would take too much memory,
-    /// only some of them are read; `rest` then holds the others, as chunks.
+    /// The documents are read in the detail that the journal and the budget need. If the documents would take too much
+    /// memory, only some of them are read; `rest` then holds the remaining documents, as chunks.
     private func find(_ chunk: Chunk) throws -> ([DueDocument], Phase, rest: [Chunk]) {
         let phase = job.phase(at: chunk.phase)
         let detail = phase.detail(keepsJournal: runner.keepsJournal)
-        // A later deploy can make the phase need more detail than was read, because it can now make documents
-        // unsyncable. The documents are then read again.
+        // A deploy can make the phase need more detail than was read, because the phase can then make documents
+        // unsyncable. In that case, the documents are read again.
         if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
         let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.maximumCleared)
         let (context, uuid, evidence) = (job.context(collection), checkedUUID, journal.evidence)
@@ -116,8 +118,8 @@ extension BackfillRun {
 
     /// Returns the phase with a condition that matches only documents which need no earlier client-side step.
     ///
-    /// Only the client can find these documents. The condition matches each of them for as long as it is as the client
-    /// read it.
+    /// Only the client can find these documents. The condition matches such a document until another client changes a
+    /// field that the earlier steps read or write.
     private func cleared(_ phase: Phase, for ids: [BSONValue]) throws -> Phase {
         let steps = phase.earlierOfClient
         guard !steps.isEmpty else { return phase }
@@ -137,19 +139,21 @@ extension BackfillRun {
 
     /// The decision of the unsync budget on a chunk.
     private enum Admission {
-        /// The first documents of the chunk, as many as there is room for, with their judgements and reservations.
+        /// The first documents of the chunk, as many as the unsync budget has room for, with their judgements; each of
+        /// them is reserved if the budget counts it.
         case admitted([DueDocument])
         /// The run has to stop before the chunk.
         case stopped(RunStop)
     }
 
-    /// How often a chunk is judged, at most, when other jobs repeatedly take the room that it had.
+    /// The largest number of times that a chunk is judged, if other jobs take its room again and again.
     private static let maximumTries = 4
 
     /// Judges the documents of a chunk, and reserves as many of them as the unsync budget has room for.
     ///
-    /// The headroom is read after the reservation, so that it includes what other jobs reserved at the same time. The
-    /// headroom at the previous chunk decides how many documents are tried.
+    /// The headroom of the previous chunk is used if it has room for all documents; otherwise the headroom is read
+    /// before the judgement. The headroom is always read after a reservation, so that it includes what other jobs
+    /// reserved at the same time.
     private mutating func judgeAndReserve(_ documents: [DueDocument], of phase: Phase) throws -> Admission {
         guard !documents.isEmpty else { return .admitted([]) }
         let budget = budget
@@ -170,14 +174,15 @@ extension BackfillRun {
                     possiblyUnsyncable: decision.documents.filter { $0.judgement == .possiblyUnsyncable }.map(\.id))
                 return .admitted(decision.documents)
             }
-            // Other jobs, or new entries in the ledger, took the room in the meantime, so the headroom is read again.
+            // Since the headroom was read, other jobs or new entries in the ledger took the room, so the headroom is
+            // read again.
             account.headroom = nil
         }
         return .stopped(.threshold(try room(for: documents.count, budget)))
     }
 
-    /// Returns the headroom that was read for the previous chunk if it has room for these documents; otherwise reads it
-    /// again.
+    /// Returns the headroom that was read for the previous chunk if it has room for `documents` documents; otherwise
+    /// reads the headroom again.
     private mutating func room(for documents: Int, _ budget: UnsyncBudget) throws -> Headroom {
         if let headroom = account.headroom, headroom.documents >= documents { return headroom }
         let now = try kernel.retrying { try budget.limit.exactHeadroom(kernel.store) }
@@ -225,9 +230,9 @@ extension BackfillRun {
         /// The write is done; if `conflicts` is true, some documents might not have been written, because they changed
         /// after the read.
         case done(conflicts: Bool)
-        /// The write took too long and has to be tried again with fewer documents.
+        /// The write took too long, or the run was asked to stop; the chunk has to be tried again.
         case tooSlow
-        /// The server refuses a document of the chunk.
+        /// The server refuses to write a document of the chunk.
         case refused(MongoError)
     }
 
@@ -237,7 +242,7 @@ extension BackfillRun {
 
     /// Writes the documents of a chunk.
     ///
-    /// The documents of other collections to which they will link are inserted before.
+    /// Before that, inserts the documents of other collections to which the chunk's documents will link.
     /// - Parameter isCareful: whether each document has its own statement, so that the server reports exactly which
     ///   documents it wrote before one that it refuses.
     private mutating func write(
@@ -293,7 +298,9 @@ extension BackfillRun {
         return (documents.filter { missing.isDisjoint(with: $0.change?.created ?? []) }, nil)
     }
 
-    /// Sends repeatable commands concurrently, and retries the ones that fail with a temporary error.
+    /// Sends commands concurrently, and sends all of them again if one fails with a temporary error.
+    ///
+    /// The commands must therefore be repeatable.
     /// - Parameters:
     ///   - documents: how many documents the chunk has.
     ///   - updates: the updates that the commands consist of.
@@ -356,7 +363,7 @@ extension BackfillRun {
         return .tooSlow
     }
 
-    /// Halves the size of the next chunks, because the current chunk took too long with `documents` documents.
+    /// Halves the size of the next chunk, because the current chunk took too long with `documents` documents.
     private mutating func halve(_ documents: Int) {
         pacing.halve(from: documents)
         kernel.events(.halved(documents: pacing.documents))
@@ -399,11 +406,11 @@ extension BackfillRun {
         return true
     }
 
-    // MARK: Settle
+    // MARK: Release reservations
 
     /// Releases the reservations of documents that turned out to be syncable.
     ///
-    /// It runs after the checkpoint, because it reads with majority.
+    /// The caller writes the checkpoint first, because this function reads only what a majority has.
     mutating func releaseReservations(_ phase: Phase) throws {
         let possiblyUnsyncable = account.takeUnconfirmed()
         guard !possiblyUnsyncable.isEmpty else { return }

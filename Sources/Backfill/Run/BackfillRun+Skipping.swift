@@ -26,7 +26,7 @@ extension BackfillRun {
         guard try checkpoint([DueDocument(id: id)], of: chunk) else { return .again([chunk]) }
         let phase = job.phase(at: chunk.phase)
         if !phase.isSafe {
-            // The budget counted the document as unsyncable before the write, but the write did not happen.
+            // The budget may have counted the document as unsyncable before the write, but the write did not happen.
             account.skip(id)
             try releaseReservations(phase)
         }
@@ -53,9 +53,9 @@ extension BackfillRun {
 
 /// The state of the wait for documents that the sync translator has locked.
 struct LockWait {
-    /// When the wait ends; `nil` before it begins.
+    /// When the wait for locked documents ends; `nil` before it begins.
     fileprivate var end: ContinuousClock.Instant?
-    /// The `_id`s of the locked documents, and their locks at the start of the wait.
+    /// The `_id`s of locked documents, and their locks when the wait began; empty unless the run may remove locks.
     fileprivate var locks: [(id: BSONValue, lock: BSONDocument)] = []
     /// The number of locked documents that were not recorded as skipped, because there were too many.
     fileprivate(set) var unlisted = 0
@@ -72,7 +72,7 @@ extension BackfillRun {
             left.reason == CompiledStep.Reason.locked.rawValue && left.count > 0
         }
         guard seen else { return false }
-        // The wait makes the survey out of date, so the report will count again.
+        // The survey is out of date after the wait, so the report needs a new count.
         survey = nil
         // If no document is locked now, documents that were unlocked since the survey may still need the job.
         guard try countLocked() > 0 else { return try countNeeding() > 0 }
@@ -94,14 +94,15 @@ extension BackfillRun {
             if unset > 0 { return true }
         }
         let held = try readLocks()
-        // All documents may have been unlocked after the previous count, and no later pass would find them.
+        // If all locked documents were unlocked since the previous count, another pass is due if any of them needs the
+        // job.
         if held.isEmpty { return try countNeeding() > 0 }
         for ids in held.map(\.id).commandSlices(count: 1_000) {
             try kernel.retrying { try kernel.store.failures.skip(locked: ids, phase: 0) }
             for id in ids { kernel.events(.skipped(.locked(id, phase: 0))) }
             try kernel.keepLease()
         }
-        // The documents without a record are only counted.
+        // Further locked documents, which were not read, have no record; they are only counted.
         locks.unlisted = held.count < LockWait.remembered ? 0 : max(0, try countLocked() - held.count)
         return false
     }
@@ -154,7 +155,7 @@ struct SkippedDocuments {
     /// Whether this run skips a document.
     func contains(_ id: BSONValue) -> Bool { failures[id] != nil }
 
-    /// Returns the reason to stop if too many documents would be skipped with this one; `nil` if it may be skipped.
+    /// Returns the reason to stop if one more skipped document would be too many; `nil` if the document may be skipped.
     ///
     /// If the run stops, the document does not count as skipped, and the next run tries it again.
     func refusal(of failure: Failure) -> RunStop? {

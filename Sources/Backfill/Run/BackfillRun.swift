@@ -25,15 +25,17 @@ struct BackfillRun: ~Copyable {
     var account = UnsyncAccount()
     var skipped: SkippedDocuments
     var locks = LockWait()
-    /// The job as the schema that is active now judges it; and its limits, with the changes that operators made to
-    /// them.
+    /// The job, compiled with the schema that is active now.
     var job: CompiledJob
+    /// The job's limits, with the changes that operators made to them.
     var limits: Job.Limits
     /// The result of the last survey of the whole collection; `nil` if there is none, or if it is out of date.
     var survey: Survey.Result?
     var refreshing = RefreshProgress()
 
-    /// The most passes of one run; the next run handles documents that arrive after the last pass.
+    /// The most passes in a row.
+    ///
+    /// If documents still need the job after the last pass, the run ends, and the next run handles these documents.
     private static let maximumPasses = 5
     /// The most documents in one chunk of a pass over a list of `_id`s.
     private static let maximumListed = 2_000
@@ -106,13 +108,14 @@ struct BackfillRun: ~Copyable {
 
     /// Takes the documents with the listed `_id`s through the job, and returns the reason to stop, if there is one.
     ///
-    /// Such a run is never resumed. Another run with the same list skips the documents that this run changed, because
+    /// A run with a list is never resumed. A later run with the list skips the documents that this run changed, because
     /// they no longer need the job.
     private mutating func runOnly(_ list: IDList) throws -> RunStop? {
         try begin()
         let stopped = try pass(over: list.ids, through: Array(job.phases.indices))
         if stopped != nil { saveCount() }
-        // A finished list says nothing about the rest of the collection, so the job's state stays what it was.
+        // A run over a list of `_id`s says nothing about the rest of the collection, so the job's state stays as it
+        // was.
         try kernel.renew(setting: RangeChange.ending(isDone: plan.wasDone))
         return stopped
     }
@@ -120,7 +123,7 @@ struct BackfillRun: ~Copyable {
     /// Prepares the run for its first chunk.
     ///
     /// Reads the requests of operators and the documents that earlier runs skipped. Releases the reservations of
-    /// documents that were repaired since.
+    /// documents that have been repaired.
     private mutating func begin() throws {
         _ = kernel.throttler?.waitReasons()
         takeOver()
@@ -128,8 +131,8 @@ struct BackfillRun: ~Copyable {
         journal = RunJournal(
             readsMoments: hello.topology != .standalone && hello.maxWireVersion >= 13,
             isReplicaSet: hello.topology == .replicaSet)
-        // Documents that no longer need the job are left out. So are documents that were skipped because of a lock;
-        // their code is 0.
+        // The list leaves out documents that no longer need the job, and documents that were skipped because of a lock,
+        // whose code is 0.
         let earlier = try pruneFailures().filter { $0.code != 0 }.map(\.id)
         skipped = SkippedDocuments(maximum: runner.options.maxErrors, earlier: Set(earlier))
         guard runner.job.countsUnsyncable else { return }
@@ -182,7 +185,7 @@ struct BackfillRun: ~Copyable {
     /// Surveys the whole collection, and returns how many documents still need the job, apart from those that this run
     /// skips.
     ///
-    /// These documents arrived or changed during the run.
+    /// The counted documents arrived or changed during the run.
     private mutating func surveyRest() throws -> Int {
         let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
         let isDense = progress.modified > plan.collection.documents / 2
@@ -195,7 +198,9 @@ struct BackfillRun: ~Copyable {
         return max(0, result.needing - left)
     }
 
-    /// Returns how many documents need the job now, apart from those that this run skips; does not count for each step.
+    /// Returns how many documents need the job now, without the documents that this run skips.
+    ///
+    /// Unlike a survey, the function does not count the documents for each step.
     mutating func countNeeding() throws -> Int {
         let (job, slices) = (runner.job, skipped.slices)
         return try kernel.reading(job.job.namespace) { collection in
@@ -254,7 +259,7 @@ extension BackfillRun {
         }
     }
 
-    /// Takes the documents of a list through those phases of the job that have these indexes.
+    /// Takes the listed documents through the phases of the job that have the given indexes.
     private mutating func pass(over list: [BSONValue], through phases: [Int]) throws -> RunStop? {
         var rest = list[...]
         return try pass { _, amount in
@@ -275,7 +280,7 @@ extension BackfillRun {
             kernel.throttler?.note(changed: progress.modified, size: plan.collection.averageSize)
             if let stop = try kernel.waitForThrottle() { return stop }
             takeOver()
-            // Servers before MongoDB 6.0 do not compare the collection's UUID with each write.
+            // Servers before MongoDB 6.0 do not compare the collection's UUID with each write, so the run compares it.
             if !plan.collection.checksUUID { try checkCollection() }
             // The reader may have read ahead for a larger chunk, so its documents are cut into chunks of the current
             // size.

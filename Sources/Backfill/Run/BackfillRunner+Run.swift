@@ -110,6 +110,7 @@ extension BackfillRunner {
         report.work.refreshed = job.refreshing == nil ? nil : run.refreshing.documents
         report.work.chunks = run.tally.chunks
         report.work.earlierChunks = run.progress.chunks - run.tally.chunks
+        report.isRepair = job.job.repairsDocuments
         report.madeUnsyncable = job.countsUnsyncable ? run.account.unsyncable : nil
         report.notes = plan.notes
         if run.journal.unlinked > 0 {
@@ -119,7 +120,8 @@ extension BackfillRunner {
                     + "removes those that no document links to")
         }
         report.work.waits = run.kernel.throttler?.waits ?? []
-        // After a stop signal, the run reads no counts at its end: they would read the whole collection.
+        // After a stop signal, the report lacks the counts of the remaining, unsyncable and skipped documents, and the
+        // headroom, because these counts read the whole collection.
         do {
             guard stopped != .signal else { throw StopAsked() }
             let known = stopped == nil && options.only == nil ? run.survey : nil
@@ -170,7 +172,7 @@ extension BackfillRunner {
 extension BackfillRunner {
     /// Returns a report of what the job would do.
     ///
-    /// It reads every document, and judges it before and after the job's steps. It writes nothing, not even to the
+    /// The dry run judges every document before and after the job's steps. It writes nothing, not even to the
     /// state database, so the user needs only the right to read.
     /// - Throws: ``RunError``; ``MongoError``.
     package func dryRun(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
@@ -200,6 +202,7 @@ extension BackfillRunner {
         (report.work.modified, report.work.updates) = (count.modified, count.updates)
         report.samples = count.samples.map(\.sample)
         report.unsyncable = job.next.map { (count.failingBefore, count.failingAfter, $0.dialect) }
+        report.isRepair = job.job.repairsDocuments
         report.madeUnsyncable = job.countsUnsyncable ? plan.risk.madeUnsyncable : nil
         report.headroom = plan.risk.headroom
         report.notes = plan.notes

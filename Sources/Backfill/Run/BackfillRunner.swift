@@ -1,4 +1,5 @@
 import BSON
+import Checking
 package import Concurrency
 package import JobState
 import Jobs
@@ -68,7 +69,7 @@ package struct BackfillRunner: Sendable {
 
     /// Returns the plan of a run.
     ///
-    /// It reads the collection, the state database and the ledger, and writes nothing.
+    /// The function reads the collection, the state database and the ledger, and writes nothing.
     /// - Parameters:
     ///   - isDry: whether the plan is for a dry run, which also checks that no document would need the job again after
     ///     a run.
@@ -140,8 +141,8 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Returns the plan with the number of documents that a refresh would change; these then no longer count as
-    /// skipped.
+    /// Returns the plan with the number of documents that a refresh would change, and no longer counts these documents
+    /// as skipped.
     private func findingRefreshable(
         _ plan: BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
     ) throws -> BackfillPlan {
@@ -182,7 +183,8 @@ package struct BackfillRunner: Sendable {
         ]
     }
 
-    /// Runs the survey, and throws if it shows that the job would never end.
+    /// Runs the survey, and throws if it shows that the job would never end, or that a step with `onError: fail` would
+    /// skip documents.
     /// - Parameter isProof: whether the survey also has to show that no document would need the job after a run.
     private func survey(
         at collection: MongoCollection, on pool: ClientPool, isDry: Bool, isProof: Bool
@@ -192,14 +194,15 @@ package struct BackfillRunner: Sendable {
             return try options.only.map { try survey.run(over: $0.slices) }
                 ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
-        // The kinds of the steps prove that no document needs them after a run. A dry run also checks that in every
-        // document.
+        // The kinds of the steps prove that no document needs a step after a run, so the counts of such documents are
+        // 0. A dry run also checks that in every document.
         if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
         try checkEnds(result, isProof: isProof)
         return result
     }
 
-    /// Returns the groups of metrics that the throttle cannot read, and notes on them and on reasons to wait now.
+    /// Returns the groups of metrics that the throttle cannot read, and notes on these groups and on the reasons to
+    /// wait now.
     private func throttleOfPlan(
         on pool: ClientPool
     ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
@@ -217,9 +220,9 @@ package struct BackfillRunner: Sendable {
         return ["the consumer takes at most \(rate)\(least)"]
     }
 
-    /// Returns the plan with its risk.
+    /// Returns the plan with the job's effect on documents that sync.
     ///
-    /// To find it, judges every document that needs the job, and reads the headroom.
+    /// The function judges every document that needs the job, and reads the headroom.
     private func judged(
         _ plan: BackfillPlan, _ budget: UnsyncBudget, _ store: borrowing StateStore, isReadable: Bool
     ) throws -> BackfillPlan {
@@ -287,9 +290,19 @@ package struct BackfillRunner: Sendable {
         throw RunError(
             .notDeployed,
             "job \"\(plan.job)\" waits for the deploy of its next schema (requires: \(JobFile.deployed)), and no "
-                + "deploy is recorded: nothing was written; when clients sync under that schema, or while sync is "
-                + "terminated, run the job with --deployed, or record the deploy for the job that ran before it: "
-                + "shipshape deployed JOB")
+                + "deploy is recorded: nothing was written; when \(deployedState), run the job with --deployed, or "
+                + "record the deploy for the job that ran before it: shipshape deployed --yes FILE")
+    }
+
+    /// The state in which a job that waits for the deploy may run, as a clause.
+    private var deployedState: String {
+        switch job.next?.dialect {
+        case .prisma:
+            let schema = job.job.nextSchema?.split(separator: "/").last.map(String.init) ?? "that schema"
+            return "all clients use \(schema), or none runs"
+        case .jsonSchema: return "clients use that schema"
+        case .appServices, nil: return "clients sync under that schema, or sync is terminated"
+        }
     }
 
     /// Refuses a job whose plan found obstacles in the documents.
@@ -300,7 +313,8 @@ package struct BackfillRunner: Sendable {
 
     /// Refuses a job whose plan found obstacles in the documents, or that would make too many documents unsyncable.
     ///
-    /// The number is too high if it exceeds both the headroom and the number that the operator accepted.
+    /// The number of unsyncable documents is too high if it exceeds both the headroom and the number that the operator
+    /// accepted.
     package func checkHeadroom(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
         let count = plan.risk.madeUnsyncable
@@ -372,8 +386,7 @@ extension MongoError {
 }
 
 extension BackfillRunner {
-    /// Refuses a job that would never end, and a job in which a step would skip documents although its file does not
-    /// allow that.
+    /// Refuses a job that would never end, and a job in which a step with `onError: fail` would skip documents.
     /// - Parameter isProof: whether the survey also counted the documents that would still need the steps after a run.
     func checkEnds(_ survey: Survey.Result, isProof: Bool) throws(RunError) {
         let open = !isProof ? [] : survey.after.filter { $0.needing > 0 }.map { "\"\($0.step)\"" }

@@ -23,7 +23,8 @@ struct ChildWriter {
                 [
                     "$merge": [
                         "into": ["db": .string(namespace.database), "coll": .string(namespace.collection)], "on": "_id",
-                        // `keepExisting` would insert the fields sorted by name.
+                        // The pipeline keeps an existing document as it is. `keepExisting` would do so too, but would
+                        // insert the fields of a new document sorted by name.
                         "whenMatched": [["$replaceWith": "$$ROOT"]], "whenNotMatched": "insert",
                     ]
                 ],

@@ -31,9 +31,9 @@ struct DueDocument: Sendable {
 /// Documents that need a phase of the job and are processed together: journaled, written by their `_id`s, and
 /// checkpointed.
 struct Chunk: Sendable {
-    /// The phase, by its index in the job.
+    /// The index of the phase that the chunk goes through, among the job's phases.
     let phase: Int
-    /// The documents, each once.
+    /// The `_id`s of the chunk's documents, each once.
     let ids: [BSONValue]
     /// The documents as they were read; `nil` until they are read.
     private(set) var documents: [DueDocument]?
@@ -79,10 +79,10 @@ struct Chunk: Sendable {
         return (parts[0], parts[1].ids.isEmpty ? nil : parts[1])
     }
 
-    /// Returns a chunk of these documents, to be read again, because some of them changed between the read and the
+    /// Returns a chunk of documents that are to be read again, because some of them changed between the read and the
     /// write.
     ///
-    /// Returns `nil` if that happened twice before; the next pass then handles the documents.
+    /// Returns `nil` if the documents were already read again twice; the next pass then handles them.
     func metAgain(_ ids: [BSONValue]) -> Chunk? {
         conflicts < 2 ? Chunk(ids, phase: phase, conflicts: conflicts + 1) : nil
     }

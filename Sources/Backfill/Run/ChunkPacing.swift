@@ -7,8 +7,8 @@ import Jobs
 /// each chunk until it reaches the size of ``ChunkSize`` again.
 struct ChunkPacing {
     private var size: ChunkSize
-    /// The number of documents in the next chunk, after a chunk below the usual ``size`` took too long; otherwise
-    /// `nil`.
+    /// The number of documents in the next chunk while the number grows back to the usual ``size``, after a smaller
+    /// chunk took too long; else `nil`.
     private var trial: Int?
     /// The most bytes that are read for one chunk.
     private(set) var bytes: Int
@@ -24,7 +24,7 @@ struct ChunkPacing {
     /// The documents and bytes to read for the next chunk.
     var amount: ReadAmount { ReadAmount(documents: documents, bytes: bytes) }
 
-    /// Applies limits that an operator changed.
+    /// Applies limits of the job that an operator changed.
     mutating func adopt(_ limits: Job.Limits) {
         size.adopt(limits)
         bytes = limits.mostBytes
@@ -69,15 +69,15 @@ struct WriteTerm: Hashable {
 /// majority has them all. If there was an election in between, an earlier write may be lost.
 struct ChunkTerms {
     private var terms: Set<WriteTerm> = []
-    /// Whether a reply named no term.
+    /// Whether at least one reply to a write named no term.
     private(set) var isUnknown = false
 
-    /// Adds an acknowledged write.
+    /// Adds the term in which a write was acknowledged, from the server's reply.
     mutating func add(_ reply: BSONDocument) {
         if let term = WriteTerm(reply) { terms.insert(term) } else { isUnknown = true }
     }
 
-    /// Whether a majority has all these writes.
+    /// Whether a majority has all writes of the chunk.
     /// - Parameter reply: the reply to the last write, which waited for a majority.
     func areConfirmed(by reply: BSONDocument) -> Bool {
         var all = self

@@ -12,7 +12,7 @@ final class ChunkReader: Sendable {
     private final class Desk: Sendable {
         let wanted = Mutex<ReadAmount?>(nil)
         let found = Mutex<Result<[DueDocument], any Error>?>(nil)
-        /// The time since when the caller has been waiting for an answer; `nil` while it does not wait.
+        /// The time at which the caller began to wait for an answer; `nil` while the caller does not wait.
         let awaited = Mutex<ContinuousClock.Instant?>(nil)
         let isAsked = Semaphore()
         let isAnswered = Semaphore()
@@ -22,9 +22,9 @@ final class ChunkReader: Sendable {
     let detail: DueCursor.Detail
     private let desk = Desk()
 
-    /// How long the caller waits for a full chunk; after that, it accepts ``ReadScope/batch`` documents.
+    /// How long the caller waits for a full chunk; after that, it accepts a chunk of ``ReadScope/batch`` documents.
     ///
-    /// If few documents need the job, they are written while the reader searches for more.
+    /// If few documents need the job, the run therefore writes them while the reader searches for more.
     private static let answerTime = Duration.milliseconds(50)
 
     /// Starts the reading thread, which creates the cursor by `open`.

@@ -5,7 +5,7 @@ import Jobs
 /// The bytes depend on the data, and the time on the server's load. Waits for the throttle, a lease or a majority do
 /// not count as a chunk's time. Otherwise, a server under load would reduce the size to the minimum and keep it there.
 struct ChunkSize: Hashable {
-    /// The cost of one chunk, to be compared with the targets.
+    /// The cost of one chunk, to be compared with the limits of a chunk's bytes and time.
     struct Cost: Hashable {
         /// The bytes of the documents that were processed.
         var bytes: Double
@@ -15,7 +15,7 @@ struct ChunkSize: Hashable {
 
     /// The number of documents in the next chunk.
     private(set) var documents: Int
-    /// Whether the size is down to one document, and even that takes more than the target.
+    /// Whether the size is one document, and even a chunk of one document takes more than a target.
     private(set) var isStuck = false
     private var maximum: Int
     private var targetBytes: Double
@@ -23,7 +23,7 @@ struct ChunkSize: Hashable {
     private let averageSize: Int?
     private var samples: [Cost] = []
 
-    /// How many chunks of the same size are measured before the size changes.
+    /// How many chunks of one size are measured before the size is adapted, unless one chunk takes far too long.
     private static let window = 11
     /// The size of the first chunk, if the limits of documents and bytes allow it.
     private static let start = 20_000
@@ -42,7 +42,8 @@ struct ChunkSize: Hashable {
 
     /// Applies limits that an operator changed.
     ///
-    /// A lower limit of documents applies at once, the other limits from the next chunks on.
+    /// A lower limit of documents applies at once. The limits of bytes and time apply once a further chunk is
+    /// processed.
     mutating func adopt(_ limits: Job.Limits) {
         maximum = limits.mostDocuments
         (targetBytes, targetTime) = (Double(limits.mostBytes), limits.chunkTime)
@@ -89,7 +90,7 @@ struct ChunkSize: Hashable {
     }
 
     private static func p90(_ values: [Double]) -> Double {
-        // The tenth of eleven sorted values, so that one outlier has no effect.
+        // The tenth of eleven samples in ascending order is taken, so that one outlier has no effect.
         values.sorted()[(values.count * 9) / 10]
     }
 }

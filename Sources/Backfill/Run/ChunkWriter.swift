@@ -17,7 +17,7 @@ struct ChunkWriter {
     ///
     /// With it, the server refuses the write if the collection was replaced.
     let collectionUUID: BSONValue?
-    /// Whether each document has its own statement.
+    /// Whether each document gets its own statement because the server refused one of the chunk's documents.
     var isCareful = false
 
     /// Whether each statement applies to one document.
@@ -26,7 +26,7 @@ struct ChunkWriter {
     /// One statement of an `update` command.
     struct Update {
         let ids: [BSONValue]
-        /// The condition that the documents must meet, without the fence.
+        /// The condition that the documents must meet to be written, without the fence.
         let condition: Expression
         let pipeline: [BSONDocument]
         /// Whether strings are compared by their bytes, and not by the collection's collation.
@@ -62,7 +62,7 @@ struct ChunkWriter {
             .slices(count: Self.maximum.updates, bytes: Self.maximum.bytes, size: \.byteCount)
     }
 
-    /// Sends one command.
+    /// Sends one `update` command.
     /// - Parameter isFinal: whether the command waits for a majority; otherwise the chunk's checkpoint waits.
     /// - Returns: the server's reply.
     /// - Throws: ``MongoError``; some of the updates may then be done, and all of them can be sent again.
@@ -105,8 +105,8 @@ extension ChunkWriter {
     private struct Likeness: Hashable {
         /// Whether the statement leaves out the steps that can make documents unsyncable.
         var isSafe: Bool
-        /// The change of each field that the phase touches: 0 for no change, 1 for a field that was missing, 2 for
-        /// another value before.
+        /// The change of each field that the phase touches: 0 for no change, 1 if the field was missing before, 2 if it
+        /// had another value before.
         var fields: [UInt8] = []
         /// The old values of the fields that change, if the write has to check that they are still the same.
         var before = BSONDocument()
@@ -158,7 +158,8 @@ extension ChunkWriter {
         }
     }
 
-    /// Returns the condition that a document needs one of the steps, and no step of an earlier phase.
+    /// Returns the condition that the sync translator has not locked the document, and that the document needs one of
+    /// the steps, but no step of an earlier phase.
     private func need(of steps: [CompiledStep], _ ids: [BSONValue]) -> Expression {
         FaultInjection.isPlanted(.noNeeds)
             ? .constant(true) : .all([steps.need, SyncLock.isFree] + phase.conditions(of: ids))
@@ -179,10 +180,11 @@ extension ChunkWriter {
         return likeness
     }
 
-    /// Returns the conditions on which the journal relies.
+    /// Returns the conditions that must hold for the journal to be right.
     ///
-    /// Fields that were missing are still missing. Values that the steps remove for good are exactly as they were read.
-    /// Steps that were to change no field are still not needed.
+    /// Fields that were missing must still be missing. Values that the update replaces or removes must be exactly as
+    /// they were read, unless the new values show the old ones. Steps that were to change no field must still not be
+    /// needed.
     private func isStillSo(
         _ likeness: Likeness, _ documents: [DueDocument], for steps: [CompiledStep]
     ) throws -> [Expression] {
@@ -196,8 +198,8 @@ extension ChunkWriter {
             likeness.before.isEmpty
             ? try present.map { try areExactly($0, asIn: documents) }
             : try Expression.areExactly(present, asIn: likeness.before)
-        // The condition is `mayNeed` and not `needs`: the filter of the write already checks the rest, that the server
-        // would not alter the document.
+        // The condition uses `mayNeed`, which is `needs` without the test whether the server would alter the document,
+        // because the filter of the write already contains that test.
         return missing + isSame + others.map { !$0.mayNeed }
     }
 
@@ -241,7 +243,8 @@ extension ChunkWriter {
         return Update(
             ids: [document.id], condition: .all(isDue + isSame),
             pipeline: [["$set": .object(Assignment(writes: writes).specification)]],
-            // An `_id` that contains a string is found only by the collection's collation.
+            // The update compares strings by their bytes unless the `_id` contains a string, because only the
+            // collection's collation finds such an `_id`.
             isBinary: !document.id.dependsOnCollation)
     }
 }

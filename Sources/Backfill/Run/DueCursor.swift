@@ -15,18 +15,19 @@ struct DueCursor: ~Copyable {
         case touched
         /// The whole document as it is before and after the phase, for the budget.
         ///
-        /// The client computes the document after the phase for a client-side step, and the server otherwise.
+        /// For a client-side step, the client computes the document after the phase. For other steps, the client or the
+        /// server computes it.
         case whole
     }
 
-    // One of these is set; the detail and the phase decide which one.
+    // Exactly one of the following cursors is set; the detail and the phase decide which one.
     private var ids: Cursor?
     private var reading: DueReading?
     private var touched: TouchedFields?
     private var preview: Preview?
     private var evaluation: Evaluation?
-    /// The fields whose positions in the document a ``Preview`` also returns; `nil` if the phase neither removes nor
-    /// moves a field.
+    /// The fields whose positions in a document the journal needs, if a ``Preview`` reads the documents; `nil` if the
+    /// phase neither removes nor moves a field.
     private var placed: [String]?
     private let evidence: DocumentEvidence
     private var isOver = false
@@ -64,7 +65,7 @@ struct DueCursor: ~Copyable {
     /// Returns the next document that needs the phase; `nil` at the end.
     /// - Throws: ``DocumentFailure`` if the server cannot evaluate a document; ``MongoError``; ``RunError``.
     mutating func next() throws -> DueDocument? {
-        // The driver does not allow another call after the end.
+        // The driver does not allow another read from a cursor that has ended.
         guard !isOver else { return nil }
         let document = try blaming { try found() }
         isOver = document == nil

@@ -8,9 +8,9 @@ import Steps
 
 /// Reads whole documents; the client evaluates which of them need a phase, and what the journal has to hold.
 ///
-/// This is as fast as a check, and leaves the server free to write in the meantime.
+/// The read is as fast as a check. The server evaluates no expressions for it, so it has more time for writes.
 ///
-/// The server evaluates the documents that the client cannot.
+/// The server evaluates the documents that the client cannot evaluate.
 struct DueReading: ~Copyable {
     private let finder: DueFinder
     private let collection: MongoCollection
@@ -21,7 +21,7 @@ struct DueReading: ~Copyable {
     private var unknown: [BSONValue] = []
     private var asked: TouchedFields?
 
-    /// How many such documents the server evaluates at once.
+    /// How many documents of ``unknown`` the server evaluates at once.
     private static let maximumUnknown = 1_000
 
     /// - Returns: `nil` if the server has to find the documents: because only some documents are wanted, a collation
@@ -65,7 +65,7 @@ struct DueReading: ~Copyable {
     }
 }
 
-/// Evaluates a phase on whole documents.
+/// Evaluates a phase of the job on whole documents.
 private struct DueFinder {
     let phase: Phase
     let evaluator: PhaseEvaluator
@@ -88,7 +88,7 @@ private struct DueFinder {
 }
 
 extension BSONView {
-    /// Returns the fields with these names, in this order; fields that the document lacks are left out.
+    /// Returns the document's fields with the given names, in the order of `names`; missing fields are left out.
     fileprivate func fields(_ names: [String]) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
         for name in names { if let element = try find(name) { builder.append(element, of: self) } }

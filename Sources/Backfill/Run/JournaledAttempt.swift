@@ -9,11 +9,11 @@ struct JournaledAttempt {
     let sequence: Int64
     /// The documents whose changes are in the journal.
     let documents: [DueDocument]
-    /// How many of ``documents`` were changed, by the server's replies.
+    /// How many of ``documents`` were changed, according to the server's replies.
     private var counted = 0
-    /// Whether ``counted`` is exact.
+    /// Whether ``counted`` is exact, and not only a lower bound.
     private var isExact = true
-    /// Documents that look changed after a write whose reply was lost.
+    /// Documents that look changed, because they have the new values, after a write whose reply was lost.
     private(set) var doubtful: Set<BSONValue> = []
     /// The updates that are planned for the documents.
     var updates: [ChunkWriter.Update] = []
@@ -21,14 +21,14 @@ struct JournaledAttempt {
     private var sent: [ChunkWriter.Update] = []
     /// The way to find out which documents met the condition of their update just before the first update was sent.
     ///
-    /// `nil` until the first update is sent.
+    /// `nil` until the first update is about to be sent.
     var start: Start?
 
     /// A way to find out which documents met the condition of their update just before the first update was sent.
     enum Start {
-        /// The server can read the documents as they were at this time.
+        /// The server can read the documents as they were at the given time.
         case time(UInt64)
-        /// These documents met the condition of their update.
+        /// The documents in the set met the condition of their update.
         case ready(Set<BSONValue>)
         case unknown
     }
@@ -52,8 +52,8 @@ struct JournaledAttempt {
         return error.modifiedAtLeast != nil || !error.mayBeUnderWay
     }
 
-    /// Counts from 0 again before a write is repeated; `doubtful` has the documents that look changed already, which
-    /// are not counted.
+    /// Sets ``counted`` to 0 before a write is repeated; the documents in `doubtful`, which look changed already, are
+    /// not counted.
     mutating func recount(without doubtful: Set<BSONValue>) {
         (self.doubtful, counted, isExact) = (doubtful, 0, true)
     }
@@ -61,7 +61,7 @@ struct JournaledAttempt {
     /// Whether all journaled documents were changed.
     var isWhole: Bool { isExact && doubtful.isEmpty && counted == documents.count }
 
-    /// Whether no update was sent.
+    /// Whether no update of the attempt was sent.
     var isUnsent: Bool { sent.isEmpty }
 
     /// The `_id`s of the documents whose update was sent; the attempt cannot have changed any other document.

@@ -15,7 +15,7 @@ struct PreviewCount: Sendable {
     var failingAfter = 0
     /// A few of the changed documents, each with the number of its chunk.
     var samples: [(chunk: Int, sample: BackfillReport.Sample)] = []
-    /// The number of chunks in which a document changes.
+    /// The number of chunks in which at least one document changes.
     var chunks = 0
     /// Documents that a run would skip.
     var failures: [Failure] = []
@@ -54,7 +54,7 @@ struct PreviewCount: Sendable {
         return documents
     }
 
-    /// Adds the counts of other chunks.
+    /// Adds the counts of other chunks, such as those that another thread read.
     mutating func add(_ other: PreviewCount) {
         modified += other.modified
         updates += other.updates

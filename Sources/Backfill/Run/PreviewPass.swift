@@ -36,7 +36,7 @@ final class PreviewPass: Sendable {
         let previews = (0..<concurrency).map { _ in
             BackgroundTask(on: pool) { [self] client in
                 do { return try preview(client.collection(runner.job.job.namespace)) } catch {
-                    // If one thread fails, the others stop as well.
+                    // If one thread fails, all threads stop.
                     state.withLock { $0.isOver = true }
                     throw error
                 }

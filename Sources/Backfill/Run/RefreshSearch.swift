@@ -5,7 +5,7 @@ import Mongo
 import Running
 import Steps
 
-/// The values that a job wrote to documents, as digests from its journal of the fields that each chunk changed.
+/// The digests of the values that a job wrote to documents, from the job's journal.
 struct WrittenValues {
     /// The names of the fields that a chunk changed in a document, and the digest of their values after the change.
     private struct Digest: Hashable {
@@ -22,7 +22,8 @@ struct WrittenValues {
     private let fillings: [String: BSONValue]
     private var digests: [BSONValue: Set<Digest>] = [:]
 
-    /// The most fields of one digest for which the constant is tried in place of the current value.
+    /// The largest number of fields of one digest for which a refresh tries the constant of ``fillings`` in place of
+    /// the field's current value.
     private static let maximumFillings = 6
 
     init(of job: CompiledJob) {
@@ -71,8 +72,8 @@ struct WrittenValues {
     }
 }
 
-/// Finds the documents for a refresh: the target still holds the job's value, and the job would now write another
-/// value.
+/// Finds the documents for a refresh: their targets hold the values that the job wrote, and the job would now write
+/// others.
 struct RefreshSearch {
     /// The most documents to which one refresh applies.
     private static let maximum = 100_000
@@ -82,10 +83,10 @@ struct RefreshSearch {
     let collection: MongoCollection
     let collectionUUID: BSONValue?
 
-    /// Returns the `_id`s of the documents whose target still holds the value that the job wrote, and the digests of
-    /// these values.
+    /// Returns the `_id`s of the documents to refresh, whose targets still hold the values that the job wrote, and the
+    /// digests of these values.
     ///
-    /// Both are empty if no step refreshes its target, or if no target differs from its source.
+    /// The list and the digests are empty if no step refreshes its target, or if no target differs from its source.
     func own(by journal: JournalStore) throws -> ([BSONValue], WrittenValues) {
         var written = WrittenValues(of: job)
         guard let phase = job.refreshing else { return ([], written) }

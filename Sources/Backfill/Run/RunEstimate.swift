@@ -8,7 +8,8 @@ package struct RunEstimate: Hashable, Sendable {
         var seconds: Double
         /// How many changes the job would make; a document counts once for each phase that changes it.
         var changed: Int
-        /// The bytes of the touched fields, with their names, of the changed documents after the change.
+        /// How many bytes the touched fields of all changed documents have after the change, with the names of the
+        /// fields.
         var touchedBytes: Int
         /// The bytes of the changed documents' `_id`s.
         var idBytes: Int
@@ -16,7 +17,7 @@ package struct RunEstimate: Hashable, Sendable {
         var journalBytes: Int
         /// How long a run rests after each chunk, as a multiple of the time that the chunk took.
         var nice: Double
-        /// The time that the consumer of the changes takes for them, in seconds; 0 without a consumer.
+        /// How long the consumer takes to process the changes, in seconds; 0 without a consumer.
         var consumerSeconds = 0.0
         /// The maximum size of the oplog in bytes; `nil` if the server does not report it.
         var oplogCapacity: Int?

@@ -8,7 +8,7 @@ import Scanning
 import Steps
 
 /// The journal of a run: the attempts at its chunks, the documents that each attempt changed, and whether a majority
-/// has this.
+/// has the journal's records.
 struct RunJournal {
     /// The current attempt at a chunk; `nil` once the journal records which documents the attempt changed.
     private(set) var attempt: JournaledAttempt?
@@ -17,10 +17,9 @@ struct RunJournal {
     /// How many documents were inserted in other collections and have no link, because the documents that should link
     /// to them changed.
     private(set) var unlinked = 0
-    /// The number that the journal stores with chunks that were read together: the number of chunks that were done
-    /// before.
+    /// The number of chunks that were done before the last read; the journal stores it with all chunks of that read.
     var group = 0
-    /// Whether a majority has the writes and the journal of the current chunk.
+    /// Tracks whether a majority has the writes and the journal of the current chunk.
     var durability: WriteDurability
     /// Whether the server can read documents as they were at an earlier time.
     private let readsMoments: Bool
@@ -48,8 +47,9 @@ struct RunJournal {
 
     /// Chooses the fields that distinguish a document from a later document with the same `_id`.
     ///
-    /// These fields have the most different values in the first and the last documents, and the job does not write
-    /// them. A random sample would cost the server as much as thousands of writes.
+    /// At most six fields are chosen, with the most different values in the first and the last 50 documents. The job
+    /// neither writes them nor reads them for a refresh. A random sample would cost the server as much as thousands of
+    /// writes.
     mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
         guard evidence == nil else { return }
         // The fields that a refresh reads are expected to change, so they cannot identify a document.
@@ -68,7 +68,7 @@ struct RunJournal {
     }
 
     /// Writes the coming changes to the journal, before they are made.
-    /// - Parameter key: the attempt's key in the journal; this function sets its number.
+    /// - Parameter key: the attempt's key in the journal; this function sets the attempt's number in the key.
     /// - Returns: the documents that are in the journal, and may be written.
     mutating func write(
         _ documents: [DueDocument], of phase: Phase, as key: JournalStore.Key, _ kernel: inout Kernel
@@ -129,7 +129,7 @@ struct RunJournal {
     /// Stores the updates that are planned for the attempt's documents.
     mutating func plan(_ updates: [ChunkWriter.Update]) { attempt?.updates = updates }
 
-    /// Records that these updates of the attempt are about to be sent.
+    /// Records that the given updates of the attempt are about to be sent.
     mutating func willSend(_ updates: [ChunkWriter.Update]) { attempt?.willSend(updates) }
 
     /// Records how to find out later which documents met the condition of their update before the first update of the
@@ -210,7 +210,8 @@ struct RunJournal {
         ]
         if update.isBinary { command = command.appending("collation", ["locale": "simple"]) }
         if let time {
-            // The read waits for a majority, but not for long: the chunk's checkpoint reports a slow majority better.
+            // The read waits for a majority for a limited time only. If the majority is slower, the chunk's checkpoint
+            // reports that.
             command = command.appending("readConcern", ["level": "snapshot", "atClusterTime": .timestamp(time)])
                 .appending("maxTimeMS", .long(kernel.lease.terms.writeLimit.milliseconds))
         }
@@ -241,7 +242,7 @@ struct RunJournal {
         attempt?.recount(without: try Self.changed(documents, by: phase, in: collection, kernel))
     }
 
-    /// Records in the journal which documents the current attempt has changed, because undo restores only these.
+    /// Records in the journal which documents the current attempt has changed; undo restores only these documents.
     ///
     /// This write normally does not wait for a majority; the chunk's checkpoint waits.
     mutating func acknowledge(
@@ -276,7 +277,7 @@ struct RunJournal {
         try kernel.retrying { try kernel.store.journal.withdraw(acknowledged) }
     }
 
-    /// Returns which of the documents look as they do after the phase.
+    /// Returns which of the documents have the values that the phase was to write.
     private static func changed(
         _ documents: [DueDocument], by phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel
     ) throws -> Set<BSONValue> {

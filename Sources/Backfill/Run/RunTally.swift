@@ -2,7 +2,7 @@ import BSON
 
 /// The counts of what a run wrote, and whether they are certain.
 struct RunTally {
-    /// Chunks that are checkpointed.
+    /// The number of chunks that have a checkpoint.
     private(set) var chunks = 0
     /// Documents that were changed, apart from those of ``uncounted``; a document counts once even if several phases
     /// changed it.
@@ -11,10 +11,10 @@ struct RunTally {
     private(set) var updates = 0
     /// Changes by the current chunk that are not in the other counts yet, because the chunk has no checkpoint.
     private(set) var uncounted = 0
-    /// The documents that an earlier phase changed, and the documents that the current phase may be the first to
-    /// change.
+    /// The documents of the current read: `changed` has those that an earlier phase changed, and `fresh` has those that
+    /// the current phase may be the first to change.
     ///
-    /// Both belong to the documents that were read together. `nil` in a run of one phase.
+    /// `nil` in a run of one phase.
     private var found: (changed: Set<BSONValue>, fresh: Set<BSONValue>)?
     /// Whether the counts may be too low, because a failed write may have changed more documents than are known.
     private(set) var isLow = false
@@ -25,7 +25,7 @@ struct RunTally {
     /// Starts to count documents that go through several phases.
     mutating func beginPhases() { found = ([], []) }
 
-    /// Adds documents that a phase is about to change.
+    /// Records the documents that a phase is about to change; does nothing if the job has only one phase.
     mutating func begin(_ ids: [BSONValue]) {
         guard let changed = found?.changed else { return }
         found?.fresh.formUnion(ids.lazy.filter { !changed.contains($0) })
@@ -41,7 +41,7 @@ struct RunTally {
         isLow = isLow || modified == nil
     }
 
-    /// Counts the chunk, which now has a checkpoint.
+    /// Counts a chunk whose checkpoint was just written, and adds ``uncounted`` to the other counts.
     mutating func checkpointed() {
         chunks += 1
         takeOver()
@@ -49,8 +49,8 @@ struct RunTally {
 
     /// Drops ``uncounted``, because an election may have undone some of these changes.
     ///
-    /// When the chunk runs again, they may be counted a second time or not at all.
-    /// - Parameter isLow: whether the counts may be too low after that.
+    /// When the chunk runs again, its changes may be counted a second time or not at all.
+    /// - Parameter isLow: whether the counts may be too low because of this.
     mutating func giveUp(isLow: Bool) {
         self.isLow = self.isLow || isLow
         uncounted = 0

@@ -45,7 +45,7 @@ struct StaleCopies {
 
     private func isRefreshed(_ index: Int) -> Bool { job.steps[index].step.kind.refresh != nil }
 
-    /// Returns a note on the documents that a refresh skipped, with the types of both fields in a few of them.
+    /// Returns a note on the documents that a refresh skipped, with the types of source and target in a few of them.
     private func conflict(
         _ step: StepCount, at index: Int, _ ids: [BSONValue], _ keepsJournal: Bool
     ) throws(MongoError) -> String {
@@ -73,8 +73,8 @@ struct StaleCopies {
 
     private func isSuspect(_ after: [StepCount], _ index: Int) -> Bool {
         guard job.steps[index].client == nil, after.indices.contains(index) else { return false }
-        // A target that was kept counts for a copy step, too. It does not count for a rename, because the removal of
-        // the old field reports it.
+        // A target that a step of the job file kept is suspect. A target that the copy within a rename kept is not
+        // suspect, because the removal of the old field reports it.
         let keeps = job.job.steps.contains { $0.step == job.steps[index].step }
         return after[index].skipped.contains { left in
             left.count > 0

@@ -6,7 +6,7 @@ import Steps
 
 /// Reads, for the journal, the fields that a phase touches in each document, before and after the phase.
 ///
-/// The server computes them, because the client cannot evaluate the phase. No whole document is transferred.
+/// The server computes these fields, so no whole document is transferred.
 struct TouchedFields: ~Copyable {
     private let names: [String]
     private let evidence: DocumentEvidence
@@ -20,7 +20,7 @@ struct TouchedFields: ~Copyable {
 
     /// The size of the touched fields in bytes above which the old fields are read separately.
     ///
-    /// Otherwise, one document of at most 16 MiB has to hold the old and the new fields.
+    /// Below this size, one document of at most 16 MiB can hold both the old and the new fields.
     private static let large = 7_500_000
 
     /// - Parameters:
@@ -89,14 +89,15 @@ struct TouchedFields: ~Copyable {
             let isLong: BSONValue = ["$gt": [["$bsonSize": others], .integer(DocumentEvidence.largest)]]
             marks.append((evidenceMark, ["$cond": [isLong, ["$literal": [:]], others]]))
         }
-        // `$project` would put the fields into each element if the document has an array under such a name.
+        // The stage is not `$project`: if the document has an array with one of these names, `$project` would put the
+        // fields into each element of the array.
         let kept = ["_id"] + marks.map(\.0)
         let entry = kept.map { ($0, BSONValue.string("$\($0)")) } + [(afterName, .object(fields))]
         return [["$set": .object(BSONDocument(marks))]] + phase.neededPipeline
             + [["$replaceWith": .object(BSONDocument(entry))]]
     }
 
-    /// Returns an expression for the positions of these fields among all fields of the document.
+    /// Returns an expression for the positions of the named fields among all fields of the document.
     private static func places(of names: [String]) -> BSONValue {
         let all: BSONValue = ["$map": ["input": ["$objectToArray": "$$ROOT"], "in": "$$this.k"]]
         // The names are compared by their bytes, because `$indexOfArray` would use the collection's collation.

@@ -4,7 +4,8 @@ import Mongo
 
 /// Tracks whether a majority has everything that a chunk wrote; normally only the checkpoint waits for the majority.
 ///
-/// That wait also confirms the earlier writes and the journal, if one primary acknowledged them all in one term.
+/// The checkpoint's wait also confirms the earlier writes and the journal, if one primary acknowledged all of them in
+/// one term.
 struct WriteDurability {
     /// The journal of an attempt at a chunk, as it was sent.
     struct Journal {
@@ -19,23 +20,23 @@ struct WriteDurability {
     /// The journals of the current chunk that a majority may still lack.
     private(set) var unconfirmed: [Journal] = []
 
-    /// - Parameter isReplicaSet: whether the server names the term in its replies.
+    /// - Parameter isReplicaSet: whether the server's replies name the term of the primary's election.
     init(isReplicaSet: Bool) { waitsEachTime = !isReplicaSet }
 
-    /// Starts a chunk, which has not written anything yet.
+    /// Starts a new chunk, for which no write was acknowledged yet.
     mutating func begin() { terms = ChunkTerms() }
 
-    /// Adds the server's reply to a write.
+    /// Adds the server's reply to a write of the chunk.
     mutating func add(_ reply: BSONDocument) { terms.add(reply) }
 
-    /// Adds a journal, and the server's replies to it.
+    /// Adds a journal of the chunk, and the server's replies to the journal's writes.
     mutating func add(_ journal: Journal, _ replies: [BSONDocument]) {
         for reply in replies { terms.add(reply) }
         if !waitsEachTime { unconfirmed.append(journal) }
     }
 
-    /// Whether the checkpoint's reply confirms all that the chunk wrote; if not, an election may have undone some of
-    /// it.
+    /// Whether the checkpoint's reply confirms everything that the chunk wrote; if `false`, an election may have undone
+    /// some of the writes.
     mutating func isConfirmed(by checkpoint: BSONDocument) -> Bool {
         if waitsEachTime || terms.areConfirmed(by: checkpoint) { return true }
         if terms.isUnknown || WriteTerm(checkpoint) == nil { waitsEachTime = true }

@@ -29,36 +29,40 @@ extension JobRegistry {
         return MarkerRemoval(job: job, pool: pool, stateDatabase: stateDatabase)
     }
 
-    /// Drops what the plan lists.
+    /// Marks the job as cleaned up, and drops what the plan lists.
     ///
-    /// The job's lease is held, so that no run can start in the meantime.
+    /// The job is marked before its marker fields are removed. Otherwise, a run that starts without the fields would
+    /// repeat the steps. The clean-up holds the job's lease, so that no run starts in the meantime, except while it
+    /// removes marker fields: a job with these cannot run again once it is marked.
     ///
     /// If a clean-up dies, the next one repeats it.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job, of kind `notDone` when a runner has
     ///   started the job again, and of kind `stopped`; ``MongoError``.
     package func cleanUp(_ plan: CleanupPlan, stop: StopSignal = StopSignal()) throws {
         let store = try store(plan.job)
-        // The job is marked as cleaned up first. Otherwise, a run that starts without the marker fields would repeat
-        // the steps.
-        let remedy = "clean it up when that runner is done"
-        try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { _ in
-            // Another runner may have run the job again before the lease was taken.
-            try checkDone(plan.job, store)
-            try store.jobs.steer(["cleaned": JobStore.mark(by: person)], what: "cleaned up", by: person)
-        }
-        if let record = try store.jobs.record() {
-            let removal = try markerRemoval(record)
-            if !MarkerRemoval.markers(of: removal.job).isEmpty { try removal.run(stop: stop) }
-        }
-        try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { keep in
-            try checkDone(plan.job, store)
-            try drop(plan, store) { () throws in
+        func drop(_ keep: () throws -> Void) throws {
+            try self.drop(plan, store) { () throws in
                 if stop.isRaised {
                     throw RunError(
                         .stopped, "the clean-up of job \"\(plan.job)\" was asked to stop; run it again to continue")
                 }
                 try keep()
             }
+        }
+        let removal = try store.jobs.record().map(markerRemoval)
+        let hasMarkers = removal.map { !MarkerRemoval.markers(of: $0.job).isEmpty } ?? false
+        let remedy = "clean it up when that runner is done"
+        try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { keep in
+            // Another runner may have run the job again before the lease was taken.
+            try checkDone(plan.job, store)
+            try store.jobs.steer(["cleaned": JobStore.mark(by: person)], what: "cleaned up", by: person)
+            if !hasMarkers { try drop(keep) }
+        }
+        guard hasMarkers else { return }
+        try removal?.run(stop: stop)
+        try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { keep in
+            try checkDone(plan.job, store)
+            try drop(keep)
         }
     }
 
@@ -87,7 +91,7 @@ package struct CleanupPlan: Sendable {
     package var job: String
     /// The collection that the job wrote.
     package var namespace: Namespace?
-    /// How many documents the job's journal has; 0 if the job kept no journal, or if its journal was dropped before.
+    /// The number of the journal's documents in the state database; 0 if the job kept no journal, or if it was dropped.
     package var journal = 0
     /// The number of records of skipped documents.
     package var skipped = 0
@@ -100,6 +104,6 @@ package struct CleanupPlan: Sendable {
     /// The marker fields, in which each document records that a step of the job is done.
     package var markers: [FieldPath] = []
 
-    /// Whether there is nothing to drop.
+    /// Whether a cleanup of the job has nothing to drop.
     package var isEmpty: Bool { journal + skipped + seenReservations == 0 && markers.isEmpty }
 }

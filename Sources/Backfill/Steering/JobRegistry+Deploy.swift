@@ -14,14 +14,14 @@ import Steps
 package enum DeployEvidence: Hashable, Sendable {
     /// The collection's own validator is the next schema.
     case validator
-    /// The operator's word alone; the text says why there is no better evidence.
+    /// The only evidence is the operator's statement; the text says why there is no better evidence.
     case word(String)
 }
 
 extension JobRegistry {
     /// Returns the evidence that a job's next schema is the active one.
     ///
-    /// To find it, reads the collection's validator.
+    /// The function reads the collection's validator to find the evidence.
     /// - Parameter next: the job's next schema, if its file is known.
     /// - Throws: ``RunError`` when no such job was started, when it names no next schema, or when the validator is
     ///   another schema; ``MongoError``.
@@ -66,7 +66,7 @@ extension JobRegistry {
         }
     }
 
-    /// Returns the names of those jobs that wait for the deploy of their next schemas.
+    /// Returns the names of the jobs in `entries` that wait for the deploy of their next schemas.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func waitingForDeploy(_ entries: [JobFolder.Entry]) throws -> Set<String> {
         let waiting = try entries.filter { entry in
@@ -77,7 +77,7 @@ extension JobRegistry {
         return Set(waiting.map(\.name))
     }
 
-    /// Removes the record of a deploy, because the deploy was undone.
+    /// Removes the record of a deploy, because the next schema is not the active one after all.
     /// - Returns: whether a deploy was recorded.
     /// - Throws: the same errors as ``deployed(_:by:)``.
     package func revokeDeploy(_ job: String) throws -> Bool {
@@ -90,11 +90,10 @@ extension JobRegistry {
 
 /// The release of reservations whose documents fit the active schema now.
 extension JobRegistry {
-    /// Releases the reservations of documents in the job's collection that fit the schema which is now active for the
-    /// job.
+    /// Releases the reservations of documents in the job's collection that fit the job's active schema.
     ///
-    /// It reads all documents that jobs made unsyncable there. A document keeps its reservation while the ledger may
-    /// still show it.
+    /// It reads the documents that jobs without a current runner have reserved there. A document keeps its reservation
+    /// while the ledger may still show it.
     /// - Returns: how many of these documents fit; `nil` if that is unknown, because a schema, a record or a privilege
     ///   is missing.
     package func freeRoom(of job: String) throws -> Int? {

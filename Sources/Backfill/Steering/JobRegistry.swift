@@ -14,7 +14,7 @@ package struct JobRegistry: Sendable {
     /// The name of the operator, as logs show it.
     let person: String
 
-    /// Creates a registry for the state database of this name, without opening a connection.
+    /// Creates a registry for the state database of the given name, without opening a connection.
     package init(_ stateDatabase: String, on pool: ClientPool, as person: String = Operator.current) {
         self.stateDatabase = stateDatabase
         self.pool = pool
@@ -58,7 +58,7 @@ package struct JobRegistry: Sendable {
         return try client.ids("jobs").compactMap(\.text)
     }
 
-    /// Returns the error for a name of which no job was started.
+    /// Returns the error for a job name under which no job was started.
     func unknown(_ job: String) throws(MongoError) -> RunError {
         let names = try names()
         let hint = Spelling.hint(for: job, among: names).map { " (\($0))" } ?? ""
@@ -105,7 +105,7 @@ extension JobRegistry {
 
     /// Returns the state of a job.
     ///
-    /// If its file is given, the job need not have been started.
+    /// If the job's file is given, the job need not have been started.
     /// - Throws: ``RunError`` when no job of that name was started, and no file is given.
     package func status(of job: String, of file: Job?, stalledAfter: Duration) throws -> JobStatus {
         if let status = try status(of: job, stalledAfter: stalledAfter) { return status }
@@ -141,7 +141,7 @@ extension JobRegistry {
         throw undo.refusal(of: job)
     }
 
-    /// Runs `body` while it holds the job's lease, so that no runner can hold the job.
+    /// Holds the job's lease while `body` runs, so that no runner can hold the job.
     ///
     /// `body` must call its argument at intervals to keep the lease.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job; the errors of `body`.
@@ -186,7 +186,7 @@ extension JobRegistry {
     }
 
     /// Sets limits of a started job; an empty value restores the limit of the job file.
-    /// - Throws: ``JobError`` for a limit that a job file cannot have either; ``RunError``; ``MongoError``.
+    /// - Throws: ``JobError`` for a limit that a job file cannot have; ``RunError``; ``MongoError``.
     package func tune(_ job: String, _ changes: [LimitOverride]) throws {
         try checkNotUndone(job)
         let (parsed, control) = try read(job)
@@ -206,7 +206,7 @@ extension JobRegistry {
         try steer(job, builder.finish(), "set \(what.joined(separator: " "))")
     }
 
-    /// Returns all limits of a job that are in force.
+    /// Returns every limit of a job with the value that is in force.
     /// - Throws: the same errors as ``tune(_:_:)``.
     package func limits(of job: String) throws -> [LimitInForce] {
         let (parsed, control) = try read(job)
@@ -248,7 +248,7 @@ extension JobRegistry {
         return plan
     }
 
-    /// Binds the job to the collection for which the plan was made; takes the job's lease for that.
+    /// Takes the job's lease, and binds the job to the collection for which the plan was made.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job; of kind `bindingChanged` when the
     ///   collection is another one, or when the job or the collection changed after the plan was made; ``MongoError``.
     package func rebind(_ plan: RebindPlan) throws {

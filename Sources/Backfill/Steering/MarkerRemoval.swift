@@ -21,7 +21,7 @@ struct MarkerRemoval {
     let pool: ClientPool
     let stateDatabase: String
 
-    /// Returns the marker fields that documents still have.
+    /// Returns the marker fields in which at least one document still has the value that a step wrote.
     func present() throws(MongoError) -> [FieldPath] {
         var present: [FieldPath] = []
         for marker in Self.markers(of: job) {
@@ -30,7 +30,7 @@ struct MarkerRemoval {
         return present
     }
 
-    /// Returns the `_id` of one document that meets a condition; `nil` if there is none.
+    /// Returns one document that meets a condition, with only its `_id`; `nil` if there is none.
     private func first(_ condition: Expression) throws(MongoError) -> BSONDocument? {
         var cursor = try pool.client().collection(job.namespace).find(
             condition.filter, options: ["projection": ["_id": 1], "limit": 1])
@@ -51,7 +51,8 @@ struct MarkerRemoval {
         let report = try runner.run(try runner.plan(on: pool), on: pool)
         let store = StoreClient(database: stateDatabase, client: try pool.client())
         let name = BSONValue.string(name)
-        // The records of skipped documents are not needed, because the errors below report these documents.
+        // The records of the documents that the removal skipped are not needed, because this function throws an error
+        // for them.
         try store.deleteAll("failed", ["_id.job": name])
         if case .stopped(let reason) = report.outcome {
             throw RunError(

@@ -10,9 +10,9 @@ package struct RebindPlan: Sendable {
     package let job: String
     /// The collection of the job.
     package let namespace: Namespace
-    /// The UUID that the job is bound to.
+    /// The UUID of the collection to which the job is bound.
     package let was: BSONValue
-    /// The UUID of the existing collection.
+    /// The UUID of the collection that exists now under the job's namespace.
     package let now: BSONValue
     /// The number of changes in the job's journal.
     package internal(set) var changes = 0
@@ -26,11 +26,12 @@ package struct RebindPlan: Sendable {
     /// changes.
     package internal(set) var hasLast: Bool?
 
-    /// How many of ``changes`` belong to existing documents of which it is unknown whether they are the same.
+    /// How many of ``changes`` belong to documents that exist, without evidence whether they are the documents that the
+    /// job changed.
     package var unidentified: Int { changes - same - gone - others }
 
-    /// Whether the collection is another one: of the documents that can be identified, most do not exist or are other
-    /// documents.
+    /// Whether the collection is not the one that the job changed: of the documents that can be identified, most do not
+    /// exist or are other documents.
     ///
     /// Users delete some documents, but not most of them at once.
     package var isAnother: Bool { (gone + others) * 2 > changes - unidentified }
@@ -67,8 +68,8 @@ extension RebindPlan {
                 if try part.evidence.isReplaced(document, since: evidence) { others += 1 } else { same += 1 }
                 continue
             }
-            // Without evidence, a document counts as the same if its fields are as the job wrote them, or as the job
-            // found them.
+            // Without evidence of its identity, a document counts as the one that the job changed if its fields are as
+            // the job wrote them, or as the job found them.
             let group = part.groups[entry.group]
             let now = try group.fields(of: document)
             if JournalDigest(of: now) == group.after || (!now.isEmpty && now == group.before) { same += 1 }
@@ -95,7 +96,8 @@ struct RecordedCollection {
     var ledger: Namespace?
 
     /// Returns the collection that a job's record names.
-    /// - Throws: ``RunError`` when the job's file names another collection, or when no command may write to this one.
+    /// - Throws: ``RunError`` when the job's file names another collection, or when the record names one that no
+    ///   command can write to, such as the ledger.
     func namespace(of record: BSONDocument, _ job: String) throws(RunError) -> Namespace {
         guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
             throw RunError(.checkpointUnreadable, "the record of job \"\(job)\" names no collection")

@@ -68,7 +68,7 @@ extension RefusingValidator {
 
     /// Returns a note on the documents that the validator refuses; empty if there are none.
     ///
-    /// The caller calls it after all documents are compared.
+    /// Call this function after all documents are compared.
     func notes(_ tally: UndoTally, of namespace: Namespace) -> [String] {
         let count = tally.report.filter { $0.left.reason == .refused && $0.left.code == Self.misfit }.reduce(0) {
             $0 + $1.count

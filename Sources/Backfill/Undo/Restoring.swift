@@ -14,15 +14,15 @@ struct Restoring {
     var evidence: ArraySlice<UInt8>?
     /// The document as it was read; either the whole document, or only the fields that undo needs.
     let current: BSONDocument
-    /// Whether the write requires that the whole document is still as it was read.
+    /// Whether the write requires that the whole document is unchanged since it was read.
     ///
-    /// Only in that state is the document known not to become unsyncable by the restore.
+    /// Only for the document as it was read is it known that the restore does not make it unsyncable.
     var isWatched = false
 
     /// Returns the document with the changed fields as they were before the job.
     func restored() throws(BSONError) -> BSONDocument { try group.restored(current) }
 
-    /// Returns the update that restores those documents of one group which are still as they were read; `nil` for no
+    /// Returns the update that restores documents of one group if they are still as they were read; `nil` for no
     /// documents.
     ///
     /// The update writes only the changed fields. But if a removed field has to return to its position, a pipeline
@@ -53,8 +53,8 @@ struct Restoring {
         let filter: BSONDocument = [
             "_id": ["$in": .array(of: documents.map(\.id))], "$expr": Expression.all(conditions).bson,
         ]
-        // Strings are compared by their bytes. If an `_id` contains a string, the collection's collation is used,
-        // because only that finds the `_id`.
+        // Strings are compared by their bytes, unless an `_id` contains a string: the server finds such an `_id` only
+        // by the collection's collation.
         let isBinary = !documents.contains { $0.id.dependsOnCollation }
         return UpdateStatement(
             filter, update, isMulti: !isPlaced, hint: ["_id": 1],

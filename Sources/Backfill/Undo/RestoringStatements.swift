@@ -3,7 +3,7 @@ import JobState
 import Jobs
 import Mongo
 
-/// The updates that restore documents, if these are still as they were read.
+/// The updates that restore documents which are still as they were read.
 struct RestoringStatements {
     /// The statements, each for documents that are restored in the same way.
     private(set) var all: [UpdateStatement] = []
@@ -11,11 +11,12 @@ struct RestoringStatements {
     private var groups: [[Restoring]] = []
     /// The `_id`s of documents that are too large for a command, which must hold the compared and the restored fields.
     private(set) var tooLarge: [BSONValue] = []
-    /// The number of documents with restored fields at their end, because a command that keeps the positions would be
-    /// too large.
+    /// The number of documents whose restored fields are put at the end, because a command that keeps the positions
+    /// would be too large.
     private(set) var moved = 0
 
-    /// The most bytes of a statement; a command with only this statement then has less than 16 MiB.
+    /// The number of bytes that a statement must stay below, so that a command with only this statement has less than
+    /// 16 MiB.
     static let largest = (16 << 20) - (16 << 10)
 
     /// - Parameters:
@@ -31,8 +32,8 @@ struct RestoringStatements {
             if isPlaced, one.byteCount >= Self.largest,
                 let other = try Restoring.statement(group, under: lease, isPlaced: false)
             {
-                // The command would hold the document twice and be too large. A command with only the changed fields
-                // may fit.
+                // A command that keeps the positions would hold the whole document twice, and would be too large. A
+                // command with only the changed fields may fit.
                 (one, isPlaced) = (other, false)
                 moved += 1
             }
@@ -62,8 +63,8 @@ struct RestoringStatements {
 
     /// Returns groups of documents that are restored in the same way, with enough groups for all connections.
     ///
-    /// A document is a group of its own if its fields return to their positions, or if all of it must be as it was
-    /// read.
+    /// A document is a group of its own if its fields return to their positions, or if the write requires that the
+    /// whole document is unchanged.
     private static func groups(_ documents: [Restoring], for concurrency: Int) -> [[Restoring]] {
         var alike: [Int: [Restoring]] = [:]
         var alone: [[Restoring]] = []
@@ -75,7 +76,7 @@ struct RestoringStatements {
             }
         }
         let shared = alike.sorted { $0.key < $1.key }.map(\.value)
-        // Large groups are divided, so that every connection has work.
+        // Large groups are divided, so that every connection gets statements to send.
         return (shared.count < concurrency ? shared.flatMap { $0.parts(concurrency, least: 50) } : shared) + alone
     }
 }

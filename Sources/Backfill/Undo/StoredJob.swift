@@ -27,7 +27,7 @@ enum StoredJob {
         return place.map { job.moved(to: $0.database) } ?? job
     }
 
-    /// Returns the schema with this role; `nil` if the record has none.
+    /// Returns the schema with the given role, such as `next`; `nil` if the record has none.
     ///
     /// The schema's files are written to a temporary folder, because the reader of schemas decides which files belong
     /// together.

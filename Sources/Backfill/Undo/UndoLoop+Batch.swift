@@ -12,7 +12,8 @@ extension UndoLoop {
     enum Attempt {
         /// The first entries of the batch are finished; the number says how many.
         case done(Int)
-        /// The batch has to be tried again with fewer entries, because it took too long or has to be judged again.
+        /// The batch has to be tried again with fewer entries, because it took too long, or because its documents have
+        /// to be judged again.
         case tooSlow
         case stopped(RunStop)
     }
@@ -41,7 +42,8 @@ extension UndoLoop {
             case .due(let document, let isUncertain):
                 due.append(document)
                 if isUncertain { tally.include(document.id) }
-            // This batch restored the document, was then cut off, and has started again.
+            // An earlier try of this batch wrote to the document and was then cut off, so the document counts as
+            // restored.
             case .asBefore where memory.wasSent(entry.id): tally.restored += 1
             case .asBefore: tally.asBefore += 1
             case .done: break
@@ -65,7 +67,8 @@ extension UndoLoop {
             let kept = Set(entries.prefix(count).map(\.id))
             left.removeAll { !kept.contains($0.id) }
         }
-        // Servers before 6.0 do not compare the collection's UUID with each command.
+        // Servers before MongoDB 6.0 do not compare the collection's UUID with each command, so the undo compares it
+        // before it skips documents.
         if !left.isEmpty, !subject.target.checksUUID { try checkCollection() }
         guard !kernel.isDry else {
             for document in due { overlay?.restore(document) }
@@ -101,7 +104,8 @@ extension UndoLoop {
         let fields = try group.fields(of: document)
         if fields == group.before { return .asBefore }
         guard JournalDigest(of: fields) == group.after else {
-            // Another client changed the fields, unless this undo restored them from newer entries.
+            // The fields hold neither the values from before the job's change nor those from after it. Another client
+            // changed them, unless this undo already restored them from newer journal entries.
             return try memory.isRestored(fields, of: entry.id, in: group) ? .done : .left(.changed)
         }
         let isReplaced = try entry.evidence.map { try part.evidence.isReplaced(document, since: $0) } ?? false
@@ -111,7 +115,7 @@ extension UndoLoop {
         return .due(restoring, isUncertain: !isKnown || isReplaced)
     }
 
-    /// Reads whole documents, or only the fields that matter; `nil` if they are too large to be held in memory
+    /// Reads whole documents, or only the fields that undo needs; `nil` if they are too large to be held in memory
     /// together.
     private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument]? {
         let isWhole = judgesWhole || part.groups.contains { $0.places != nil }
@@ -158,9 +162,9 @@ extension UndoLoop {
                 isDone = true
                 break
             }
-            // Some documents changed in the meantime or were refused, or the reply is not reliable, so the documents
-            // are read again. If the budget has judged them, the whole batch starts again, so that they are also judged
-            // again.
+            // Some documents changed after they were read, the server refused some, or its reply is not reliable, so
+            // the documents are read again. If the budget has judged the documents, the whole batch starts again, so
+            // that they are judged again as well.
             if budget != nil, isShort, outcome.refused.isEmpty, isGrouped { return false }
             isGrouped = false
             let refused = Set(outcome.refused.map(\.id))
@@ -182,15 +186,15 @@ extension UndoLoop {
                 case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
                 }
             }
-            // A user may have repaired the document since it was judged, so that only the restore would make it
-            // unsyncable.
+            // If a user repaired the document after it was judged, only the restore would make it unsyncable, so it
+            // needs a reservation.
             guard try reserve(&fresh) == nil else { return false }
             due += fresh
             if due.isEmpty { break }
             guard !runner.stop.isRaised else { return false }
         }
-        // These documents read as unchanged, but the server does not write them, because it compares some values
-        // differently.
+        // The documents that remain in `due` are still as they were read, but the server does not write them, because
+        // it compares some values differently.
         if !isDone { left += due.map { ($0.id, UndoReport.LeftDocument(reason: .refused)) } }
         return true
     }
@@ -218,9 +222,9 @@ extension UndoLoop {
 }
 
 extension UndoLoop {
-    /// The outcome of a write.
+    /// The outcome of a write that restores documents.
     struct Written {
-        /// How many documents were changed, as far as this is known.
+        /// How many documents the write changed, as far as the replies show it.
         var modified = 0
         /// The documents that the server refuses with the fields from before the job, each with the server's error
         /// code.
@@ -261,14 +265,15 @@ extension UndoLoop {
                 sent += part.count
             }
         }
-        // The server changes nothing in a write that arrives after its fence has ended.
+        // A write that arrives at the server after its fence has ended changes nothing. If that may have happened,
+        // the lease is renewed, which fails if another runner took it over.
         if !kernel.isFenceCertain { try kernel.renew() }
         return written
     }
 
     /// The number of connections on which a batch is written: the concurrency of the job's limits.
     ///
-    /// It is one if the budget judges documents, or while the server refuses commands because of its load.
+    /// One connection is used if the budget judges documents, or while the server refuses commands because of its load.
     private var concurrency: Int {
         budget == nil && !kernel.pool.overload.isRecent ? kernel.throttler?.limits.concurrency ?? 1 : 1
     }
@@ -319,8 +324,8 @@ extension UndoLoop {
             let after = try document.restored()
             guard try active.check(after.view) == .certain else { continue }
             // A document that fails under the active schema already needs no room in the budget. If a user repaired it
-            // before the write, the restore would make it unsyncable without a reservation. It is therefore written
-            // only if it is still as it was read.
+            // before the write, the restore would make it unsyncable without a reservation. The undo therefore writes
+            // the document only if it is still as it was read.
             if try active.check(document.current.view) == .certain {
                 due[index].isWatched = true
             } else {
@@ -345,13 +350,13 @@ extension UndoLoop {
             new = Array(new.prefix(headroom.documents))
         }
         guard !new.isEmpty else { return cut }
-        // These documents sync now, so an entry of the ledger for one of them is outdated.
+        // The documents in `new` sync now, so a ledger entry for one of them is outdated.
         let shown = try kernel.retrying { try budget.ledger.listed(new, of: namespace) }
         let now = try kernel.retrying {
             try budget.limit.record(new, new: new, stale: new.filter(shown.contains), of: namespace, kernel.store)
         }
         guard now.isExceeded else { return cut }
-        // Another job took the room in the meantime, so these documents are not reserved.
+        // Since the headroom was read, another job took the room, so no document of the batch is restored.
         due = []
         return (new[0], now)
     }

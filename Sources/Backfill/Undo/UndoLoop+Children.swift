@@ -9,13 +9,14 @@ import Steps
 
 /// The removal of the documents that the job inserted in other collections.
 ///
-/// A document is not removed if a document of the job's collection may link to it, or if another job may rely on it.
-/// Links from other collections are not searched for.
+/// A document stays if another client has changed it, if a document of the job's collection may link to it, if another
+/// job may rely on it, or if the server refuses to remove it. Links from other collections are not searched for.
 extension UndoLoop {
     /// The most documents that are removed with one command.
     private static let maximumChildren = 200
 
-    /// Removes the documents that the job inserted, the newest first, unless another client has changed them.
+    /// Removes the documents that the job inserted in other collections, the newest first, except the ones that have to
+    /// stay there.
     /// - Parameter start: the number of the job's attempt that the last undo reached; `nil` starts with the newest
     ///   attempt.
     /// - Returns: why the undo has to stop; `nil` if it can continue.
@@ -65,10 +66,9 @@ extension UndoLoop {
         }
     }
 
-    /// Returns the links that the fields to which the job wrote links still hold.
+    /// Returns the links that remain in the fields to which the job wrote links.
     ///
-    /// The caller has undone the job's changes before; otherwise these links would be the job's own. Empty in a dry
-    /// run.
+    /// The caller undoes the job's changes first; before that, the fields hold the job's own links. Empty in a dry run.
     private func linksThatStayed() throws -> Set<IDKey> {
         guard !kernel.isDry else { return [] }
         let fields = (subject.job?.steps ?? []).compactMap(\.step.kind.linksToCreated)
@@ -116,8 +116,8 @@ extension UndoLoop {
             }
             for _ in 0..<4 where !due.isEmpty {
                 try send(due, to: namespace)
-                // Some documents changed in the meantime, or the lease had ended, so the ones that still exist are read
-                // again.
+                // Some documents changed after they were read, or the lease had ended. The documents that still exist
+                // are read again.
                 let ids = Set(due.compactMap { $0["_id"] })
                 due = try compare(made.filter { ids.contains($0.key) }, in: namespace, keeping: linked, isFirst: false)
             }
@@ -143,7 +143,7 @@ extension UndoLoop {
                 collection: collection, options: ["hint": ["_id": 1], "comment": "shipshape undo"])
             var found: [BSONDocument] = []
             try documents.read(Array(made.keys)) { found.append(BSONDocument(copying: $0)) }
-            // With a collation, the query may also find other documents.
+            // With a collation, the query may also find documents with other `_id`s.
             return found.filter { $0["_id"].map { made[$0] != nil } ?? false }
         }
         if isFirst { children.gone += made.count - found.count }
@@ -209,7 +209,8 @@ extension UndoLoop {
                 }
             }
         }
-        // The server removes nothing in a delete that arrives after its fence has ended.
+        // A delete that arrives at the server after its fence has ended removes nothing. If that may have happened, the
+        // lease is renewed, which fails if another runner took it over.
         if !kernel.isFenceCertain { try kernel.renew() }
     }
 }

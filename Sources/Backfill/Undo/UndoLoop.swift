@@ -26,7 +26,7 @@ struct UndoLoop: ~Copyable {
     /// The number of documents in other collections that earlier undos of the job removed.
     let earlierRemoved: Int
     var batch: Int
-    /// Whether uncertain changes are undone, too.
+    /// Whether the undo also undoes changes that the job might not have made.
     var includesUncertain = false
 
     /// The most entries of a batch.
@@ -89,7 +89,7 @@ struct UndoLoop: ~Copyable {
 
     /// Throws if the collection was dropped, renamed or created again during the undo.
     ///
-    /// Otherwise, all its documents would look as if other clients had deleted them.
+    /// Without this check, all documents would look as if other clients had deleted them.
     func checkCollection() throws {
         let (name, namespace, uuid) = (subject.name, subject.namespace, subject.target.uuid)
         guard let fate = try kernel.retrying({ try Target.fate(of: namespace, uuid, for: name, on: kernel.client) })
@@ -102,7 +102,7 @@ struct UndoLoop: ~Copyable {
     private mutating func checkpoint(_ position: JournalPosition) throws {
         guard !kernel.isDry else { return }
         FaultInjection.reached(.afterRestore)
-        // A further pass over skipped documents stores no position, because it is not resumed.
+        // An undo that only retries skipped documents stores no position, because it is not resumed.
         let changes = memory.isRetry ? [:] : RangeChange.undone(to: position, restored: earlier + tally.restored)
         try kernel.renew(setting: changes)
     }
@@ -110,9 +110,9 @@ struct UndoLoop: ~Copyable {
 
 /// The release of reservations of documents that the job made unsyncable, and that sync again.
 extension UndoLoop {
-    /// Records which of the restored documents the job had made unsyncable, and sync again now.
+    /// Records which of the restored documents sync again after the job had made them unsyncable.
     ///
-    /// Such a document keeps its reservation while the ledger may still show it.
+    /// A document that syncs again keeps its reservation while the ledger may still show it.
     func noteRepaired(_ restored: [Restoring]) throws {
         guard let active = budget?.job.active else { return }
         var repaired: [BSONValue] = []

@@ -5,7 +5,7 @@ import Jobs
 /// The facts that an undo remembers about documents: which ones to process, which ones the job wrote, and what the undo
 /// itself did with them.
 struct UndoMemory {
-    /// The only documents to process if an earlier undo has ended and this one retries what it skipped; `nil` for all
+    /// The only documents to process, if this undo retries the documents that an ended undo skipped; `nil` for all
     /// documents.
     private let retried: Set<BSONValue>?
     /// Documents that an earlier undo skipped.
@@ -20,10 +20,10 @@ struct UndoMemory {
     private var attempt: (missed: Set<BSONValue>, unsure: Set<BSONValue>)?
     /// The documents of the current batch to which a write was sent.
     private var sent: Set<BSONValue> = []
-    /// A hash of the document's `_id` and the name, for each field that this undo restored.
+    /// The hashes of the fields that this undo restored, each computed from the document's `_id` and the field's name.
     private var restored: Set<Int> = []
 
-    /// The most restored fields that are remembered.
+    /// The largest number of restored fields that the undo remembers.
     private static let maximumRestored = 2_000_000
 
     /// Starts with the documents that earlier undos of the job skipped.
@@ -35,17 +35,17 @@ struct UndoMemory {
     /// Whether this undo only retries the documents that an ended undo skipped.
     var isRetry: Bool { retried != nil }
 
-    /// Whether an ended undo skipped the document, so that this one processes it again.
+    /// Whether an ended undo skipped the document, so that this undo processes it again.
     func retries(_ id: BSONValue) -> Bool { retried?.contains(id) == true }
 
     /// Whether the document is still to be processed.
     ///
-    /// Once it is skipped, its older changes are not undone either.
+    /// Once the undo has skipped a document, it does not undo the document's older changes either.
     func isOpen(_ id: BSONValue) -> Bool {
         retried?.contains(id) != false && !leftNow.contains(id) && !leftBefore.contains(id)
     }
 
-    /// All documents that this undo or an earlier one skipped.
+    /// All documents that this undo or an earlier undo skipped.
     var left: Set<BSONValue> { leftNow.union(leftBefore) }
 
     /// Records that a document is skipped.
@@ -67,23 +67,23 @@ struct UndoMemory {
         attempt.map { !$0.missed.contains(id) && !$0.unsure.contains(id) } ?? false
     }
 
-    /// Records that a write to these documents is about to be sent.
+    /// Records that a write to the given documents is about to be sent.
     mutating func send(_ ids: some Sequence<BSONValue>) { sent.formUnion(ids) }
 
     /// Whether a write of the current batch was sent to the document; the batch may have been cut off after that.
     func wasSent(_ id: BSONValue) -> Bool { sent.contains(id) }
 
-    /// Ends the current batch.
+    /// Ends the current batch, and drops the list of documents to which its writes were sent.
     mutating func endBatch() { sent = [] }
 
-    /// Records which fields of these documents were restored, up to ``maximumRestored`` fields in all.
+    /// Records which fields of the given documents were restored, up to ``maximumRestored`` fields in all.
     mutating func restore(_ documents: some Sequence<Restoring>) {
         for document in documents where restored.count < Self.maximumRestored {
             for name in document.group.names { restored.insert(Self.hash(document.id, name)) }
         }
     }
 
-    /// Whether each field that differs from this entry's old values was restored by this undo, from newer entries.
+    /// Whether this undo restored, from newer entries, each field that differs from the old values in the entry.
     ///
     /// A restored field of ``rewritten`` does not count, because the job may have written its value itself.
     func isRestored(_ now: BSONDocument, of id: BSONValue, in group: JournalGroup) throws -> Bool {

@@ -10,8 +10,8 @@ struct UndoOverlay {
     /// The most documents of later passes whose changes are remembered.
     static let maximum = 100_000
 
-    /// The changes in the current chunk that would have been undone, by `_id`; ``kept`` has the changes of later
-    /// passes.
+    /// The job's changes in the current chunk that a real undo would have undone so far, by `_id`; ``kept`` has the
+    /// changes of later passes.
     private var recent: [BSONValue: [JournalGroup]] = [:]
     private var kept: [BSONValue: [JournalGroup]] = [:]
     private var chunk: (pass: Int, chunk: BSONValue)?
@@ -36,7 +36,7 @@ struct UndoOverlay {
 
     /// Continues with an older part of the journal.
     ///
-    /// If it belongs to another chunk, the changes of the last chunk are dropped.
+    /// If the part belongs to another chunk than the previous part, the changes in ``recent`` are dropped.
     mutating func enter(_ part: JournalPart) {
         let isSame = chunk.map { $0.pass == part.pass && $0.chunk == part.chunk } ?? false
         if !isSame { recent = [:] }

@@ -109,7 +109,7 @@ package struct UndoRunner: Sendable {
 
     /// Refuses an undo that would make too many documents unsyncable.
     ///
-    /// The number is too high if it exceeds both the headroom and the number that the operator accepted.
+    /// Too many means more than the headroom, and also more than the operator accepted.
     package func checkHeadroom(of report: UndoReport) throws(RunError) {
         guard let headroom = report.headroom, let count = report.madeUnsyncable, count > headroom.documents,
             count > options.allowUnsync ?? 0

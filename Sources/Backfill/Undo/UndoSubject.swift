@@ -10,13 +10,13 @@ import Steps
 struct UndoSubject {
     let name: String
     let namespace: Namespace
-    /// The collection as it is when the undo begins.
+    /// The job's collection as it is when the undo begins.
     let target: Target
     /// The job as it was run; `nil` if this version of the program cannot read the stored text.
     let job: CompiledJob?
     /// The top-level fields that the job writes.
     let touched: [String]
-    /// Notes for the operator before the start.
+    /// Notes for the operator, to be shown before the undo starts.
     var notes: [String] = []
     /// How many documents an earlier version of the program changed without a journal, as far as its records show.
     let unjournaled: Int
@@ -26,7 +26,7 @@ struct UndoSubject {
     let earlier: EarlierState?
     /// The state of the job's undo; `nil` if none was started.
     let undoing: Undoing?
-    /// The name of a job that wrote the same fields after this job; `nil` if there is none.
+    /// The name of a later job that wrote the same fields as this job; `nil` if there is none.
     let laterWriter: String?
 
     /// The collection's UUID, if the server compares it with every command.
@@ -49,7 +49,7 @@ struct UndoSubject {
     }
 
     /// Reads the job from the state database; `nil` if there is no job of that name.
-    /// - Throws: ``RunError`` when the job cannot be undone.
+    /// - Throws: ``RunError`` when the job cannot be undone; ``MongoError``.
     static func find(
         _ store: borrowing StateStore, in collection: RecordedCollection, assuming: CheckOptions
     ) throws -> UndoSubject? {
@@ -64,7 +64,7 @@ struct UndoSubject {
         }
         let range = try store.ranges.document() ?? [:]
         let progress = Progress(range)
-        guard try progress.modified == 0 || (record["cleaned"] == nil && !store.journal.isEmpty()) else {
+        guard try progress.modified == 0 || !store.journal.isEmpty() else {
             throw RunError(.undoRefused, "job \"\(name)\" cannot be undone: its journal was dropped")
         }
         let target = try Target.find(namespace, on: store.client.client)

@@ -3,7 +3,7 @@ import ServerSchema
 
 /// The counts of an undo so far.
 struct UndoTally {
-    /// The most `_id`s that are kept for each reason to skip documents.
+    /// The largest number of `_id`s that are kept for each reason to skip documents.
     static let samples = 1_000
 
     var restored = 0

@@ -6,6 +6,9 @@ import ServerSchema
 /// The nodes of the engine have the numbers after those of the schema and of its constraints: the first one means the
 /// document, and the others the top-level fields for which the engine has rules.
 extension CompiledSchema {
+    /// Whether the engine treats documents whose `_id`s have the same text as one document.
+    package var comparesIDTexts: Bool { engine?.idText != nil }
+
     @inline(__always)
     func checkEngine(_ document: borrowing BSONView, _ verdict: Verdict) throws(BSONError) -> Verdict {
         guard verdict < .certain, let engine else { return verdict }
@@ -18,7 +21,8 @@ extension CompiledSchema {
         guard let engine else { return }
         let isUnfit = engine.unfit != nil && collector.located.contains { $0.finding.level == .certain }
         let wantsInfo = collector.minimum == .info
-        // The collector keeps paths, which is slow, and most documents that do not fit the schema break no rule.
+        // Most documents that do not fit the schema break no rule of the engine. A sink that keeps no paths, and is
+        // faster, therefore judges the document first.
         var quick = VerdictSink()
         if !wantsInfo { try EngineWalker(engine).document(document, into: &quick) }
         if wantsInfo || quick.verdict > .fits {
@@ -49,7 +53,7 @@ extension EnginePlan {
 }
 
 extension FilterBuilder {
-    /// Returns the filter for a finding of the engine, and whether it matches only the documents of the group.
+    /// Returns a filter for the documents with a finding of the engine, and whether it matches only these documents.
     func engineFilter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
         let steps = schema.path(of: located).steps
         let isWhole = steps.count <= Self.maximumSteps
@@ -79,14 +83,16 @@ struct EngineCondition {
     /// Whether the expression matches only values that have the finding.
     var isExact: Bool {
         switch finding.found.detail {
-        // The server has no operator for the depth of a value, for texts as SQLite and JSON have them, or for the
-        // subtype of binary data of any length.
-        case .nestedDeeper, .largerAsJSON, .equalText, .unfit, .notNumber, .otherLength, .inexact, .longer: false
+        // The server has no operator that finds exactly these values, such as one for the depth of a value, or for a
+        // text as SQLite or JSON has it.
+        case .nestedDeeper, .largerAsJSON, .equalText, .unfit, .number, .notNumber, .exponent, .otherLength, .inexact,
+            .longer:
+            false
         default: true
         }
     }
 
-    /// Returns an expression: whether the value of the expression `value` has the finding.
+    /// Returns an expression that is true if the value of the expression `value` has the finding.
     func holds(for value: BSONValue) -> BSONValue {
         let found = finding.found
         let isOfType = Expression.type(value, is: "\(found.type)")
@@ -111,7 +117,7 @@ struct EngineCondition {
         }
     }
 
-    /// The document size above which a document can have the finding.
+    /// The size in bytes above which a document can have the finding.
     private var leastSize: Int {
         if finding.found.detail == .largerAsJSON { return limits.rowSize.most / 8 }
         return [limits.size, limits.secondSize, limits.rowSize].first { $0.rule == finding.rule && $0.most < .max }?
@@ -125,7 +131,9 @@ struct EngineCondition {
         return ["$or": [["$lt": [value, bound(range.lowerBound)]], ["$gt": [value, bound(range.upperBound)]]]]
     }
 
-    /// Returns an expression: whether 16 bytes of binary data have the found subtype, by which they sort.
+    /// Returns an expression that is true if the value is 16 bytes of binary data with the found subtype.
+    ///
+    /// Binary data of one length sorts by subtype, so two bounds select the subtype.
     private func subtype(of value: BSONValue) -> BSONValue {
         func bound(_ byte: UInt8) -> BSONValue {
             .binary(subtype: finding.found.subtype, bytes: Array(repeating: byte, count: 16))

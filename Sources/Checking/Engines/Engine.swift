@@ -32,7 +32,7 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The version whose behaviour the engine's rules describe, and where that was read.
+    /// The version whose behaviour the engine's rules describe, with the source in which the behaviour was read.
     public var version: String {
         switch self {
         case .powersync: "powersync-service 1.25.0 (332d649, August 2026) and its documentation (780aa3c)"

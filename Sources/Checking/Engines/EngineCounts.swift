@@ -1,20 +1,21 @@
-/// The numbers of documents by what an engine does with them; each document counts once, by its worst certain finding.
+/// The numbers of documents by what an engine does with them; each document counts at most once, by its worst certain
+/// finding.
 public struct EngineCounts: Hashable, Sendable, Codable {
     /// The documents that halt the engine for all users.
     public var halting = 0
-    /// The documents that never arrive.
+    /// The documents that never arrive at the clients.
     public var dropped = 0
-    /// The documents that arrive without a value, or with 0 or null in its place.
+    /// The documents that arrive at the clients without a value, or with 0 or null in its place.
     public var losing = 0
     /// The values that the documents in ``losing`` lose.
     public var values = 0
-    /// The documents in ``halting`` whose findings of that outcome exceptions cover.
+    /// The documents in ``halting`` whose halting findings are all covered by exceptions.
     public var haltingExcepted = 0
 
     /// Creates counts of zero.
     public init() {}
 
-    /// Whether no document has a consequence that loses anything.
+    /// Whether the engine halts at no document, drops none, and loses no value.
     public var isEmpty: Bool { halting + dropped + losing == 0 }
 
     /// Adds the counts of other documents, such as those that another thread read.
@@ -50,11 +51,11 @@ public struct EngineCounts: Hashable, Sendable, Codable {
 
 /// The consequences of one document in an engine, by the document's certain findings.
 struct EngineEffect: Hashable, Sendable {
-    /// The worst outcome; `nil` if there is none.
+    /// The worst outcome of the document's certain findings; `nil` if it has none.
     private(set) var outcome: EngineRule.Outcome?
-    /// The number of values that are lost.
+    /// The number of values of the document that the engine loses.
     private(set) var values: Int32 = 0
-    /// Whether a finding because of which the engine halts is covered by no exception.
+    /// Whether the engine halts because of at least one finding that no exception covers.
     private(set) var isHaltingUnexcepted = false
 
     mutating func add(_ rule: EngineRule, _ level: Level, isExcepted: Bool) {

@@ -4,7 +4,7 @@ import ServerSchema
 /// The rules of an engine for the documents of one collection, compiled once for ``EngineWalker``.
 struct EnginePlan: Sendable {
     let engine: Engine
-    /// The tests of values by their types; those of the level ``Level/info`` come last.
+    /// The tests of values by their types; the tests of the level ``Level/info`` come last.
     private(set) var tests: [ValueTest] = []
     /// The number of tests of a higher level than ``Level/info``.
     private(set) var seriousTestCount = 0
@@ -13,15 +13,16 @@ struct EnginePlan: Sendable {
     private(set) var table = FieldTable()
     private(set) var range = FieldRange()
     private(set) var limits = Limits()
-    /// The words for what each of ``fields`` expects, in their order; `nil` for those that the rule itself states.
+    /// The words for what each of ``fields`` expects, in their order; `nil` if the words of the rule itself apply.
     private(set) var expectations: [String?] = []
     /// The names of ``fields``, in their order.
     private(set) var names: [String] = []
-    /// The rule for equal texts of `_id`s; `nil` if the engine has none.
+    /// The rule for two `_id`s with the same text; `nil` if the engine has none.
     private(set) var idText: Rule?
     /// The rule for documents that do not fit the schema; `nil` if the engine has none.
     private(set) var unfit: Rule?
-    /// The number of the first node of the plan among the nodes of the schema; it means the document.
+    /// The number of the plan's first node, which stands for the whole document; the nodes of the schema have lower
+    /// numbers.
     let firstNode: Int
 
     /// A test of the values of some types at some places.
@@ -33,7 +34,7 @@ struct EnginePlan: Sendable {
         var places: EngineRule.Places
         var rule: Rule
         var level: Level
-        /// The range of the dates that pass.
+        /// The range of the dates that pass, in milliseconds since 1970.
         var low: Int64 = .min
         var high: Int64 = .max
     }
@@ -51,16 +52,16 @@ struct EnginePlan: Sendable {
         var accepts: TypeMask = .all
         /// The types of the elements that an array in the field may have.
         var elements: TypeMask = .all
-        /// The range of whole numbers that the field may have.
+        /// The range of the whole numbers that the field may hold.
         var low: Int64 = .min
         var high: Int64 = .max
         /// Whether the field is a list that becomes null if it is absent.
         var isList = false
     }
 
-    /// The limits that apply to a document as a whole.
+    /// The engine's limits for a document as a whole, and the types of values that need a test.
     struct Limits: Sendable, BitwiseCopyable {
-        /// A limit with its rule.
+        /// A limit, with the rule and the level of the finding about a document that exceeds it.
         struct Limit: Sendable, BitwiseCopyable {
             var most = Int.max
             var rule = Rule.anySize
@@ -69,29 +70,32 @@ struct EnginePlan: Sendable {
 
         var depth = Limit()
         var fields = Limit()
-        /// The most bytes of the document.
+        /// The limit on the bytes of the document.
         var size = Limit()
-        /// The most bytes of a second, larger size.
+        /// The limit on the bytes of the document by a second, milder rule.
         var secondSize = Limit()
-        /// The most bytes of the document, and of its fields as JSON text.
+        /// The largest size of the document in bytes, and of its JSON text in UTF-16 code units.
         var rowSize = Limit()
         var idSize = Limit()
-        /// The types that values need to have for a test to apply to them, and objects and arrays if their content is
-        /// tested.
+        /// The types of the values that tests of a higher level than ``Level/info`` judge.
+        ///
+        /// The types that contain values are included if such a test judges nested values, or if the nesting has a
+        /// limit.
         var watched: TypeMask = []
-        /// The types with which ``watched`` grows when findings of the level ``Level/info`` are wanted.
+        /// The types to watch in addition to ``watched`` if findings of the level ``Level/info`` are wanted.
         var watchedForInfo: TypeMask = []
-        /// The types that a field of the table needs to have for a rule to apply to it.
+        /// The types of values to which the rules for top-level fields apply; a field with a value of another type
+        /// needs no check.
         var judgedInFields: TypeMask = []
-        /// Binary data as `_id` must be a UUID of subtype 4.
+        /// Whether binary data as `_id` must be a UUID of subtype 4.
         var hasOnlyUUIDs = false
-        /// The document size up to which no limit of the size can be exceeded.
+        /// The document size in bytes up to which no limit on the size can be exceeded.
         ///
         /// The JSON text of a document is less than eight times as long as the document itself.
         var harmlessSize: Int { min(size.most, secondSize.most, rowSize.most / 8) }
     }
 
-    /// Compiles the rules of an engine; `nil` if it has none of its own, as Device Sync.
+    /// Compiles the rules of an engine; returns `nil` for an engine without rules of its own, such as Device Sync.
     init?(_ settings: EngineSettings, for schema: CollectionSchema, firstNode: Int) {
         engine = settings.engine
         self.firstNode = firstNode
@@ -168,7 +172,7 @@ extension EnginePlan {
         }
     }
 
-    /// Adds a field unless another rule has the name already, as it has `_id`.
+    /// Adds the rule for a field, unless the field's name is empty or already has a rule, as `_id` may have.
     private mutating func add(_ name: String, _ field: Field, expected: String? = nil) {
         guard !names.contains(name), !name.isEmpty else { return }
         names.append(name)
@@ -181,7 +185,7 @@ extension EnginePlan {
         if let index = names.firstIndex(of: "_id") { return fields[index].plain.formIntersection(types) }
         var field = Field(kind: .id, rule: rule.rule, level: rule.level, plain: types, accepts: types)
         if onlyUUIDs { field.plain.remove(.binData) }
-        // Only the texts of these types can exceed a limit of hundreds of bytes.
+        // Only an `_id` of these types can have a text that exceeds a limit of hundreds of bytes.
         if limits.idSize.most < .max { field.plain.subtract([.string, .object, .binData]) }
         add("_id", field)
     }
@@ -192,7 +196,8 @@ extension EnginePlan {
         let expected = "value that an \(column.type) column holds"
         switch column.type {
         case .text:
-            // No value is lost in it. It is in the table, so that the fields of most documents are found in its order.
+            // A text column loses no value, but is in the table, so that most documents have their fields in the
+            // table's order.
             add(column.name, Field(kind: .text, rule: rule.rule, level: rule.level, plain: .all))
         case .integer:
             let plain = nulls.union(whole).union([.long, .timestamp])

@@ -147,13 +147,16 @@ extension EngineRule {
             .anyDate, of: .any, .halts, if: .dates(outside: javaScriptDates),
             expected: "date within 8.64e15 ms of 1970",
             meaning: "A date is beyond what a JavaScript `Date` holds, 8.64e15 ms before or after 1970",
-            example: "`Date(9223372036854775807)`", remedy: "`unset`, or `expression` with `$min` and `$max`",
+            example: "`Date(9223372036854775807)`",
+            remedy: limitingDates(
+                from: #"{$numberLong: "-8640000000000000"}"#, to: #"{$numberLong: "8640000000000000"}"#),
             source: "`powersync-date`"),
         EngineRule(
             .anyYear, of: .any, .halts, isCertain: false, if: .dates(outside: fourDigitYears),
             expected: "date of the years 0 to 9999",
             meaning: "A date is outside the years 0 to 9999, which several tools cannot write as text",
-            example: "`Date(253402300800000)`", remedy: "`unset`, or `expression` with `$min` and `$max`",
+            example: "`Date(253402300800000)`",
+            remedy: limitingDates(from: #""0000-01-01T00:00:00Z""#, to: #""9999-12-31T23:59:59.999Z""#),
             source: "olake pull request 900"),
         EngineRule(
             .anyIDText, of: .any, .dropped, if: .idText, expected: "_id whose text no other _id has",
@@ -188,6 +191,6 @@ extension EngineRule {
             source: "`powersync-binary`"),
     ]
 
-    /// The milliseconds from the beginning of the year 0 to the end of the year 9999.
+    /// The dates of the years 0 to 9999, in milliseconds since 1970.
     private static let fourDigitYears: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 }

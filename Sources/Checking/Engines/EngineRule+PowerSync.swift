@@ -14,8 +14,16 @@ extension EngineRule {
 
 /// PowerSync: top-level fields become columns of SQLite, and the values in them become text, integers or reals.
 extension EngineRule {
-    /// The most milliseconds before and after 1970 that a JavaScript `Date` can hold.
+    /// The dates that a JavaScript `Date` can hold, in milliseconds since 1970.
     static let javaScriptDates: ClosedRange<Int64> = -8_640_000_000_000_000...8_640_000_000_000_000
+
+    /// Returns a remedy with a step that moves the dates outside of a range to its nearest bound.
+    ///
+    /// The step leaves values of other types as they are; `$min` and `$max` alone would replace them.
+    static func limitingDates(from low: String, to high: String) -> String {
+        "`unset`, or `expression: {field: at, value: {$max: [{$min: [$at, {$date: \(high)}]}, {$date: \(low)}]}, "
+            + "when: {$eq: [{$type: $at}, date]}}`"
+    }
 
     private static let reader = "powersync-service: modules/module-mongodb/src/replication/bufferToSqlite.ts"
     private static let types = "powersync-docs: sync/types.mdx"
@@ -33,7 +41,9 @@ extension EngineRule {
             expected: "date within 8.64e15 ms of 1970",
             meaning: "A date is beyond what a JavaScript `Date` holds, 8.64e15 ms before or after 1970. The replicator "
                 + "throws, starts over, and meets the document again",
-            example: "`Date(9223372036854775807)`", remedy: "`unset`, or `expression` with `$min` and `$max`",
+            example: "`Date(9223372036854775807)`",
+            remedy: limitingDates(
+                from: #"{$numberLong: "-8640000000000000"}"#, to: #"{$numberLong: "8640000000000000"}"#),
             source: "\(reader), `appendDateTimeToWriter`"),
         EngineRule(
             .powersyncSize, of: .powersync, .dropped, if: .rowSize(over: 15 << 20), expected: "row of at most 15 MiB",
@@ -64,9 +74,10 @@ extension EngineRule {
             remedy: "move the fields into an object", source: "powersync-docs: resources/performance-and-limits.mdx"),
         EngineRule(
             .powersyncType, of: .powersync, .lostValue, if: .column, expected: "value that fits the column",
-            meaning: "The value does not fit its column in the clients' schema, and SQLite's CAST changes it: text in "
-                + "an `integer` or `real` column becomes 0 or the number that it begins with, and a fraction in an "
-                + "`integer` column is cut off. The columns follow from the schema, or from `--columns`",
+            meaning: "The value does not fit its column in the clients' schema, and SQLite's CAST changes it: text "
+                + "that is no number becomes 0 or the number that it begins with, a fraction is cut off in an "
+                + "`integer` column, and a decimal NaN or Infinity becomes 0 in a `real` column. The columns follow "
+                + "from the schema, or from `--columns`",
             example: "`{age: \"unknown\"}` in an `integer` column", remedy: "`convert`, or another type of column",
             source: "powersync-docs: maintenance-ops/implementing-schema-changes.mdx"),
         EngineRule(
@@ -88,7 +99,8 @@ extension EngineRule {
                 [.decimal, .date, .objectId, .bool, .object, .array, .regex, .javascript, .timestamp], at: .top),
             expected: "text, integer or real",
             meaning: "The value arrives as another type: decimal, date, ObjectId and UUID as text, a boolean as 0 or "
-                + "1, an object, an array, a regular expression and code as JSON text, a timestamp as an integer",
+                + "1, an object, an array, a regular expression and code as JSON text, a timestamp as an integer, and "
+                + "text that is a number as that number in an `integer` or `real` column",
             example: "`{done: true}` arrives as 1", remedy: "none; read it so in the client", source: types),
     ]
 }

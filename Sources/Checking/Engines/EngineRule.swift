@@ -2,22 +2,24 @@
 public struct EngineRule: Sendable {
     /// The engine that has the rule.
     public let engine: Engine
-    /// The consequence of the condition.
+    /// The outcome for a document that meets the rule's condition.
     public let outcome: Outcome
     /// Whether the consequence is certain; otherwise it depends on the engine's settings or on a later version.
     public let isCertain: Bool
-    /// The condition that has the consequence, in words.
+    /// The condition that the rule describes, in words.
     public let meaning: String
     /// A document, or a part of one, that meets the condition.
     public let example: String
     /// The advice on what to do about the documents.
     public let remedy: String
-    /// The file or the page of the engine's own that states the behaviour.
+    /// The source of the rule: a file of the engine's source, or a page of its documentation.
+    ///
+    /// For ``Engine/any``, the source can also be the name of another rule.
     public let source: String
     /// The words for what the engine expects in place of what was found.
     let expected: String
     let rule: Rule
-    /// The conditions, each of which has the consequence.
+    /// The conditions of the rule; each of them alone leads to the outcome.
     let conditions: [Condition]
 
     /// The stable name of the rule.
@@ -35,11 +37,11 @@ public struct EngineRule: Sendable {
     /// The level of the rule's findings.
     var level: Level { outcome == .changed ? .info : isCertain ? .certain : .possible }
 
-    /// The consequences for a document, the worst first.
+    /// The outcomes that a rule can have for a document, the worst first.
     public enum Outcome: String, Hashable, Sendable, CaseIterable {
         /// The replication of the whole instance stops at the document, for all users.
         case halts
-        /// The document never arrives.
+        /// The document never arrives at the clients.
         case dropped
         /// The document arrives, but a value of it does not, or arrives as 0 or null.
         case lostValue = "lost value"
@@ -51,46 +53,46 @@ public struct EngineRule: Sendable {
 extension EngineRule.Outcome: Comparable {
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-    /// Compares by severity, the worst last.
+    /// Orders from the least severe (changed) to the most severe (halts).
     public static func < (left: Self, right: Self) -> Bool { left.rank > right.rank }
 }
 
 extension EngineRule {
-    /// The condition of a rule; the compiled plan of an engine joins the conditions of all its rules.
+    /// A condition of a rule; ``EnginePlan`` joins the conditions of all rules of an engine.
     enum Condition: Sendable {
-        /// A value has one of the types.
+        /// A value at one of the places has one of the types.
         case types(TypeMask, at: Places)
-        /// A double is NaN or infinite.
+        /// A double at one of the places is NaN or infinite.
         case nonFinite(at: Places)
         /// A date is outside a range of milliseconds since 1970.
         case dates(outside: ClosedRange<Int64>)
         /// Binary data is not a UUID of subtype 4.
         case binary
-        /// Binary data of 16 bytes has subtype 3, which each driver once wrote in an order of its own.
+        /// Binary data of 16 bytes has subtype 3: an old UUID, whose byte order depends on the driver that wrote it.
         case legacyUUID
         /// An object or array is nested deeper than a number of levels below its top-level field.
         case depth(over: Int)
-        /// The document has more bytes.
+        /// The document has more bytes than the limit.
         case size(over: Int)
-        /// The document, or the JSON text of its fields, has more bytes.
+        /// The document, or the JSON text of its fields, is larger than the limit.
         case rowSize(over: Int)
-        /// The document has more fields at its top level, without the `_id`.
+        /// The document has more top-level fields than the limit, not counting `_id`.
         case fields(over: Int)
-        /// The `_id` has none of the types; binary data counts only as a UUID of subtype 4 if ``onlyUUIDs`` is set.
+        /// The `_id` has none of the types; with `onlyUUIDs`, binary data passes only if it is a UUID of subtype 4.
         case id(otherThan: TypeMask, onlyUUIDs: Bool = false)
-        /// The text of the `_id` has more bytes.
+        /// The text of the `_id` has more bytes than the limit.
         case idSize(over: Int)
         /// The text of the `_id` is also the text of another document's `_id`.
         case idText
         /// A top-level field has one of the names.
         case names([String])
-        /// A value of a top-level field is lost in the column of its name.
+        /// SQLite cannot store the value of a top-level field without a loss in the column with the field's name.
         case column
-        /// A value cannot be converted to the type of the property of its name.
+        /// A value cannot be converted to the type of the property with the field's name.
         case property
-        /// An array has elements that the property of its name cannot hold.
+        /// An array has elements that the property with the field's name cannot hold.
         case elements
-        /// A list is absent whose property then is null.
+        /// A list is absent, so the client's property is null.
         case absentList
         /// The document does not fit the schema of the check.
         case schema

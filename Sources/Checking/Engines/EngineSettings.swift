@@ -1,16 +1,18 @@
 public import BSON
 public import ServerSchema
 
-/// The sync engine whose rules a check applies, with what the operator states about its clients.
+/// The sync engine whose rules a check applies, and the operator's statements about the engine's clients.
 public struct EngineSettings: Hashable, Sendable {
-    /// The engine.
+    /// The sync engine whose rules the check applies.
     public var engine: Engine
-    /// The tables of the clients' PowerSync schema; for the other collections, the columns follow from the schema.
+    /// The tables of the clients' PowerSync schema, as the operator states them.
+    ///
+    /// If no table is stated for a collection, its columns follow from its schema.
     public var tables: [ClientTable] = []
     /// The model of ObjectBox clients; `nil` if the operator states none.
     public var model: ObjectBoxModel?
 
-    /// Creates the settings of an engine about whose clients nothing is stated.
+    /// Creates settings without any statement about the engine's clients.
     public init(_ engine: Engine) { self.engine = engine }
 }
 
@@ -21,20 +23,20 @@ public struct ClientTable: Hashable, Sendable {
         case text, integer, real
     }
 
-    /// A column of a table.
+    /// A column of a client's table in SQLite.
     public struct Column: Hashable, Sendable {
         /// The column's name, which is the name of the documents' top-level field.
         public var name: String
-        /// The type to which SQLite casts the values.
+        /// The type to which SQLite casts the column's values.
         public var type: ColumnType
 
         /// Creates a column.
         public init(name: String, type: ColumnType) { (self.name, self.type) = (name, type) }
     }
 
-    /// The collection, as `NAME` or `DATABASE.NAME`.
+    /// The collection whose documents fill the table, as `NAME` or `DATABASE.NAME`.
     public var collection: String
-    /// The columns.
+    /// The columns of the table.
     public var columns: [Column]
 
     /// Creates a table.
@@ -47,7 +49,8 @@ public struct ClientTable: Hashable, Sendable {
 }
 
 extension EngineSettings {
-    /// Returns the columns of a collection: as stated, or as they follow from the types in its schema.
+    /// Returns the columns that the operator states for a collection; without a statement, the columns that follow from
+    /// the types in its schema.
     func columns(of schema: CollectionSchema) -> [ClientTable.Column] {
         if let table = tables.first(where: { $0.holds(schema.namespace) }) { return table.columns }
         return schema.root.properties.compactMap { property in
@@ -57,14 +60,16 @@ extension EngineSettings {
 }
 
 extension ClientTable.ColumnType {
-    /// Creates the type of the column that holds values of the schema's types; `nil` if they need different columns.
+    /// Creates the type of the column that holds values of the schema's types; `nil` if no one column holds all of
+    /// them.
     init?(_ types: [SchemaType]) {
         let columns = Set(types.filter { $0 != .null }.map(Self.column))
         guard columns.count == 1, case let column?? = columns.first else { return nil }
         self = column
     }
 
-    /// Returns the type of the column into which PowerSync puts values of a type; `nil` if that is not one type.
+    /// Returns the type of the column into which PowerSync puts values of a type; `nil` if no one column type holds all
+    /// of them.
     private static func column(_ type: SchemaType) -> Self? {
         switch type {
         case .int, .long, .bool, .timestamp: .integer

@@ -1,10 +1,10 @@
 import BSON
 import ServerSchema
 
-/// Judges a document by an ``EnginePlan`` in one traversal, and reports to a sink what the engine halts at or loses.
+/// Judges a document by an ``EnginePlan`` in one traversal, and reports to a sink the rules of the engine that the
+/// document breaks.
 ///
-/// It reads the document after the walker of the schema, in the same read, and allocates nothing for a document that
-/// fits. The arrays of the plan are borrowed as spans.
+/// The walker allocates nothing for a document that fits. The arrays of the plan are borrowed as spans.
 struct EngineWalker: ~Escapable {
     private let tests: Span<EnginePlan.ValueTest>
     private let fields: Span<EnginePlan.Field>
@@ -28,7 +28,7 @@ struct EngineWalker: ~Escapable {
         root = plan.firstNode
     }
 
-    /// Judges a whole document.
+    /// Judges a whole document by the engine's rules, and reports the rules that it breaks.
     func document<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
         var count = 0
         var expected = 0
@@ -60,20 +60,21 @@ struct EngineWalker: ~Escapable {
 // MARK: values
 
 extension EngineWalker {
-    /// Judges the value of a top-level field of a watched type.
+    /// Judges a top-level field whose value is of a watched type.
     private func top<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, into sink: inout Sink
     ) throws(BSONError) {
         sink.enter(field: element, of: view)
         let isTooDeep = try value(element, of: view, at: .top, depth: 0, into: &sink)
-        // One path for the whole field, because the path to the value itself is too long for a report.
+        // The finding has the path of the top-level field, because the path to the value itself is too long for a
+        // report.
         if isTooDeep { report(limits.depth, .nestedDeeper, element.type.rawValue, into: &sink) }
         sink.leave()
     }
 
     /// Judges a value of a watched type, and the values inside it.
     /// - Parameter depth: The number of levels between the value and its top-level field.
-    /// - Returns: Whether an object or array is nested too deep.
+    /// - Returns: Whether the value is, or contains, an object or array that is nested too deep.
     private func value<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, at place: EngineRule.Places, depth: Int,
         into sink: inout Sink
@@ -92,7 +93,8 @@ extension EngineWalker {
         return false
     }
 
-    /// Judges the values inside an object or array.
+    /// Judges the values inside an object or array by the engine's rules.
+    /// - Returns: Whether the object or array, or one inside it, is nested too deep.
     private func content<Sink: FindingSink>(
         of view: borrowing BSONView, isArray: Bool, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {
@@ -151,7 +153,7 @@ extension EngineWalker {
 // MARK: fields
 
 extension EngineWalker {
-    /// Judges a top-level field of which the type alone does not decide.
+    /// Judges a top-level field whose type alone does not decide whether the engine loses it.
     @inline(never)
     private func field<Sink: FindingSink>(
         _ element: BSONElement, _ index: Int, of view: borrowing BSONView, into sink: inout Sink
@@ -166,9 +168,13 @@ extension EngineWalker {
         case .integer, .real: found = lost(element, in: field.kind, of: view)
         case .property: return try property(element, field, node: node, of: view, into: &sink)
         }
-        guard let found else { return }
-        sink.visit(at: element, of: view)
-        sink.report(Finding(field.rule, field.level, node: node, found))
+        if let found {
+            sink.visit(at: element, of: view)
+            sink.report(Finding(field.rule, field.level, node: node, found))
+        } else if wantsInfo, TypeMask(element.type) == .string {
+            sink.visit(at: element, of: view)
+            sink.report(Finding(.powersyncMapping, .info, node: node, Found(element.type, .number)))
+        }
     }
 
     private func id<Sink: FindingSink>(
@@ -201,11 +207,16 @@ extension EngineWalker {
         if TypeMask.numbers.contains(type) {
             let number = Number(element, of: view)
             var detail = number.fitness(for: column == .integer ? .long : .double)
-            // Text such as 1E+2 is cut at the letter, and text such as 0.1 is read as the nearest real.
+            // A decimal arrives as text. An `integer` column cuts text such as 1E+2 at the letter. A `real` column
+            // reads text such as 0.1 as the nearest real, and text such as NaN as 0.
             if type == .decimal {
                 let text = view.decimal(element).description
-                if column == .integer, detail == .exact, text.utf8.contains(UInt8(ascii: "E")) { detail = .inexact }
-                if column == .real, detail == .inexact, Double(text)?.isFinite ?? false { detail = .exact }
+                if column == .integer, detail == .exact, text.utf8.contains(UInt8(ascii: "E")) { detail = .exponent }
+                if column == .real {
+                    let special = number.fitness(for: .long)
+                    let isSpecial = special == .notANumber || special == .infinity
+                    detail = isSpecial ? special : Double(text)?.isFinite ?? false ? .exact : .inexact
+                }
             }
             let isNull = detail == .notANumber || detail == .infinity
             return detail == .exact || isNull && type == .double ? nil : Found(element.type, detail)
@@ -220,12 +231,17 @@ extension EngineWalker {
         return Found(element.type)
     }
 
-    /// Whether CAST reads the whole text as a number, and writes whole numbers as the same text again.
+    /// Whether SQLite's CAST reads the whole text as a number, apart from blanks around it and, if `isWhole`, from a
+    /// fraction of zeros.
     private func isNumber(_ text: RawSpan, isWhole: Bool) -> Bool {
-        let text = text.decoded()
-        if isWhole { return Int64(text).map { "\($0)" == text } ?? false }
-        let isPlain = text.utf8.allSatisfy { $0 < 0x3A || $0 | 0x20 == UInt8(ascii: "e") }
-        return isPlain && Double(text)?.isFinite ?? false
+        let words = text.decoded().utf8.split { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        guard words.count == 1, let word = words.first.map({ Substring($0) }) else { return false }
+        if isWhole {
+            let parts = word.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            return Int64(parts[0]) != nil && parts.dropFirst().allSatisfy { $0.utf8.allSatisfy { $0 == 0x30 } }
+        }
+        let isPlain = word.utf8.allSatisfy { $0 < 0x3A || $0 | 0x20 == UInt8(ascii: "e") }
+        return isPlain && Double(word)?.isFinite ?? false
     }
 
     private func property<Sink: FindingSink>(
@@ -235,7 +251,7 @@ extension EngineWalker {
         let type = TypeMask(element.type)
         if TypeMask.deprecated.contains(type), type != .javascriptWithScope { return }
         guard field.accepts.contains(type) else {
-            // Whether a number of another type is converted is not documented.
+            // The documentation does not say whether ObjectBox converts a number of another type.
             let isConvertible = TypeMask.numbers.contains(type) && !field.accepts.isDisjoint(with: .numbers)
             sink.visit(at: element, of: view)
             return sink.report(

@@ -18,8 +18,10 @@ struct IDTypes: Sendable {
 
     mutating func formUnion(_ other: IDTypes) { mask.formUnion(other.mask) }
 
-    /// Whether two of the `_id`s can have the same text: they have several kinds of text, or one kind in which values
-    /// that the server considers different can have one text, as objects and doubles next to decimals can.
+    /// Whether two of the `_id`s can have the same text.
+    ///
+    /// Two `_id`s of different kinds can have the same text, such as a string and a number. Two `_id`s of one kind can
+    /// have the same text if both are objects, or if one is a double and the other is a decimal.
     var canHaveEqualTexts: Bool {
         let kinds: [TypeMask] = [[.string, .symbol], .numbers, .bool, .objectId, .binData, .date, .timestamp]
         return kinds.count { !mask.isDisjoint(with: $0) } > 1 || mask.contains(.object)
@@ -35,16 +37,12 @@ extension BSONElement {
     }
 }
 
-extension CompiledSchema {
-    /// Whether the engine makes one document of those whose `_id`s have one text.
-    package var comparesIDTexts: Bool { engine?.idText != nil }
-}
-
 extension Tally {
-    /// Whether two of the documents can have `_id`s with one text, and the engine makes one document of them.
+    /// Whether the `_id`s of two counted documents can have the same text; `false` if the engine does not compare the
+    /// texts.
     package var canHaveEqualTexts: Bool { idTypes.canHaveEqualTexts }
 
-    /// Counts the finding that a document's `_id` has the text of another one, for a document that was added before.
+    /// Counts, for a document that was added before, the finding that another `_id` has the same text as its `_id`.
     /// - Throws: ``BSONError`` if the bytes are damaged; nothing is then counted.
     package mutating func countEqualText(_ document: borrowing BSONView, ledger: LedgerIndex?) throws(BSONError) {
         guard let engine = schema.engine, let rule = engine.idText, let element = try document.find("_id") else {
@@ -68,7 +66,8 @@ extension Tally {
             below: [.field("_id")])
         let isExcepted = exceptions.exception(for: located, in: schema) != nil
         var new = old
-        // Both schemas are served by the same engine, so the document fails under the active one as well.
+        // The active schema is checked with the rules of the same engine, so the document fails under the active schema
+        // as well.
         (new.verdict, new.active) = (.certain, before.map { _ in .certain })
         if !isExcepted { new.unexcepted = .certain }
         if let rule = schema.engineRule(of: located) { new.effect.add(rule, .certain, isExcepted: isExcepted) }
@@ -82,9 +81,9 @@ extension Tally {
     }
 }
 
-/// The text of a document's `_id`, by which engines whose keys are text know the document.
+/// The text of a document's `_id`, by which engines whose keys are text identify the document.
 package enum IDText {
-    /// Returns the text; `nil` if the `_id` is missing, or has no text, such as null.
+    /// Returns the text of the document's `_id`; `nil` if the `_id` is missing, or has no text, such as null.
     /// - Throws: ``BSONError`` if the bytes are damaged.
     package static func text(of document: borrowing BSONView) throws(BSONError) -> [UInt8]? {
         guard let element = try document.find("_id") else { return nil }

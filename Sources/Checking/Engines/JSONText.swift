@@ -6,7 +6,8 @@ import BSON
 struct JSONText {
     private var bytes: [UInt8] = []
 
-    /// Returns the text of a top-level value; `nil` for a value without a text, such as null or binary data.
+    /// Returns the text of a top-level value; `nil` for a value without a text, such as null, or binary data that is
+    /// not a UUID.
     /// - Throws: ``BSONError`` if the bytes inside an object are damaged.
     static func text(of element: BSONElement, in view: borrowing BSONView) throws(BSONError) -> [UInt8]? {
         switch TypeMask(element.type) {
@@ -67,7 +68,7 @@ struct JSONText {
         append(isArray ? "]" : "}")
     }
 
-    /// Whether an object's field appears in JSON: undefined values and binary data do not.
+    /// Whether an object's field appears in JSON: an undefined value does not, and binary data only if it is a UUID.
     private static func isWritten(_ element: BSONElement, of view: borrowing BSONView) -> Bool {
         switch TypeMask(element.type) {
         case .undefined: false
@@ -82,9 +83,10 @@ struct JSONText {
             try append(
                 content: try view.document(element), isArray: TypeMask(element.type) == .array, depth: depth + 1)
         case .string, .symbol: append(quoted: view.stringBytes(element).copied())
-        case .double, .int, .long, .timestamp, .bool:
-            let isFinite = TypeMask(element.type) != .double || view.double(element).isFinite
-            append(isFinite ? try view.value(element).plainText ?? "null" : "null")
+        case .double:
+            let number = view.double(element)
+            append(number.isFinite ? BSONValue.scriptText(of: number) : "null")
+        case .int, .long, .timestamp, .bool: append(try view.value(element).plainText ?? "null")
         default:
             guard let text = try view.value(element).plainText else { return append("null") }
             append(quoted: Array(text.utf8))
@@ -112,14 +114,14 @@ struct JSONText {
 }
 
 extension BSONValue {
-    /// The text of a scalar as the key of a row; `nil` for a value without one.
+    /// The text of a scalar; `nil` for strings, symbols and containers, and for a value without a text.
     fileprivate var plainText: String? {
         switch self {
         case .int(let number): "\(number)"
         case .long(let number): "\(number)"
         case .timestamp(let bits): "\(bits)"
         case .bool(let flag): flag ? "1" : "0"
-        case .double(let number): Self.text(of: number)
+        case .double(let number): Self.topText(of: number)
         case .decimal(let number): number.description
         case .objectID(let id): id.description
         case .date(let milliseconds): Self.text(ofDate: milliseconds)
@@ -133,19 +135,50 @@ extension BSONValue {
         }
     }
 
-    /// Returns a double as JavaScript writes it: a whole number without a point, exponents without leading zeros.
-    private static func text(of number: Double) -> String {
-        if let whole = Int64(exactly: number) { return "\(whole)" }
+    /// Returns the text of a double at the top level, where PowerSync makes a `BigInt` of each whole number.
+    private static func topText(of number: Double) -> String {
         guard number.isFinite else { return number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity" }
-        let text = "\(number)"
-        guard let mark = text.firstIndex(of: "e") else { return text }
-        let (mantissa, exponent) = (text[..<mark], Int(text[text.index(after: mark)...]) ?? 0)
-        let digits = mantissa.filter { $0 != "." && $0 != "-" }
-        // JavaScript uses exponents only below 1e-6.
-        if exponent >= -6, exponent < 0 {
-            return (number < 0 ? "-" : "") + "0." + String(repeating: "0", count: -exponent - 1) + digits
+        return number.rounded(.towardZero) == number ? digits(of: number) : scriptText(of: number)
+    }
+
+    /// Returns all digits of a whole number, without an exponent.
+    private static func digits(of whole: Double) -> String {
+        if let number = Int64(exactly: whole) { return "\(number)" }
+        // A double of this size is its significand, as a whole number, times a power of two. Each limb holds nine
+        // decimal digits; the lowest limb comes first.
+        let base: UInt64 = 1_000_000_000
+        let significand = whole.significandBitPattern | 1 << UInt64(Double.significandBitCount)
+        var limbs = [significand % base, significand / base]
+        for _ in 0..<(Int(whole.exponent) - Double.significandBitCount) {
+            var carry: UInt64 = 0
+            for index in limbs.indices {
+                let doubled = limbs[index] * 2 + carry
+                (carry, limbs[index]) = (doubled / base, doubled % base)
+            }
+            if carry > 0 { limbs.append(carry) }
         }
+        let texts = limbs.dropLast().reversed().map { limb in
+            String(repeating: "0", count: 9 - "\(limb)".utf8.count) + "\(limb)"
+        }
+        return (whole < 0 ? "-" : "") + "\(limbs.last ?? 0)" + texts.joined()
+    }
+
+    /// Returns a finite double as JavaScript writes it inside objects and arrays: a whole number without a point, with
+    /// as many digits as identify it, and an exponent only from 1e21 on and below 1e-6.
+    fileprivate static func scriptText(of number: Double) -> String {
+        // Below 2^53, these digits are the fewest that identify the number.
+        if number.magnitude < 0x1p53, let whole = Int64(exactly: number) { return "\(whole)" }
+        let text = "\(number)"
+        guard let mark = text.firstIndex(of: "e") else { return text.hasSuffix(".0") ? "\(text.dropLast(2))" : text }
+        let (mantissa, exponent) = (text[..<mark], Int(text[text.index(after: mark)...]) ?? 0)
         let plain = mantissa.hasSuffix(".0") ? mantissa.dropLast(2) : mantissa
+        let (sign, digits) = (number < 0 ? "-" : "", plain.filter { $0 != "." && $0 != "-" })
+        if exponent >= -6, exponent < 0 {
+            return sign + "0." + String(repeating: "0", count: -exponent - 1) + digits
+        }
+        if exponent > 0, exponent < 21 {
+            return sign + digits + String(repeating: "0", count: max(0, exponent + 1 - digits.count))
+        }
         return "\(plain)e\(exponent < 0 ? "-" : "+")\(abs(exponent))"
     }
 

@@ -4,11 +4,11 @@ import ServerSchema
 ///
 /// Source: the data mapping of objectbox-sync-docs, mongodb-sync-connector/mongodb-data-mapping.md.
 struct PropertyValues {
-    /// The types of the values.
+    /// The BSON types of the values that the property holds.
     var types: TypeMask
-    /// The types of the elements, if the value is an array.
+    /// The BSON types of the elements that the property holds, if its values are arrays.
     var elements: TypeMask = .all
-    /// The range of whole numbers; `nil` if the property holds none, or all.
+    /// The range of the whole numbers that the property holds; `nil` if the property holds none, or all.
     var range: ClosedRange<Int64>?
 
     fileprivate static func vector(_ elements: TypeMask) -> Self { Self(types: .array, elements: elements) }
@@ -16,7 +16,7 @@ struct PropertyValues {
 }
 
 extension TypeMask {
-    /// The types of `_id`s that ObjectBox maps, which relations hold, too.
+    /// The types of `_id`s that ObjectBox maps; a relation holds an `_id` of one of these types.
     fileprivate static var keys: Self { [.objectId, .binData, .string, .int, .long] }
 }
 
@@ -73,7 +73,7 @@ private enum PropertyType: Int {
     }
 }
 
-/// The types of another system that a property can state, by their numbers in a model file.
+/// The types of other systems, such as MongoDB, that a property can name, by their numbers in a model file.
 ///
 /// Source: objectbox-java, io/objectbox/model/ExternalPropertyType.java.
 private enum ExternalType: Int {

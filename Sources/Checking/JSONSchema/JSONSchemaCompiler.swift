@@ -171,7 +171,7 @@ extension JSONSchemaCompiler {
                         components: Self.components(name), node: node, place: node,
                         isRequired: required.contains(name), judgesWhole: name.isEmpty))
             }
-            // `additionalProperties` takes a name with a dot literally, so the table contains such a name too.
+            // The table contains names with a dot as well, because `additionalProperties` takes such a name literally.
             guard known.insert(name).inserted else { continue }
             names.append(name)
             fields.append(.init(node: isPlain ? node : -1, place: node, isRequired: isPlain && required.contains(name)))

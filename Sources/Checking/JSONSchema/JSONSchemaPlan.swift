@@ -30,7 +30,7 @@ struct JSONSchemaPlan: Sendable {
         var accepts: TypeMask = .all
         /// The accepted types whose values need no further check.
         var plain: TypeMask = .all
-        /// Whether the subschema names types at all.
+        /// Whether the subschema has a keyword that names types; if `false`, it accepts all types.
         var isStated = false
         /// Whether the subschema names one type only, possibly `number`; mongod then ignores keywords for other types.
         var isSingle = false
@@ -96,7 +96,7 @@ struct JSONSchemaPlan: Sendable {
 
     /// The rule for the fields or elements that no other keyword names.
     struct Others: Sendable, BitwiseCopyable {
-        /// The node that judges these fields or elements; -1 if all are allowed, -2 if none is.
+        /// The node that judges the fields or elements; -1 if all are allowed, -2 if none is.
         var node: Int32
         static let allowed = Others(node: -1)
         static let forbidden = Others(node: -2)
@@ -104,15 +104,16 @@ struct JSONSchemaPlan: Sendable {
         var isForbidden: Bool { node == -2 }
     }
 
-    /// The values of all `enum`s.
+    /// The values that the `enum` keywords of the schema allow.
     struct AllowedValues: Sendable {
-        /// The largest number of values of one `enum` that are compared one by one; more are searched for by their
+        /// The largest number of values of one `enum` that are compared one by one; a longer `enum` is searched by
         /// hashes.
         static let few = 16
 
-        /// The values, each as the only value in a document, under an empty name.
+        /// The allowed values, each stored as the only field of a document; the name of the field is empty.
         private(set) var holders: [BSONDocument] = []
-        /// The hashes of the values, in the same order; the hashes of an `enum` with more than ``few`` values ascend.
+        /// The hashes of the values in ``holders``, in their order; the hashes of an `enum` with more than ``few``
+        /// values ascend.
         private(set) var hashes: [UInt64] = []
 
         /// Adds the values of one `enum`, and returns the index of the first one.
@@ -132,7 +133,7 @@ struct JSONSchemaPlan: Sendable {
     /// The keywords for values of every type: `enum`, `encrypt`, and the keywords that combine schemas.
     struct ValueRule: Sendable, BitwiseCopyable {
         var firstAllowed: Int32 = 0
-        /// The number of allowed values; -1 if there is no `enum`.
+        /// The number of values that `enum` allows; -1 if there is no `enum`.
         var allowedCount: Int32 = -1
         var firstCombination: Int32 = 0
         var combinationCount: Int32 = 0

@@ -114,7 +114,7 @@ extension JSONWalker {
                 }
                 count += 1
             }
-            // A tuple's schema for an index is satisfied by an array that is too short to have an element there.
+            // An array that is too short to have an element at an index satisfies the tuple's schema for that index.
             for missing in count..<max(count, tuple.count) { tuple[missing] = true }
             isLong = isLong || count >= rule.minimum
             isShort = isShort || count <= rule.maximum
@@ -229,7 +229,8 @@ extension JSONWalker {
 
     /// Judges the objects at a path by `dependencies`.
     ///
-    /// If one object has the field of an entry, another object may have a field that the entry requires.
+    /// If one of the objects has the field of an entry, another of the objects may have the field that the entry
+    /// requires.
     private func pathDependencies<Sink: FindingSink>(
         _ subject: PathValues, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {

@@ -3,7 +3,7 @@ import ServerSchema
 
 /// The value, or the values, that a subschema judges.
 enum JSONSubject {
-    /// One value.
+    /// The value of one field or array element.
     case element(BSONElement)
     /// The object in the view as a whole: a document, or the object that contains a field.
     case whole

@@ -43,7 +43,7 @@ struct JSONWalker: ~Escapable {
         allowedHashes = plan.allowed.hashes.span
     }
 
-    /// Judges one value, and returns whether it fits.
+    /// Judges one value by a node of the schema, and returns whether it fits.
     @inline(__always)
     func value<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
@@ -92,7 +92,7 @@ struct JSONWalker: ~Escapable {
         return try values(.whole, of: view, node: index, depth: depth, into: &sink) && fits
     }
 
-    /// Reports a finding, and returns `false`.
+    /// Reports a finding, and returns `false`, because the value does not fit.
     @inline(__always)
     func fail<Sink: FindingSink>(_ rule: Rule, node: Int, _ found: Found, into sink: inout Sink) -> Bool {
         sink.report(Finding(rule, .certain, node: node, found))

@@ -81,7 +81,8 @@ struct Divisor: Sendable, BitwiseCopyable {
         return remainder == 0
     }
 
-    /// Returns the remainder of a product of two factors that each fit in 128 bits.
+    /// Returns the remainder of the product `left` · `right` when it is divided by `divisor`, although the product may
+    /// have up to 256 bits.
     private static func product(_ left: UInt128, _ right: UInt128, modulo divisor: UInt128) -> UInt128 {
         let product = left.multipliedFullWidth(by: right % divisor)
         return divisor.dividingFullWidth((product.high % divisor, product.low)).remainder

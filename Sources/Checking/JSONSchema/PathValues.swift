@@ -11,7 +11,7 @@ struct PathValues {
 
     private let components: [String]
 
-    /// Whether the path leads to a value.
+    /// Whether the path leads to at least one value.
     var exist: Bool { !traversed.isEmpty }
 
     /// Creates an instance for a path that leads to no value.
@@ -53,7 +53,8 @@ struct PathValues {
             if element.type == .object { try followObject(array.document(element), from: index) }
             guard isNumber, array.nameBytes(element).isEqual(to: component) else { continue }
             if isLast {
-                // The path names this element by its index, so if it is an array, its own elements are not added.
+                // The path names the element by its index, so if the element is an array, the elements in it are not
+                // added.
                 add(element)
             } else if element.type == .object {
                 try followObject(array.document(element), from: index + 1)

@@ -15,7 +15,8 @@ struct SchemaSlice {
         // `missing`.
         let isMissing = located.finding.rule == .requiredMissing && located.finding.found.detail == .missing
         if let path = topmostPath(of: node), !isMissing || path != node {
-            // Different values of a path may satisfy different keywords, so a filter with one keyword would be wrong.
+            // The filter holds the whole schema of the path, because different values of the path may satisfy different
+            // keywords.
             return (Self.failing(around(plan.origins[path].schema.jsonSchema, at: path)), false)
         }
         guard let leaf = leaf(of: located) else { return (Self.failing(plan.origins[0].schema.jsonSchema), false) }
@@ -42,10 +43,11 @@ struct SchemaSlice {
     /// Whether the filter matches only documents with the finding.
     ///
     /// The filter for `oneOf` is not exact, because the keyword causes two different findings. The filter for
-    /// `additionalItems` is not, because it does not restrict the type of the element.
+    /// `additionalItems` is not exact either, because it does not restrict the type of the element.
     private func isExact(_ finding: Finding) -> Bool { finding.rule != .oneOf && finding.rule != .additionalItem }
 
-    /// Returns a schema for the finding's node that exactly the values with the finding break; `nil` if there is none.
+    /// Returns a schema for the finding's node that a value breaks exactly if it has the finding; `nil` if there is no
+    /// such schema.
     private func leaf(of located: FindingCollector.Located) -> BSONDocument? {
         let finding = located.finding
         let origin = plan.origins[Int(finding.node)]

@@ -1,6 +1,6 @@
 /// Writes classes for the Realm SDK for Flutter and Dart.
 struct DartIdiom: LanguageIdiom {
-    // Class names begin with $ and not with _, because another file could not use a name that begins with _.
+    // Class names begin with $ and not with _, because Dart hides a name that begins with _ from other files.
     let template = #"""
         // {{origin}}.
         {{#imports}}

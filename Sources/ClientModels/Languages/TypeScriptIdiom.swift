@@ -83,8 +83,8 @@ struct TypeScriptIdiom: LanguageIdiom {
             case .object(let title): title
             case .scalar(let scalar): Self.words(for: scalar).schema
             }
-        // In a list, set or dictionary of objects, the kind of the collection decides whether elements may be null, so
-        // the type does not state it.
+        // The schema's type marks a value that may be null with `?`. Objects in a list, set or dictionary have no
+        // mark, because the kind of the container decides whether they may be null.
         let isSaid: Bool = if case .object = type.element, type.container != nil { false } else { type.isOptional }
         let element = name + (isSaid ? "?" : "")
         return switch type.container {
@@ -115,7 +115,7 @@ struct TypeScriptIdiom: LanguageIdiom {
 }
 
 extension ObjectClass {
-    /// Returns the names of the other classes that the properties refer to, sorted.
+    /// Returns the names of the other classes to which the properties of this class refer, sorted.
     func linkedClasses(_ names: ClassNames) -> [String] {
         let classes = fields.compactMap { field -> String? in
             guard case .object(let title) = field.type.element, title != name else { return nil }

@@ -2,13 +2,13 @@ import BSON
 package import ServerSchema
 
 extension ImportedSchema {
-    /// Makes the validator of one model of a Prisma schema: it accepts what the client can read.
+    /// Makes the validator of one model of a Prisma schema; it accepts the documents that the client can read.
     /// - Parameters:
     ///   - path: a `.prisma` file, or a folder of such files.
     ///   - name: the name of the model, or of its collection; `nil` for the only one.
     /// - Throws: ``SchemaError`` if the schema cannot be read, or has no such model.
     package init(prismaAt path: String, model name: String?) throws(SchemaError) {
-        // The database makes no difference to a validator.
+        // A validator does not depend on the name of the database.
         let schema = try ServerSchema.read(at: path, database: "import")
         guard schema.dialect == .prisma else {
             throw SchemaError(

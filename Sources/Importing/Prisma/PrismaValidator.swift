@@ -3,9 +3,10 @@ import ServerSchema
 
 /// Makes the schema of the documents that a Prisma client can read.
 ///
-/// The client reads more types than it writes. Fields that a model does not name are allowed, because it ignores them.
+/// The client reads more types than it writes. Fields that a model does not name are allowed, because the client
+/// ignores them.
 struct PrismaValidator {
-    /// The notes so far, in the order of the source.
+    /// The notes on the translation so far, in the order in which they were made.
     private(set) var notes: [ImportNote] = []
     private var isEmbedded = false
 

@@ -1,10 +1,10 @@
 import ServerSchema
 
-/// The version of JSON Schema that a file is written in, as far as versions differ here.
+/// The version of JSON Schema that a file is written in, as far as the translation depends on it.
 enum Draft {
     /// OpenAPI 3.0, Swagger 2.0, and the drafts up to 7: keywords next to `$ref` have no effect.
     case upTo7
-    /// Draft 2019-09 and later, and OpenAPI 3.1 and later.
+    /// Draft 2019-09 and later, and OpenAPI 3.1 and later: keywords next to `$ref` also apply.
     case since2019
 
     /// Determines the version that the file states; the latest one if the file states none.

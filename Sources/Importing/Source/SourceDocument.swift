@@ -59,7 +59,7 @@ struct SourceDocument {
 
 /// Chooses the schema to import.
 extension SourceDocument {
-    /// Returns the schema of the given name, or without a name the file's only one, with its name if it has one.
+    /// Returns the schema with the given name; if `name` is `nil`, the file's only schema, with its name if it has one.
     /// - Throws: ``SchemaError`` if there is no such schema, or if there are several and no name is given.
     func choose(_ name: String?) throws(SchemaError) -> (name: String?, schema: LocatedJSON) {
         let names = named.map(\.name)
@@ -100,7 +100,8 @@ extension SourceDocument {
 /// Resolves references.
 extension SourceDocument {
     /// Returns the part of the file that a reference names.
-    /// - Parameter resource: the part with an identifier of its own around the reference; its pointers begin there.
+    /// - Parameter resource: the innermost part of the file that contains the reference and has a `$id`, or else the
+    ///   root; a JSON pointer without an identifier begins there.
     /// - Throws: ``SchemaError`` if the reference leads to another file, or to nothing.
     func target(of reference: LocatedJSON, in resource: LocatedJSON) throws(SchemaError) -> LocatedJSON {
         guard let text = reference.text else {
@@ -129,7 +130,7 @@ extension SourceDocument {
         return identified.keys.filter { $0.hasSuffix(end) }.sorted().compactMap { identified[$0] }
     }
 
-    /// Returns the usual reference to a named schema, for advice.
+    /// Returns the usual reference to a named schema, for the hint of an error.
     private func pointer(to name: String) -> String {
         let folder = root["components"] != nil ? "components/schemas" : root["$defs"] != nil ? "$defs" : "definitions"
         return "#/\(folder)/\(name)"
@@ -148,7 +149,7 @@ extension SourceDocument {
         return json
     }
 
-    /// Returns a step of a pointer with its escapes decoded: those such as `%25` first, then `~1` and `~0`.
+    /// Returns a step of a pointer with its escapes decoded: percent escapes such as `%25` first, then `~1` and `~0`.
     private static func decoded(_ step: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = Array(step.utf8)[...]

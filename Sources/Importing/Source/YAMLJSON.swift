@@ -31,7 +31,7 @@ extension LocatedJSON {
 }
 
 extension JSONScalar {
-    /// Reads a scalar by the core schema of YAML 1.2, in which `no` is a text and not a Boolean.
+    /// Reads a scalar by the core schema of YAML 1.2, in which `no` is a text; only decimal numbers become numbers.
     fileprivate init(_ scalar: Node.Scalar) {
         let text = scalar.string
         guard scalar.style == .plain else {

@@ -80,7 +80,7 @@ extension KeywordValues {
     }
 
     /// Returns the schemas that a keyword lists; `nil` if it is absent.
-    /// - Throws: ``SchemaError`` if the value is not a list, or an empty one.
+    /// - Throws: ``SchemaError`` if the value is not a list, or is an empty list.
     func branches(_ keyword: String) throws(SchemaError) -> [LocatedJSON]? {
         guard let json = self[keyword] else { return nil }
         guard let elements = json.elements, !elements.isEmpty else {

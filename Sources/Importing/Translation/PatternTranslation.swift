@@ -2,10 +2,10 @@ import Patterns
 
 /// Translates a regular expression of JavaScript, which JSON Schema prescribes, into one of PCRE, which MongoDB uses.
 ///
-/// Most expressions mean the same in both. The rest is spelled differently, differs in a detail that a note names, or
-/// does not exist in PCRE 8, the oldest version in use.
+/// Most expressions mean the same in both languages. Other expressions are spelled differently in PCRE, differ in a
+/// detail that a note names, or do not exist in PCRE 8, the oldest version in use.
 struct PatternTranslation {
-    /// The respects in which MongoDB reads the expression differently.
+    /// The respects in which MongoDB reads the expression differently than JavaScript.
     private(set) var differences: Set<String> = []
     /// The reason why MongoDB cannot use the expression, apart from reasons that PCRE2 itself reports; `nil` if none.
     private(set) var refusal: String?
@@ -15,7 +15,7 @@ struct PatternTranslation {
     /// Whether reading bytes instead of characters could change what the expression matches.
     private var needsCharacters = false
 
-    /// Reads an expression.
+    /// Translates a regular expression of JavaScript.
     init(_ text: String) {
         rest = Substring(text).unicodeScalars
         needsCharacters = !text.utf8.allSatisfy { $0 < 0x80 }
@@ -24,7 +24,7 @@ struct PatternTranslation {
 
     /// Returns the translated expression.
     ///
-    /// MongoDB reads the names of `patternProperties` as bytes, unless the expression itself says otherwise.
+    /// MongoDB applies an expression of `patternProperties` to bytes, unless the expression begins with `(*UTF)`.
     func text(for mode: Pattern.Mode) -> String { mode == .bytes && needsCharacters ? "(*UTF)\(result)" : result }
 
     private mutating func take(_ scalar: Unicode.Scalar) {
@@ -43,7 +43,7 @@ struct PatternTranslation {
 
     /// Records that the last item matches characters beyond ASCII.
     ///
-    /// An item that is repeated without a limit needs no record, because it matches the bytes of these characters, too.
+    /// An item that is repeated without a limit needs no record, because it also matches the bytes of these characters.
     private mutating func takeWide() {
         if rest.first != "*", rest.first != "+" { needsCharacters = true }
     }
@@ -74,7 +74,7 @@ extension PatternTranslation {
             if let digit = rest.first, !("0"..."7").contains(digit) { needsCharacters = true }
         case "v": result += "\\x0B"
         case let letter where letter.isASCII && letter.properties.isAlphabetic && !Self.escapes.contains(letter):
-            // JavaScript reads an escape without a meaning as the letter itself.
+            // JavaScript ignores a backslash before a letter that has no meaning after a backslash.
             result.unicodeScalars.append(letter)
         default:
             if let other = Self.ofPCRE[letter] { differences.insert(other) }
@@ -85,7 +85,7 @@ extension PatternTranslation {
 
     /// The letters that have a meaning after a backslash, in JavaScript or in PCRE.
     private static let escapes: Set<Unicode.Scalar> = Set("bBdDwWsSnrtfvcxukpPAzZGQEKRXhHNeag".unicodeScalars)
-    /// The differences for escapes that only PCRE, and some other languages, have.
+    /// The differences for escapes that PCRE has and JavaScript does not, by the letter after the backslash.
     private static let ofPCRE: [Unicode.Scalar: String] = [
         "A": "\\A is the beginning of the text", "z": "\\z is the end of the text",
         "Z": "\\Z also matches before a line break at the end",
@@ -117,7 +117,7 @@ extension PatternTranslation {
         return unit
     }
 
-    /// Reads `\p{…}`, whose names PCRE spells shorter.
+    /// Reads `\p{…}`, and replaces the name of the property by PCRE's shorter name.
     private mutating func takeProperty(_ letter: Unicode.Scalar) {
         needsCharacters = true
         guard take(prefix: "{") else { return result += "\\\(letter)" }
@@ -150,14 +150,15 @@ extension PatternTranslation {
         if isNegated { takeWide() }
     }
 
-    /// Reads one member of a class, and returns whether it stands for a set of characters, such as `\w`.
+    /// Reads one member of a character class, and returns whether it stands for a set of characters, such as `\w`.
     private mutating func takeMember(_ scalar: Unicode.Scalar, afterType: Bool) -> Bool {
         switch scalar {
         case "\\":
             let isType = rest.first.map { "dDwWsSpP".unicodeScalars.contains($0) } ?? false
             takeEscape()
             return isType
-        // A hyphen next to a set such as `\w` means itself, and PCRE2 refuses it there without a backslash.
+        // A hyphen next to a set such as `\w` means the hyphen itself. PCRE2 accepts the hyphen there only after a
+        // backslash.
         case "-" where afterType || startsWithType: result += "\\-"
         case "[": result += "\\["
         default: result.unicodeScalars.append(scalar)
@@ -165,7 +166,7 @@ extension PatternTranslation {
         return false
     }
 
-    /// Whether the rest begins with an escape that stands for a set of characters.
+    /// Whether the unread rest of the expression begins with an escape for a set of characters, such as `\w`.
     private var startsWithType: Bool {
         rest.first == "\\" && rest.dropFirst().first.map { "dDwWsSpP".unicodeScalars.contains($0) } ?? false
     }

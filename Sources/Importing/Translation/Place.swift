@@ -1,18 +1,20 @@
 import ServerSchema
 
-/// The place of a schema that is translated.
+/// The values that a schema being translated describes, and the part of the file at which its JSON pointers begin.
 struct Place {
     /// The path of the values that the schema describes.
     var path = SchemaPath()
-    /// Whether the schema judges documents as a whole: the root, and the schemas that are combined there.
+    /// Whether the schema judges whole documents, as the root schema and the schemas that it combines do.
     var isWhole = true
-    /// The innermost part of the file around the schema that has a `$id`, or else the root; pointers begin there.
+    /// The innermost part of the file that contains the schema and has a `$id`, or else the root.
+    ///
+    /// The JSON pointers of the schema's references begin at this part.
     var resource: LocatedJSON
 
     /// Whether the values are the documents' `_id`s.
     var isID: Bool { path.steps == [.field("_id")] }
 
-    /// Returns the place of the values one step inside.
+    /// Returns the place of the values to which `step` leads from the values at this place.
     func inside(_ step: SchemaPath.Step) -> Place {
         Place(path: path.appending(step), isWhole: false, resource: resource)
     }

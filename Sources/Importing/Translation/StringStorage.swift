@@ -2,11 +2,11 @@ import ServerSchema
 
 /// The way in which BSON stores strings of a format or a pattern for which it has another type than string.
 struct StringStorage {
-    /// The types that the value may have.
+    /// The BSON types in which the strings may be stored.
     let types: [SchemaType]
-    /// The subject of the note on this decision.
+    /// The subject of the note that says how the strings are stored.
     let code: ImportNote.Code
-    /// The text of that note.
+    /// The text of the note that says how the strings are stored.
     let message: String
 
     private init(types: [SchemaType], code: ImportNote.Code, message: String) {
@@ -25,7 +25,7 @@ struct StringStorage {
         case "date-time", "date": self.init(types: [.date], format)
         case "uuid", "guid", "binary": self.init(types: [.binData], format)
         case "objectid", "object-id", "mongo-id", "mongoid": self = .objectID("format \(format) is")
-        // Pydantic's `timedelta`: Beanie stores it as a number of seconds.
+        // The format of Pydantic's `timedelta`, which Beanie stores as a number of seconds.
         case "duration": self.init(types: [.string] + SchemaType.numbers, format)
         default: return nil
         }

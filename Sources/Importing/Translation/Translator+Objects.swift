@@ -86,7 +86,7 @@ extension Translator {
         }
     }
 
-    /// Translates the three keywords that demand something if a field is present.
+    /// Translates `dependencies`, `dependentRequired` and `dependentSchemas`: demands that hold if a field is present.
     private mutating func translateDependencies(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -147,12 +147,12 @@ struct FieldSchemas {
     var named: [(name: String, schema: ValidatorSchema)] = []
     /// The schemas of the fields whose names match a regular expression.
     var matching: [(pattern: String, schema: ValidatorSchema)] = []
-    /// The schema of all other fields; `nil` if they may have any value.
+    /// The schema of the fields that neither `named` nor `matching` describes; `nil` if they may have any value.
     var rest: ValidatorSchema?
-    /// Whether a regular expression was left out, so that it is unknown which fields are the other ones.
+    /// Whether a regular expression was left out, so that it is unknown to which fields ``rest`` applies.
     var isIncomplete = false
 
-    /// The keywords of the validator that describe these fields.
+    /// The validator's keywords that describe the fields, such as `properties`.
     var keywords: [String: BSONValue] {
         var keywords: [String: BSONValue] = [:]
         if !named.isEmpty {
@@ -167,8 +167,8 @@ struct FieldSchemas {
 
     /// Whether MongoDB's schemas can address a field of this name by `properties` and `required`.
     ///
-    /// MongoDB reads a dot as a path. MongoDB 6.0 reads an empty name as the object itself, and aborts when it words an
-    /// error about it.
+    /// MongoDB reads a dot as a path. MongoDB 6.0 reads an empty name as the object itself, and aborts when it reports
+    /// an error about such a name.
     static func isAddressable(_ name: String) -> Bool { !name.isEmpty && !name.utf8.contains { $0 == 0x2E || $0 == 0 } }
 
     /// Returns a regular expression that matches exactly the given text.
@@ -183,7 +183,9 @@ struct FieldSchemas {
 
 /// Translates the keywords that restrict which fields an object may have, apart from `additionalProperties`.
 extension Translator {
-    /// Translates `propertyNames`, if it says no more than a list of names or a regular expression.
+    /// Translates `propertyNames`: `true` and `false`, lists of names, and regular expressions.
+    ///
+    /// A note names each other keyword, which is left out.
     mutating func translatePropertyNames(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -225,7 +227,7 @@ extension Translator {
         }
     }
 
-    /// Adds a part that allows only these fields, and `_id` in whole documents.
+    /// Adds a part that allows only the given fields, and `_id` in whole documents.
     private mutating func restrict(
         _ schema: inout ValidatorSchema, to fields: FieldSchemas, _ location: SourceLocation, at place: Place
     ) {
@@ -237,8 +239,9 @@ extension Translator {
         schema.absorb(part)
     }
 
-    /// Translates `unevaluatedProperties` into `additionalProperties`, as a part that lists every field which another
-    /// schema for the same object evaluates.
+    /// Translates `unevaluatedProperties` into a part with `additionalProperties`.
+    ///
+    /// The part lists every field that is evaluated by this schema, or by another schema for the same object.
     mutating func translateUnevaluatedProperties(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -287,14 +290,15 @@ extension FieldSchemas {
     }
 }
 
-/// The fields of an object that its schema, and the schemas that apply to the same object, evaluate.
+/// The fields that are evaluated by the schemas of one object: by its own schema, or by another schema that applies to
+/// it.
 private struct EvaluatedFields {
     let document: SourceDocument
     private(set) var names: [String] = []
     private(set) var patterns: [(text: String, location: SourceLocation)] = []
-    /// Whether the schemas evaluate every field.
+    /// Whether one of the schemas evaluates all remaining fields, for example by `additionalProperties`.
     private(set) var areAll = false
-    /// Whether some of the schemas do not always apply.
+    /// Whether some of the schemas do not always apply, such as the branches of `anyOf`.
     private(set) var isConditional = false
     private var known: Set<String> = []
     private var visited: Set<SourceLocation> = []

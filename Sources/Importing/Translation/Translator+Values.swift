@@ -33,7 +33,7 @@ extension Translator {
     func translateNumbers(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
-        // A document as a whole is no number.
+        // The keywords of numbers do not apply to whole documents.
         guard !place.isWhole else { return }
         for (keyword, exclusive, isLower) in [
             ("minimum", "exclusiveMinimum", true), ("maximum", "exclusiveMaximum", false),
@@ -78,7 +78,7 @@ extension Translator {
             return try translateText(keywords, into: &schema, at: place)
         }
         var names = try typeNames(keywords)
-        // A format applies only to strings, so a schema that has nothing but a format means a string.
+        // A format applies only to strings, so a schema without a type means a string if its format has a BSON type.
         if names.isEmpty, let format, StringStorage(format: format) != nil, !keepsStrings { names = ["string"] }
         guard !names.isEmpty else {
             noteFormat(format, keywords, at: place)
@@ -122,7 +122,7 @@ extension Translator {
         case "null": return [.null]
         case "object": return [.object]
         case "array": return [.array]
-        // TypeBox has these types for values of JavaScript.
+        // TypeBox adds types such as `Date` to JSON Schema, for values of JavaScript that JSON does not have.
         case "Date": return [.date]
         case "Uint8Array": return [.binData]
         case "bigint": return [.int, .long]
@@ -134,7 +134,7 @@ extension Translator {
         }
     }
 
-    /// Returns the types that `bsonType` names, as Mongoose and people who know MongoDB write it.
+    /// Returns the types that `bsonType` names, a keyword of MongoDB that Mongoose and some users write.
     private func bsonTypes(_ keywords: KeywordValues) throws(SchemaError) -> [SchemaType] {
         guard let json = keywords["bsonType"] else { return [] }
         let names = if let name = json.text { [name] } else { try KeywordValues.names(json, of: "bsonType") }
@@ -170,7 +170,7 @@ extension Translator {
         return isID ? .objectID("a string _id is") : nil
     }
 
-    /// Notes how a string is stored, and which keywords no longer apply.
+    /// Adds notes on how a string is stored, and on the keywords that no longer apply.
     private mutating func note(_ storage: StringStorage, _ keywords: KeywordValues, at place: Place) {
         note(.decision, storage.code, place.path, keywords.location, storage.message)
         guard storage.code != .objectID else { return }
@@ -205,7 +205,7 @@ extension Translator {
     mutating func translateArrays(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
-        // A document as a whole is no array.
+        // The keywords of arrays do not apply to whole documents.
         guard !place.isWhole else { return }
         if let count = try keywords.count("minItems"), count > 0 { schema.keywords["minItems"] = .integer(count) }
         if let count = try keywords.count("maxItems") { schema.keywords["maxItems"] = .integer(count) }
@@ -214,7 +214,7 @@ extension Translator {
         try translateContains(keywords, into: &schema, at: place)
     }
 
-    /// Translates the schemas of elements: of the first ones by position, and of the others.
+    /// Translates the schemas of an array's elements: those for the first positions, and the one for all others.
     private mutating func translateElements(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -254,7 +254,7 @@ extension Translator {
         return json
     }
 
-    /// Translates `contains` by a negation: not every element fails its schema.
+    /// Translates `contains` by a negation: not every element fails the schema of `contains`.
     private mutating func translateContains(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -282,7 +282,8 @@ extension Translator {
 extension Translator {
     /// Returns a regular expression as MongoDB spells it; `nil` if MongoDB cannot use it.
     ///
-    /// Notes why it cannot, or in which respect MongoDB reads the expression differently.
+    /// Adds a note on the reason if MongoDB cannot use the expression, and on each respect in which MongoDB reads the
+    /// expression differently than JavaScript.
     mutating func usable(
         _ text: String, mode: Pattern.Mode, path: SchemaPath, _ location: SourceLocation
     ) -> String? {

@@ -4,20 +4,20 @@ import ServerSchema
 /// Translates one schema of a file into MongoDB's dialect.
 ///
 /// A translated schema accepts at least the values that the source accepts, in the types in which BSON stores them.
-/// Inside a keyword that negates, such as `not`, leaving out a restriction would refuse more values; such a keyword is
-/// left out as a whole.
+/// If a restriction inside a negating keyword such as `not` has no counterpart, the whole keyword is left out, because
+/// the keyword would refuse more values without the restriction.
 struct Translator {
     let document: SourceDocument
     /// Whether strings stay strings, whatever their format.
     let keepsStrings: Bool
-    /// The notes so far, in the order of the source.
+    /// The notes on the translation so far, in the order in which they were made.
     private(set) var notes: [ImportNote] = []
     /// The number of restrictions that were left out or weakened so far.
     private(set) var losses = 0
     /// The fields of whole documents that the schema names, with the first position of each.
     var fields: [String: SourceLocation] = [:]
 
-    /// The positions of the schemas that contain the current one, including those that led here by reference.
+    /// The positions of the schemas around the current one, including schemas whose references lead to it.
     private var open: [SourceLocation] = []
     private var seen: Set<ImportNote> = []
     private var count = 0
@@ -134,7 +134,7 @@ extension Translator {
         note(kind, code, path, location, message)
     }
 
-    /// Translates a schema, and returns whether some of its restrictions were left out or weakened.
+    /// Translates a schema, and returns whether the translation is exact: no restriction is left out or weakened.
     mutating func exactly(
         _ json: LocatedJSON, at place: Place
     ) throws(SchemaError) -> (schema: ValidatorSchema, isExact: Bool) {
@@ -175,7 +175,10 @@ extension Translator {
         return (schemas, losses == before)
     }
 
-    /// Translates `oneOf`, to `anyOf` if no value can fit two branches or if a branch accepts more than its source.
+    /// Translates `oneOf`.
+    ///
+    /// The result is a union, such as `anyOf`, if no value can fit two branches, or if the translation of a branch
+    /// accepts more than the branch.
     private mutating func exclusive(
         _ branches: [LocatedJSON], at place: Place
     ) throws(SchemaError) -> ValidatorSchema {
@@ -229,7 +232,7 @@ extension Translator {
     }
 }
 
-/// Notes the keywords that are not translated.
+/// Adds notes on the keywords that are not translated.
 extension Translator {
     mutating func noteOthers(_ keywords: KeywordValues, at place: Place) throws(SchemaError) {
         for member in keywords.members {
@@ -248,7 +251,7 @@ extension Translator {
         }
     }
 
-    /// The keywords that other files of this folder translate.
+    /// The keywords of JSON Schema that the translator's extensions translate.
     private static let translated: Set = [
         "title", "description", "type", "bsonType", "format", "pattern", "minLength", "maxLength", "enum", "const",
         "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "properties", "patternProperties",
@@ -262,7 +265,7 @@ extension Translator {
         "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "$defs",
         "definitions", "components", "schemas",
     ]
-    /// The keywords that describe values, and restrict none.
+    /// The keywords that describe values, but do not restrict them.
     private static let annotations: Set = [
         "default", "examples", "example", "readOnly", "writeOnly", "deprecated", "contentEncoding", "contentMediaType",
         "contentSchema", "discriminator", "xml", "externalDocs",

@@ -1,6 +1,7 @@
 /// The names of Unicode properties in regular expressions.
 enum UnicodeProperty {
-    /// Returns PCRE's name of a property, from JavaScript's; `nil` if PCRE 8 does not know the property.
+    /// Returns PCRE's name of the Unicode property that JavaScript calls `name`; `nil` if PCRE 8 does not know the
+    /// property.
     static func name(_ name: String) -> String? {
         let parts = name.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {

@@ -2,9 +2,9 @@ import ServerSchema
 
 /// The decision on what the schema declares for the values at one path.
 struct Plan {
-    /// The declared types: for App Services exactly one; if there are none, the schema leaves the path out.
+    /// The declared types; in an App Services schema exactly one.
     var types: [SchemaType]
-    /// Whether every object around the path must hold the field.
+    /// Whether every object that can have the field must have it.
     var isRequired = false
 
     /// A plan that accepts any value that clients can have.

@@ -58,13 +58,14 @@ struct PrismaBuilder {
         (field.isID, field.arity) = (true, .required)
         if field.nativeType?.type == .objectId { field.defaultValue = .function("auto") }
         guard case .scalar(let scalar) = field.type, scalar != .json else {
-            // Prisma has no ids of such a type, so it cannot read these documents.
+            // Prisma allows only a scalar other than Json as an id, so no model can read documents with an `_id` of
+            // another kind.
             field.type = .scalar(.string)
             return
         }
     }
 
-    /// Returns a name that Prisma accepts: letters, digits and underscores, with a letter first.
+    /// Returns an unused name that Prisma accepts: letters, digits and underscores, with a letter first.
     private static func name(_ stored: String, isID: Bool, _ used: inout Set<String>) -> String {
         let words = stored.unicodeScalars.map { scalar in
             let isWord = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
@@ -114,7 +115,7 @@ struct PrismaBuilder {
         return type(of: items, plan, path: path)
     }
 
-    /// The kinds of a node's values whose types the fitter kept, without null.
+    /// Returns the kinds of the values at a node, without null, and without kinds whose types the fitter dropped.
     private func kinds(of node: Int, _ plan: Plan) -> Set<ValueKind> {
         Set(fitter.tree.nodes[node].kinds.map { $0.0 }.filter { $0 != .null && plan.types.contains($0.serverType) })
     }

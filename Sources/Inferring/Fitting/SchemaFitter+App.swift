@@ -5,8 +5,8 @@ extension SchemaFitter {
     mutating func fitForApp(_ node: Int, _ place: Place, level: Int) {
         let found = tree.nodes[node]
         guard let best = bestType(of: found, place) else {
-            // All values are null, or of types that clients do not have. A field is left out, and an element may have
-            // any type.
+            // All values are null, or of types that clients do not have. A field with such values is left out of the
+            // schema. The elements of an array and the values of a dictionary may get the type `mixed`.
             if place == .element || place == .value { offerMixed(node) }
             return
         }
@@ -25,7 +25,7 @@ extension SchemaFitter {
         offerRequirement(of: node, .id)
     }
 
-    /// Offers to declare `mixed`, which has no cost if it accepts all values.
+    /// Adds the step that declares `mixed` to the pending steps; its cost is 0 if `mixed` accepts all values.
     private mutating func offerMixed(_ node: Int) { offer(mixedCost(node), .declareMixed(node: node)) }
 
     /// Returns the type that refuses the fewest values, with the number of values that it refuses; `nil` if no type is

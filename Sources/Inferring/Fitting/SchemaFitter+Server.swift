@@ -42,13 +42,14 @@ extension SchemaFitter {
         return !isAppServices || text.unicodeScalars.count <= 63
     }
 
-    /// Offers to require a field; does nothing if its position or the dialect does not allow that.
+    /// Adds the step that requires a field to the pending steps, if the field's position and the dialect allow it.
     mutating func offerRequirement(of node: Int, _ place: Place) {
         guard place == .field || place == .id, let parent = parents[node] else { return }
         let missing = max(0, tree.nodes[parent].count(of: .object) - tree.nodes[node].presence)
         if place == .id { return offer(isAppServices ? 0 : missing, .require(node: node)) }
         guard isAppServices else { return offer(missing, .require(node: node)) }
-        // Clients cannot guarantee that an embedded object is present, and do not write empty collections.
+        // An App Services schema never requires a field whose type is an object, an array or `mixed`, because clients
+        // cannot guarantee that an embedded object is present, and do not write empty collections.
         guard let type = plans[node]?.types.first, ![.object, .array, .mixed].contains(type) else { return }
         offer(missing + tree.nodes[node].count(of: .null), .require(node: node))
     }

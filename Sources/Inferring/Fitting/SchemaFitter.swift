@@ -3,18 +3,18 @@ import ServerSchema
 
 /// Decides what a schema declares for each path, so that it refuses no more documents than the options allow.
 ///
-/// The fitter begins with a schema that accepts every document. Then it makes the schema stricter step by step, always
-/// with the cheapest step, until the next step costs more than the rest of the budget. The cost of a step is the number
-/// of values that no longer fit, which is at least the number of their documents. The sum of the costs is therefore an
-/// upper bound for the number of refused documents. A larger budget allows the same steps and more, so a schema for a
-/// lower cover never accepts a document that one for a higher cover refuses.
+/// The fitter begins with a schema that accepts every document, apart from the type of `_id`. Then it makes the schema
+/// stricter step by step, always with the cheapest step, until the next step costs more than the rest of the budget.
+/// The cost of a step is the number of values that no longer fit, which is at least the number of their documents. The
+/// sum of the costs is therefore an upper bound for the number of refused documents. A larger budget allows the same
+/// steps and more, so a schema for a lower cover never accepts a document that one for a higher cover refuses.
 struct SchemaFitter {
     let tree: PathTree
     let options: InferOptions
-    /// The number of documents that the schema may still be allowed to refuse.
+    /// The number of documents that the schema is still allowed to refuse.
     private(set) var budget: Int
     private(set) var plans: [Int: Plan] = [:]
-    /// The steps that may be taken next, the most expensive first.
+    /// The tightenings that the schema can still get, the most expensive first.
     private var pending: [Tightening] = []
     private var order = 0
 
@@ -74,7 +74,7 @@ struct SchemaFitter {
 
     mutating func decide(_ node: Int, _ plan: Plan) { plans[node] = plan }
 
-    /// Continues with the values inside an object or an array; does nothing for any other type.
+    /// Decides on the values inside an object or an array; does nothing for any other type.
     mutating func open(_ node: Int, as type: SchemaType, level: Int) {
         switch type {
         case .object: openObject(node, level: level)

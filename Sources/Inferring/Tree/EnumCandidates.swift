@@ -4,12 +4,14 @@ import BSON
 struct EnumCandidates: Hashable, Sendable {
     /// The largest number of distinct values that are kept; with one more, the path is no candidate for an enum.
     static var maximumCount: Int { 24 }
-    /// The largest size of a value in bytes, without the overhead of a string.
+    /// The largest length in bytes of a string that is kept.
     static var maximumLength: Int { 64 }
 
     /// The number of occurrences of each value, by the byte of its BSON type followed by its bytes.
     private(set) var counts: [[UInt8]: Int] = [:]
-    /// Whether there were too many values, or a value was too long; then no value is kept.
+    /// Whether there were too many values, or a value was too long.
+    ///
+    /// In both cases no value is kept.
     private(set) var isTooMany = false
 
     /// Counts the value of an element whose type is `string`, `int` or `long`.

@@ -6,10 +6,10 @@ import Checking
 /// Searching and adding names creates no String.
 struct KeyTable: Sendable {
     private(set) var keys: [FieldKey] = []
-    /// The tree node of each name, in the order of the names.
+    /// The tree node of each name; the node of a name stands at the name's position in ``keys``.
     private(set) var nodes: [Int] = []
     private var bytes: [UInt8] = []
-    /// The hash table, which is used if there are many names; a slot holds a name's position, or -1.
+    /// The hash table, which is used from the ninth name on; a slot holds a name's position, or -1.
     ///
     /// The size is a power of two.
     private var slots: [Int32] = []

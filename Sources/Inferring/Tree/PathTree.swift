@@ -12,7 +12,7 @@ package struct PathTree: Sendable {
         /// The largest number of different names in one object; with one more, the object is folded: its fields are
         /// combined.
         package var maximumKeys = 1_000
-        /// The largest size of a name in bytes; an object with a longer name is folded too.
+        /// The largest size of a name in bytes; an object with a longer name is folded: its fields are combined.
         package var maximumNameLength = 1_024
         /// The largest number of paths; while there are more, the tree folds objects with more than half of
         /// ``maximumKeys`` names, then with more than a quarter, and so on.
@@ -26,7 +26,7 @@ package struct PathTree: Sendable {
 
     /// The number of documents counted so far.
     package private(set) var documents = 0
-    /// Whether there were too many paths, so that objects with fewer than ``Limits/maximumKeys`` names were folded too.
+    /// Whether there were so many paths that even objects with at most ``Limits/maximumKeys`` names were folded.
     package var isCrowded: Bool { maximumKeys < limits.maximumKeys }
 
     /// The number of paths that the tree has now.
@@ -174,9 +174,10 @@ extension PathTree {
         for position in 0..<keys.count { adopt(position, of: keys, in: node) }
     }
 
-    /// Folds an object that already has the largest number of names.
+    /// Folds an object that already has the largest allowed number of names, before a name is added.
     private mutating func makeRoom(in node: Int) {
-        // The number of paths must be bounded even within one document, so a full tree folds objects with fewer names.
+        // The number of paths must be bounded even within one document, so a tree with too many paths folds objects
+        // with few names.
         let isFull = pathCount > limits.maximumNodes * 2
         if nodes[node].keys.count >= capacity(of: node, isFull ? min(8, maximumKeys) : maximumKeys) { fold(node) }
     }
@@ -245,7 +246,7 @@ extension PathNode {
         node.keys.moveNodes(by: offset)
         if node.items >= 0 { node.items += offset }
         if node.values >= 0 { node.values += offset }
-        // The numbers of objects in another tree mean nothing in this one.
+        // `stamp` is the number of an object in its own tree, and means nothing in another tree.
         node.stamp = 0
         return node
     }

@@ -2,13 +2,13 @@ import BSON
 
 /// The numbers of strings at a path whose text looks like a value of another type.
 package struct TextHints: Hashable, Sendable {
-    /// Strings such as `2026-11-22` or `2026-11-22T02:14:06Z`.
+    /// The number of strings such as `2026-11-22` or `2026-11-22T02:14:06Z`.
     package internal(set) var dates = 0
-    /// Strings such as `6f1c…-…`, with 36 characters.
+    /// The number of strings such as `6f1c…-…`, with 36 characters.
     package internal(set) var uuids = 0
-    /// Strings of 24 hexadecimal digits.
+    /// The number of strings of 24 hexadecimal digits.
     package internal(set) var objectIDs = 0
-    /// Strings such as `-12.5`, with up to 20 characters.
+    /// The number of strings such as `-12.5`, with up to 20 characters.
     package internal(set) var numbers = 0
 
     mutating func add(_ text: RawSpan) {

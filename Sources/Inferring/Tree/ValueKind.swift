@@ -20,7 +20,7 @@ package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
     case decimal, string, bool, date, objectId, uuid
     /// Binary data of subtype 0.
     case binData
-    /// Binary data of another subtype, or a UUID that does not have 16 bytes.
+    /// Binary data of a subtype other than 0 and 4, or of subtype 4 (UUID) without exactly 16 bytes.
     case otherBinary
     case object, array, null, regex, timestamp, javascript, minKey, maxKey, undefined, dbPointer, symbol,
         javascriptWithScope

@@ -3,7 +3,7 @@ package import BSON
 /// Paths through lists and dictionaries: `pets[].toy` is the field `toy` of every element.
 ///
 /// In an expression, each element is an object that holds the element's value in the field `v`, as `$objectToArray`
-/// returns the values of a dictionary. Below an element, a path therefore leads through objects again.
+/// returns the values of a dictionary. A path inside an element therefore begins with `v`.
 extension FieldPath {
     /// Whether the path leads into the elements of a list or a dictionary.
     package var leadsIntoElements: Bool { components.contains(Self.each) }
@@ -18,7 +18,8 @@ extension FieldPath {
 
     /// The lists and dictionaries that the path leads through, the outermost first.
     ///
-    /// The first path starts at the document, and each of the others at an element of the list or dictionary before it.
+    /// The first path starts at the document. Every other path starts at an element of the list or dictionary before
+    /// it.
     package var containers: [FieldPath] { Array(segments.dropLast()) }
 
     /// The path of the field inside an element of the innermost container; the whole path if there are no
@@ -32,9 +33,9 @@ extension FieldPath {
         components[..<(components.lastIndex(of: Self.each).map { $0 + 1 } ?? 0)]
     }
 
-    /// The paths of the objects that contain the field; a write to the field writes them back as a whole.
+    /// The paths of the objects that contain the field; a write to the field writes these objects back as a whole.
     ///
-    /// A path that ends with `[]` is itself included.
+    /// If the field's own path ends with `[]`, the result includes that path.
     package var restoredPaths: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
 
     private var segments: [FieldPath] {
@@ -59,7 +60,7 @@ extension FieldPath {
 
     /// Whether every parent of the field is an object.
     ///
-    /// The parents are tested from the document or the element inwards, so that a path never leads through an array.
+    /// The outermost parent is tested first, so that no test reads a field through an array.
     package var isReachable: Expression {
         let parents = local.parents
         return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })

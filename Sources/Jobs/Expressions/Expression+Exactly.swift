@@ -2,11 +2,11 @@ package import BSON
 
 /// Exact comparisons with values that are known when the expression is built.
 ///
-/// They compare objects at every depth, unlike ``Expression/same(_:_:)``. They are also far shorter, because they do
-/// not ask the server for the types. The values are compared byte by byte, so a text that is not UTF-8 can be compared
-/// too.
+/// The comparisons are exact at every depth of an object, unlike ``Expression/same(_:_:)``. They are also far shorter,
+/// because the types of the known values need no expression. The values are compared byte by byte, which also works for
+/// a text that is not UTF-8.
 extension Expression {
-    /// Returns the conditions under which the top-level fields equal those of `document`.
+    /// Returns the conditions under which the top-level fields `names` equal the same fields of `document`.
     ///
     /// A field that `document` lacks must be missing.
     /// - Throws: ``BSONError`` when the document is damaged.
@@ -39,7 +39,7 @@ extension Expression {
     ) throws(BSONError) -> [Expression] {
         let field = Expression(.string("$" + path))
         let unseen = try unseen(element, of: view, at: path)
-        // For a text, a comparison of the bytes is enough. A long text should be in the command only once.
+        // For a text, the comparison of the bytes is enough, and it keeps a long text in the command only once.
         if element.type == .string { return unseen }
         return [field.hasType(element.type.description), field == literal(element, of: view)] + unseen
     }
@@ -77,7 +77,8 @@ extension Expression {
         }
     }
 
-    /// Returns the conditions of `unseen` for all fields of an object; `nil` if a path cannot name one of the fields.
+    /// Returns the conditions that ``unseen(_:of:at:)`` returns for each field of an object; `nil` if no path can name
+    /// one of the fields.
     private static func inside(
         _ object: borrowing BSONView, at path: String?
     ) throws(BSONError) -> [Expression]? {

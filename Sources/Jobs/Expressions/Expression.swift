@@ -29,7 +29,7 @@ package struct Expression: Hashable, Sendable {
     /// A path into elements starts at the innermost element that it leads into.
     package static func field(_ path: FieldPath) -> Expression { Expression(.string("$\(path.local)")) }
 
-    /// Returns a variable that an enclosing ``let(_:in:)`` binds.
+    /// Returns a variable that an enclosing ``let(_:in:)`` or `$map` binds, or a variable of the server, such as `NOW`.
     package static func variable(_ name: String) -> Expression { Expression(.string("$$\(name)")) }
 
     /// Returns an expression that binds variables and evaluates `body` with them.
@@ -41,14 +41,14 @@ package struct Expression: Hashable, Sendable {
 
     /// The alias of the value's BSON type, such as `string`; `missing` for a missing value.
     package var type: Expression {
-        // `$type` would take a list as its list of arguments.
+        // `$type` takes a list as the list of its operands, so a list is put inside another one.
         if case .array = bson { Expression(["$type": .array(of: [bson])]) } else { Expression(["$type": bson]) }
     }
 
-    /// Returns whether the value's type is one of these aliases.
+    /// Returns whether the value's type is one of the given aliases.
     package func hasType(_ aliases: String...) -> Expression { hasType(among: aliases) }
 
-    /// Returns whether the value's type is one of these aliases.
+    /// Returns whether the value's type is one of the given aliases.
     package func hasType(among aliases: [String]) -> Expression {
         .call("$in", type, Expression(.array(of: aliases.map { .object(["$literal": .string($0)]) })))
     }
@@ -81,12 +81,13 @@ package struct Expression: Hashable, Sendable {
         operands.count == 1 ? operands[0] : Expression(["$or": .array(of: operands.map(\.bson))])
     }
 
-    /// Returns one of two values, depending on a condition.
+    /// Returns an expression for the value `then` if the condition holds, and for the value `other` otherwise.
     package static func choose(if condition: Expression, then: Expression, else other: Expression) -> Expression {
         .call("$cond", condition, then, other)
     }
 
-    /// Whether `$set` evaluates this as one value; an object without an operator would be set field by field.
+    /// Whether `$set` takes the expression as one value; `false` for an object without an operator, which `$set` sets
+    /// field by field.
     var isOperator: Bool {
         guard case .object(let object) = bson else { return true }
         return (try? object.elements().first?.name.hasPrefix("$")) ?? false
@@ -103,7 +104,7 @@ package struct Expression: Hashable, Sendable {
 extension Expression {
     /// Returns whether two values have the same type and the same value; the decimals 1.5 and 1.50 count as one value.
     ///
-    /// Use it only for scalars: inside objects and arrays, it compares like `$eq`.
+    /// The comparison is meant only for scalars: inside objects and arrays, it is as loose as `$eq`.
     static func sameValue(_ left: Expression, _ right: Expression) -> Expression {
         .let(
             ["left": left, "right": right],
@@ -156,7 +157,7 @@ extension Expression {
     /// The digits of decimals are not compared.
     private static let hasSameBytes = Expression.all([
         .any([!leftVariable.hasType("string"), sameText(leftVariable, rightVariable)]),
-        // Only a number is equal to 0; the signs of 0.0 and -0.0 differ.
+        // A value that equals 0 is a number; its sign distinguishes 0.0 from -0.0.
         .any([!(leftVariable == .constant(0)), sign(leftVariable) == sign(rightVariable)]),
     ])
 
@@ -201,12 +202,13 @@ extension Expression {
 
 /// Expressions over the elements of lists and dictionaries.
 ///
-/// The variable `CURRENT` is bound to each element in turn, so that a path in an expression starts at the element.
+/// The variable `CURRENT` is bound to an object for each element in turn. The object holds the element in the field
+/// `v`, so a path into the element begins with `v`.
 extension Expression {
     /// Returns whether the condition holds for an element of the innermost list or dictionary.
     ///
-    /// `containers` are the lists and dictionaries that lead there, the outermost first. The result is false if one of
-    /// them is missing or of another type.
+    /// `containers` are the lists and dictionaries on the path to the element, the outermost first. The result is false
+    /// if a container is missing or of another type.
     static func inSomeElement(of containers: [FieldPath], _ condition: Expression) -> Expression {
         containers.reversed().reduce(condition) { condition, container in
             .all([
@@ -237,8 +239,8 @@ extension Expression {
 
     /// Returns the fields of an object as a list of objects, with the name in `k` and the value in `v`.
     ///
-    /// For any other value, the result is an empty list. So the expression cannot fail, even if the server evaluates it
-    /// before the test that guards it.
+    /// For any other value, the result is an empty list, so that the expression cannot fail even if the server
+    /// evaluates it before a test of the value's type.
     static func entries(of object: Expression) -> Expression {
         Expression(["$objectToArray": choose(if: object.hasType("object"), then: object, else: .constant([:])).bson])
     }
@@ -256,7 +258,7 @@ extension Expression {
 
     /// Returns the object without the named field; the other fields keep their order.
     ///
-    /// This does not use `$unsetField`, which needs server 5.0 or later.
+    /// The expression does not use `$unsetField`, which needs server 5.0 or later.
     func without(_ name: String) -> Expression {
         let isOther = !Expression.sameText(.variable("entry.k"), .constant(.string(name)))
         return Expression([

@@ -14,8 +14,8 @@ enum ExpressionLiteral {
     }
 
     /// Reads an expression.
-    /// - Parameter isOfElement: Whether the expression is evaluated for each element of a list or dictionary;
-    ///   `$$CURRENT` is then the element.
+    /// - Parameter isOfElement: Whether the expression is evaluated for each element of a list or dictionary; if so,
+    ///   `$$CURRENT` is the element.
     static func expression(_ node: YAMLNode, isOfElement: Bool) throws(JobError) -> Expression {
         let expression = Expression(try value(node))
         if !isOfElement, let place = current(node) {
@@ -113,7 +113,7 @@ enum ExpressionLiteral {
     private static let isRandom = "another run would compute another value"
     private static let isCommand = "it is not an operator of expressions"
 
-    /// The server's variables that are allowed, because they have the same value in every run.
+    /// The server's variables that are allowed, because they have the same value for a document in every run.
     ///
     /// `$$NOW` is replaced by the time of the job's start.
     private static let variables: Set = ["NOW", "ROOT", "CURRENT"]

@@ -14,7 +14,7 @@ package struct IDList: Sendable {
     /// Creates a list of `_id`s, which must be in the server's sort order, each once.
     package init(ids: [BSONValue]) { self.ids = ids }
 
-    /// The largest size of a list of `_id`s; the file that it is read from may have any size.
+    /// The bounds on a list of `_id`s; they do not limit the size of the file that contains the list.
     package struct Bounds: Sendable {
         /// The largest number of `_id`s; a run needs about 140 bytes of memory for each.
         package var ids = 1_000_000

@@ -34,7 +34,7 @@ package struct Job: Sendable {
     package var keepsJournal = true
     /// The file's path, as the user named it.
     package var path: String
-    /// The file's text; once the job has started, it cannot continue with a changed text.
+    /// The file's text; once the job has started, only comments and layout may change.
     package var text: String
     /// The position in the file at which the collection is named, for error messages.
     package var collectionLocation: SourceLocation
@@ -48,9 +48,12 @@ package struct Job: Sendable {
         (self.path, self.text, self.collectionLocation) = (path, text, collectionLocation)
     }
 
+    /// Whether the job names one schema as both the active and the next one, because it repairs documents.
+    package var repairsDocuments: Bool { activeSchema != nil && activeSchema == nextSchema }
+
     /// A step and its position in the file.
     package struct LocatedStep: Sendable {
-        /// The step.
+        /// The step that the job file states.
         package var step: Step
         /// The position of the step in the file.
         package var location: SourceLocation
@@ -71,36 +74,38 @@ package struct Job: Sendable {
         package var chunkBytes = 16 << 20
         /// The target for the time that the server works on a chunk.
         package var chunkTime = Duration.milliseconds(500)
-        /// The number of shares of a chunk that are read and written at the same time.
+        /// The number of shares into which a chunk is divided; the shares are read and written at the same time.
         package var concurrency = 2
         /// The number of unsynced documents at which sync stops.
         package var unsynced = 100_000
         /// The share of ``unsynced`` that the job leaves free.
         package var reserve = Reserve.percent(10)
-        /// The pause after each chunk, as a multiple of the time that the chunk took; 0.5 is half that time.
+        /// The pause after each chunk, as a multiple of the time that the chunk took: with 0.5, the pause is half that
+        /// time.
         package var nice = 0.0
-        /// The rate at which a consumer of the changes can take them.
+        /// The rate at which a consumer of the changes can process them.
         package var consumer = ConsumerRate()
-        /// The values of the deployment's metrics at which the run waits.
+        /// The values of the deployment's metrics, and the times of the week, at which the run waits.
         package var throttle = ThrottleLimits()
 
-        /// The largest allowed ``concurrency``; a primary with other work does not profit from more.
+        /// The largest allowed ``concurrency``; a primary that also does other work gains nothing from more.
         static let maximumConcurrency = 16
 
-        /// The limit less the reserve; the ledger's documents and the pending reservations together must stay below it.
+        /// The limit less the reserve: the ledger's documents and the pending reservations together must stay below
+        /// this number.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }
 
-        /// The largest number of documents in a chunk; a consumer gets no more at once than it takes in a second.
+        /// The largest number of documents in a chunk, at most the number that the consumer takes in a second.
         package var mostDocuments: Int { min(chunkDocuments, consumer.documents ?? .max) }
-        /// The target size of a chunk in bytes; a consumer gets no more at once than it takes in a second.
+        /// The target size of a chunk in bytes, at most the size that the consumer takes in a second.
         package var mostBytes: Int { min(chunkBytes, consumer.bytes ?? .max) }
     }
 
-    /// A share of a limit, as a number of documents or in percent.
+    /// The part of a limit that a job leaves free, as a number of documents or in percent.
     package enum Reserve: Hashable, Sendable {
-        /// A number of documents.
+        /// The job leaves this number of documents free.
         case documents(Int)
-        /// A percentage of the limit, rounded up.
+        /// The job leaves this percentage of the limit free; the resulting number of documents is rounded up.
         case percent(Int)
 
         func count(of limit: Int) -> Int {
@@ -178,8 +183,8 @@ package enum JobSteps {
     }
 }
 
-/// The names of a job that runs in many databases of one shape, and of its collections. In each database it is a
-/// separate job, with its own lease, checkpoint and journal.
+/// The names of a job that runs in many databases of one shape, and the names of its collections. In each database, the
+/// job is a separate one, with its own lease, checkpoint and journal.
 extension Job {
     /// The text between the job's name and the database's name in the name of the job for one database.
     private static let mark = ".in-"
@@ -200,7 +205,7 @@ extension Job {
         return nil
     }
 
-    /// Returns the job with the collections of the same names in another database; its text stays unchanged.
+    /// Returns the job with the collections of the same names in another database; the job's text stays unchanged.
     package func moved(to database: String) -> Job {
         let own = namespace.database
         guard own != database else { return self }

@@ -9,7 +9,7 @@ import Yams
 package enum JobFile {
     /// The largest number of steps of a job.
     ///
-    /// The server accepts 1,000 stages in a pipeline, and the survey has four for each step.
+    /// The server accepts at most 1,000 stages in a pipeline, and the survey has four stages for each step.
     package static var maximumSteps: Int { 100 }
 
     /// The largest size of a job file in bytes: 1 MiB.
@@ -33,6 +33,7 @@ package enum JobFile {
 
     /// Reads the text of a job file; `path` appears in messages, and the schema paths in the text are relative to it.
     package static func parse(_ text: String, path: String) throws(JobError) -> Job {
+        if let draft = try draftError(of: text, path: path) { throw draft }
         let root = try YAMLFile.root(of: text, path: path)
         let top = try root.members(
             of: "a job",
@@ -90,7 +91,26 @@ package enum JobFile {
         return job
     }
 
-    /// Whether the job being read has run before, perhaps under an earlier version of the program, which allowed more.
+    /// The word that begins the remark on a draft, in which every line is a comment until a user decides on its steps.
+    package static let draft = "A DRAFT:"
+
+    /// Whether a text is a draft of a job, which has no content but comments.
+    package static func isDraft(_ text: String) -> Bool { (try? draftError(of: text, path: "")) != nil }
+
+    /// Returns the error for a draft, which says which lines to uncomment; `nil` if the text is not a draft.
+    private static func draftError(of text: String, path: String) throws(JobError) -> JobError? {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let first = lines.firstIndex(where: { $0.hasPrefix("# job:") || $0.hasPrefix("#job:") }),
+            lines.contains(where: { $0.hasPrefix("# steps:") || $0.hasPrefix("#steps:") }),
+            try YAMLFile.rootIfAny(of: text, path: path) == nil
+        else { return nil }
+        return JobError(
+            "the file is a draft: all its steps are comments; decide on them, and remove one # from this line and from "
+                + "each line below it that begins with one",
+            at: SourceLocation(file: path, line: first + 1, column: 1))
+    }
+
+    /// Whether the job being read has run before, perhaps under an earlier version of the program, which accepted more.
     @TaskLocal static var isOfThePast = false
 
     /// Reads the text of a job that ran before, to identify it, undo it or clean up after it, but never to run it.
@@ -106,7 +126,7 @@ package enum JobFile {
     /// The value of `requires` in a job that must not run before its next schema is deployed.
     package static let deployed = "deployed"
 
-    /// The version of the file format that this program reads; a file that states no version has this one.
+    /// The version of the file format that this program reads; a file that states no version has this version.
     package static let version = 1
 
     private static func checkVersion(_ node: YAMLNode?) throws(JobError) {

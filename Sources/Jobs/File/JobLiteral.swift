@@ -5,7 +5,7 @@ import Yams
 
 /// Reads a constant of a job file: a YAML scalar, list or mapping, or extended JSON for the other BSON types.
 package enum JobLiteral {
-    /// Returns the value of a node.
+    /// Returns the constant that a YAML node of a job file represents.
     /// - Throws: ``JobError`` with line and column.
     package static func value(_ node: YAMLNode) throws(JobError) -> BSONValue {
         switch node.node {
@@ -35,8 +35,8 @@ package enum JobLiteral {
 
     /// Reads a scalar.
     ///
-    /// A bool, null or decimal number by the rules of YAML 1.2 is read as such; all others, such as `no` and `on`, stay
-    /// texts.
+    /// A scalar that is a bool, null or a decimal number in YAML 1.2 becomes a value of that type. A number in another
+    /// notation, such as `0x1F`, is refused. Every other scalar, such as `no` or `on`, becomes a text.
     private static func scalar(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue {
         let text = scalar.string
         if let value = try tagged(scalar, node) { return value }
@@ -47,7 +47,7 @@ package enum JobLiteral {
         case "null", "Null", "NULL", "~", "": return .null
         default: break
         }
-        // The tag is read from a new node, because reading the tag of a node also sets it.
+        // The tag is read from a new node, because reading a node's tag also sets the tag.
         let tag = Node(text, .implicit, .plain).tag.description
         if isInteger(text) {
             guard let number = Int(text) else { throw node.error("\(text) is beyond the range of a long: quote it") }
@@ -84,9 +84,9 @@ package enum JobLiteral {
         return value
     }
 
-    /// Whether a text is `[-+]?(0|[1-9][0-9]*)`.
+    /// Whether a text is an integer without a leading 0: `[-+]?(0|[1-9][0-9]*)`.
     ///
-    /// A number with a leading 0 is octal in YAML 1.1 and decimal in YAML 1.2, and users who write one mean a text.
+    /// A number with a leading 0 is octal in YAML 1.1 and decimal in YAML 1.2; users who write a leading 0 mean a text.
     private static func isInteger(_ text: String) -> Bool {
         let digits =
             text.utf8.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true

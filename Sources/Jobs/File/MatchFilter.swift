@@ -5,8 +5,8 @@ import Yams
 /// Reads a condition that is written as a query filter, such as `{schemaVersion: {$lt: 3}}`.
 ///
 /// The result is an expression that holds for the same documents. As in a query, a list matches if one of its elements
-/// does, `null` matches a missing field, and `$lt` and its like compare only values of one type. `ConditionFilterTests`
-/// compares filters and expressions on the server.
+/// does, `null` matches a missing field, and an operator such as `$lt` matches only values of its bound's type, where
+/// all numbers count as one type. `ConditionFilterTests` compares filters and expressions on the server.
 enum MatchFilter {
     /// Returns whether a condition is a filter: its keys are field names, or it combines such mappings by `$and`, `$or`
     /// or `$nor`.
@@ -118,7 +118,7 @@ enum MatchFilter {
         }
     }
 
-    // MARK: One value
+    // MARK: Conditions on a single value
 
     private static let value = Expression.variable("value.v")
     private static let numbers = ["int", "long", "double", "decimal"]
@@ -148,14 +148,14 @@ enum MatchFilter {
         guard let types else {
             throw node.error("\(name) compares with a number, text, date, ObjectId, bool or timestamp")
         }
-        // NaN matches neither `$lt` nor any other of these operators.
+        // NaN matches none of the operators `$lt`, `$lte`, `$gt` and `$gte`.
         let isOrdered = types == numbers ? [!(value == .constant(.double(.nan)))] : []
         return .all([value.hasType(among: types)] + isOrdered + [.call(name, value, .constant(bound))])
     }
 
     // MARK: The values of a field
 
-    /// Returns whether the condition holds for the field's value or for an element of it.
+    /// Returns whether the condition holds for the field's value or for an element of that value.
     ///
     /// If the path leads through a list, the condition may hold in any of the list's elements.
     private static func matches(_ field: FieldPath, _ condition: Expression) -> Expression {

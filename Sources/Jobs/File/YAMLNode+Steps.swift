@@ -53,7 +53,7 @@ extension YAMLNode {
     /// Throws if one field is inside the other, or if the two fields are not in the same element of a list or
     /// dictionary.
     ///
-    /// A step whose target overlaps its source would change what it reads.
+    /// A step whose target overlaps its source would change the value that it reads.
     func checkApart(_ from: FieldPath, _ to: FieldPath) throws(JobError) {
         guard !from.overlaps(to) else {
             throw error("\"\(from)\" and \"\(to)\" overlap: the target must be another field")
@@ -104,7 +104,7 @@ extension YAMLNode {
     }
 
     /// Reads the name of the field that marks a document as done.
-    /// - Throws: ``JobError`` if the step writes that field as its target.
+    /// - Throws: ``JobError`` if the name is a path, or if the step's target is that field or inside it.
     func marker(apartFrom target: FieldPath) throws(JobError) -> FieldPath {
         let marker = try topLevelField("once")
         guard marker.topLevel != target.topLevel else {

@@ -1,10 +1,12 @@
-/// The rate at which a consumer of the changes, such as a sync engine, can take them.
+import BSON
+
+/// The rate at which a consumer of the changes, such as a sync engine, can process the changes.
 ///
 /// A run that is faster only makes the consumer's queue longer.
 package struct ConsumerRate: Hashable, Sendable {
-    /// The most documents that change in a second; `nil` for no limit.
+    /// The most changed documents that the consumer takes in a second; `nil` for no limit.
     package var documents: Int?
-    /// The most bytes of changed documents in a second; `nil` for no limit.
+    /// The most bytes of changed documents that the consumer takes in a second; `nil` for no limit.
     package var bytes: Int?
 
     /// Creates a rate; without arguments, there is no limit.
@@ -16,7 +18,7 @@ package struct ConsumerRate: Hashable, Sendable {
     /// resources/performance-and-limits.mdx.
     package static let known = [(name: "powersync", rate: ConsumerRate(documents: 2_000, bytes: 5_000_000))]
 
-    /// Whether nothing is limited.
+    /// Whether neither the documents nor the bytes are limited.
     package var isUnlimited: Bool { self == ConsumerRate() }
 
     /// Returns the seconds that the consumer takes for a number of documents.
@@ -29,9 +31,9 @@ package struct ConsumerRate: Hashable, Sendable {
 }
 
 extension ConsumerRate: CustomStringConvertible {
-    /// The rate in words, such as `2000 documents and 5000000 bytes a second`.
+    /// The rate in words, such as `2,000 documents and 5,000,000 bytes a second`.
     package var description: String {
-        [documents.map { "\($0) documents" }, bytes.map { "\($0) bytes" }].compactMap(\.self)
+        [documents.map { "\($0.grouped) documents" }, bytes.map { "\($0.grouped) bytes" }].compactMap(\.self)
             .joined(separator: " and ") + " a second"
     }
 }

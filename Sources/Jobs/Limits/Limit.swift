@@ -5,12 +5,12 @@ import Yams
 
 /// A limit that a job file states below `limits`, with its name and the format of its value.
 ///
-/// ``all`` is the only list of limits. The parser of job files, `tune` and `status` use it, and the tests compare the
-/// documentation with it.
+/// ``all`` is the only list of limits. The parser of job files, `tune` and `status` use the list, and the tests compare
+/// the documentation with it.
 package struct Limit: Sendable {
     /// The path below `limits`, such as `nice` or `chunk.documents`.
     package let name: String
-    /// The former name, which job files may still use; `nil` if there is none.
+    /// The limit's former name, which job files may still use; `nil` if there is none.
     package let alias: String?
     private let reader: @Sendable (YAMLNode, _ key: String, inout Job.Limits) throws(JobError) -> Void
     private let speller: @Sendable (Job.Limits) -> String
@@ -24,7 +24,7 @@ package struct Limit: Sendable {
         speller = { kind.text($0[keyPath: value]) }
     }
 
-    /// Every limit.
+    /// All limits that a job file can state.
     package static let all: [Limit] = [
         Limit("chunk.documents", \.chunkDocuments, .count(from: 1)),
         Limit("chunk.time", \.chunkTime, .chunkTime),
@@ -117,7 +117,7 @@ extension Limit {
         }
     }
 
-    /// Returns the rate of a consumer that the file names in place of stating its rate.
+    /// Returns the known rate of a consumer, for a file that names the consumer instead of stating a rate.
     private static func consumer(_ name: String, _ node: YAMLNode) throws(JobError) -> ConsumerRate {
         if let known = ConsumerRate.known.first(where: { $0.name == name }) { return known.rate }
         let names = ConsumerRate.known.map(\.name)
@@ -137,23 +137,26 @@ extension Limit {
     }
 }
 
-/// The values of the deployment's metrics at which a run waits; `nil` switches a metric off.
+/// The limits at which a run waits: values of the deployment's metrics, and times of the week.
+///
+/// `nil` switches a metric off.
 package struct ThrottleLimits: Hashable, Sendable {
-    /// The longest replication lag, of a majority of the members or of the slowest healthy secondary.
+    /// The longest lag that the majority of the members, and the slowest healthy secondary, may have behind the
+    /// primary; `nil` for no limit.
     package var lag: Duration? = .seconds(10)
-    /// The longest time that all writers together may wait for flow control in each second.
+    /// The longest time that all writers together may wait for flow control in each second; `nil` for no limit.
     package var flowControl: Duration? = .seconds(1)
-    /// The largest share of the storage engine's execution tickets that may be in use, in percent.
+    /// The largest share of the storage engine's execution tickets that may be in use, in percent; `nil` for no limit.
     package var tickets: Int? = 80
-    /// The largest share of the cache that may wait to be written to disk, in percent.
+    /// The largest share of the cache that may wait to be written to disk, in percent; `nil` for no limit.
     ///
     /// From 20% on, WiredTiger makes the users' operations write changed data to disk.
     package var cacheDirty: Int? = 15
-    /// The largest share of the cache that may be in use, in percent.
+    /// The largest share of the cache that may be in use, in percent; `nil` for no limit.
     ///
-    /// WiredTiger fills the cache to 80%. From 95% on, it makes the users' operations free space in it.
+    /// WiredTiger fills the cache to 80%. From 95% on, it makes the users' operations free space in the cache.
     package var cacheUsed: Int? = 95
-    /// The shortest period that the oplog must cover, once the oplog is full.
+    /// The shortest period that the oplog must cover once it is full; `nil` for no limit.
     ///
     /// If the oplog no longer contains the position of a sync translator or a change stream, that reader cannot resume.
     package var oplog: Duration? = .seconds(3_600)
@@ -161,7 +164,8 @@ package struct ThrottleLimits: Hashable, Sendable {
     package var pause: [PauseWindow] = []
     /// The longest time that the ledger is expected to lag behind the writes.
     ///
-    /// A repaired document keeps its reservation at least that long, because the ledger might still list it.
+    /// A repaired document keeps its reservation at least for this time, because the ledger might still list the
+    /// document.
     package var ledgerLag: Duration = .seconds(60)
 
     /// Creates the default limits.

@@ -14,7 +14,7 @@ extension YAMLNode {
 }
 
 extension LimitKind {
-    /// The same format, in which the word `off` means `nil`.
+    /// This format with the additional word `off`, which means `nil`.
     var orOff: LimitKind<Value?> {
         LimitKind<Value?> { (key, node) throws(JobError) in
             guard !node.isOff else { return nil }
@@ -37,7 +37,7 @@ extension LimitKind where Value == Int {
         }
     }
 
-    /// A percentage from 1% to 100%.
+    /// The format of a percentage from 1% to 100%.
     static var percent: Self {
         Self { (key, node) throws(JobError) in
             let text = try node.text(of: "\"\(key)\"")
@@ -50,7 +50,7 @@ extension LimitKind where Value == Int {
         }
     }
 
-    /// A size in bytes, such as `16MiB`.
+    /// The format of a size in bytes, such as `16MiB`.
     static var size: Self {
         let units: [(name: String, bytes: Int)] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("", 1)]
         return Self { (key, node) throws(JobError) in
@@ -83,7 +83,7 @@ extension LimitKind where Value == Double {
 }
 
 extension LimitKind where Value == Duration {
-    /// A time such as `500ms`, `10s`, `5m` or `24h`.
+    /// The format of a time, such as `500ms`, `10s`, `5m` or `24h`.
     static var duration: Self {
         Self { (key, node) throws(JobError) in
             guard let duration = Duration(text: try node.text(of: "\"\(key)\"")), duration > .zero else {
@@ -95,7 +95,7 @@ extension LimitKind where Value == Duration {
         }
     }
 
-    /// A time from 10 ms to 10 s.
+    /// The format of a time from 10 ms to 10 s.
     ///
     /// The lower bound is about the duration of a round trip. The upper bound is the time that a run's lease allows for
     /// a write.
@@ -112,7 +112,7 @@ extension LimitKind where Value == Duration {
 }
 
 extension LimitKind where Value == Job.Reserve {
-    /// A count of documents, or a percentage.
+    /// The format of a count of documents or of a percentage.
     static var reserve: Self {
         Self { (key, node) throws(JobError) in
             let text = try node.text(of: "\"\(key)\"")
@@ -133,7 +133,7 @@ extension LimitKind where Value == Job.Reserve {
 }
 
 extension LimitKind where Value == [PauseWindow] {
-    /// A pause window, a list of pause windows, or `off`.
+    /// The format of a pause window, of a list of pause windows, or of `off`.
     static var pauses: Self {
         Self { (key, node) throws(JobError) in
             guard !node.isOff else { return [] }

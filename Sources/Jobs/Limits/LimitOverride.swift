@@ -6,7 +6,7 @@ import Yams
 package struct LimitOverride: Hashable, Sendable {
     /// The limit's name below `limits`, such as `nice` or `chunk.documents`.
     package var name: String
-    /// The value, as a job file would write it.
+    /// The limit's new value, in the format of a job file.
     package var value: String
 
     /// Creates an override; a former name is replaced by the limit's current name.
@@ -17,7 +17,7 @@ package struct LimitOverride: Hashable, Sendable {
 
     /// Returns the overrides that the state database holds in `document`.
     ///
-    /// A name with dots is stored as nested objects, because the names of fields there have no dots.
+    /// A name with dots is stored as nested objects, because field names in the state database have no dots.
     package static func all(in document: BSONDocument, below prefix: String = "") -> [LimitOverride] {
         ((try? document.elements()) ?? []).flatMap { name, value in
             switch value {
@@ -29,7 +29,8 @@ package struct LimitOverride: Hashable, Sendable {
 }
 
 extension Job {
-    /// Returns the job's limits with the overrides in place of the file's values; the parser of job files reads both.
+    /// Returns the job's limits with the overrides in place of the file's values; the parser of job files reads all of
+    /// the values.
     /// - Throws: ``JobError`` if an override names an unknown limit, or a value that the limit cannot have.
     package func limits(overriddenBy overrides: [LimitOverride]) throws(JobError) -> Limits {
         guard !overrides.isEmpty else { return limits }
@@ -39,9 +40,10 @@ extension Job {
             guard value.mapping == nil else {
                 throw JobError("\(override.name): set each limit by its own name, such as chunk.documents=1000")
             }
-            // The file may name a consumer, whose other rate stays.
+            // If the file names a consumer, the name is replaced by the consumer's two rates, because the override
+            // changes only one of the two.
             if override.name.hasPrefix("consumer.") { node = node.statingConsumer() }
-            // The file may state the limit under its former name.
+            // The file may state the limit under its former name, so that name is removed.
             if let alias = Limit.named(override.name)?.alias { node = node.removing(alias) }
             node = node.setting(override.name.split(separator: ".", omittingEmptySubsequences: false)[...], to: value)
         }
@@ -57,7 +59,7 @@ extension Node {
         return .mapping(mapping)
     }
 
-    /// Returns the mapping with the rates of the consumer that it names; any other node is returned unchanged.
+    /// Returns the mapping with a consumer's rates in place of its name; any other node is returned unchanged.
     fileprivate func statingConsumer() -> Node {
         guard var mapping, let name = mapping["consumer"]?.scalar?.string,
             let rate = ConsumerRate.known.first(where: { $0.name == name })?.rate
@@ -67,7 +69,8 @@ extension Node {
         return .mapping(mapping)
     }
 
-    /// Returns the mapping with a new value at a path of names; a node on the path that is not a mapping becomes one.
+    /// Returns the mapping with a new value at a path of names; a node on the path that is not a mapping is replaced by
+    /// one.
     fileprivate func setting(_ path: ArraySlice<Substring>, to value: Node) -> Node {
         guard let name = path.first.map(String.init) else { return value }
         var mapping = self.mapping ?? Mapping([])

@@ -6,7 +6,7 @@ package struct PauseWindow: Hashable, Sendable {
     package let text: String
     /// The minutes of the day at which the window starts and ends.
     ///
-    /// If the end is earlier than the start, it is on the next day.
+    /// If the end is earlier than the start, the window ends on the next day.
     private let start: Int
     private let end: Int
     /// The days on which the window starts; 0 is Sunday.
@@ -40,8 +40,8 @@ package struct PauseWindow: Hashable, Sendable {
 
     /// Returns whether the window contains the given time.
     ///
-    /// Times are compared in local time. When the clocks are set back, a window with the repeated hour contains it both
-    /// times. When they are set forward, the omitted hour does not occur.
+    /// Times are compared in local time. When the clocks are set back, a window that contains the repeated hour
+    /// contains it both times. When the clocks are set forward, the omitted hour does not occur.
     package func contains(secondsSince1970 seconds: Int) -> Bool {
         let (weekday, minute) = clock(at: seconds)
         if start < end { return weekdays.contains(weekday) && (start..<end).contains(minute) }
@@ -86,7 +86,7 @@ package struct PauseWindow: Hashable, Sendable {
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
-/// An error in the text of a pause.
+/// An error in the text of a pause window.
 package struct PauseWindowError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The message, which says what is wrong and what would be right.
     package let description: String

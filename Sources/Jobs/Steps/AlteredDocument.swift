@@ -35,11 +35,11 @@ package struct AlteredDocument: Hashable, Sendable {
 extension AlteredDocument {
     /// Creates the condition under which the server would alter more of a document than the steps change.
     ///
-    /// This happens if a name occurs twice, or if the keys of an array are not 0, 1, 2 and so on, in a value that the
-    /// steps write or read. A repeated name counts in the document itself, in an object that a step merges into, and
-    /// anywhere in a value that a step looks into. Merging an object keeps one field of each name, so it makes an
-    /// object with a repeated name smaller. The server alters a value even if a step only reads inside it: mongod 6.0
-    /// writes both fields with the value of the first, and every server renumbers an array.
+    /// The server does so if a value that the steps read or write has the same field name twice, or has an array whose
+    /// keys are not 0, 1, 2 and so on. A repeated name matters in the document itself, in an object that a step merges
+    /// into, and anywhere in a value that a step reads inside. Merging keeps one field of each name, so the condition
+    /// compares an object's size or hash before and after merging. The server alters a value even if a step only reads
+    /// inside it: mongod 6.0 gives both fields of one name the value of the first, and every server renumbers an array.
     /// - Parameter seesKeys: Whether the server can hash the bytes of an object, from 5.0 on. The hash shows whether
     ///   merging would renumber an array. On earlier servers, this cannot be detected.
     package init(by steps: [Step], seeingKeys seesKeys: Bool) {
@@ -107,7 +107,7 @@ extension AlteredDocument {
     /// Returns an object as the server would write it after it has read each field.
     private static func merged(_ object: Expression) -> Expression { Expression(["$mergeObjects": [object.bson]]) }
 
-    /// Whether a value contains an object that would be altered, down to `levels` levels of objects and lists.
+    /// Whether the server would alter an object in a value; objects nested deeper than `levels` levels are not tested.
     private static func isAltered(
         _ value: Expression, levels: Int, by isAltered: (Expression) -> Expression
     ) -> Expression {

@@ -1,10 +1,10 @@
 package import BSON
 package import Checking
 
-/// A step's computation that no server operator can do; the client does it document by document.
+/// A step's computation that no server operator can do; the client does the computation document by document.
 ///
-/// The step says what is computed, and for which documents. The engine computes it, because it may have to read other
-/// collections.
+/// The step states the computation and selects the documents. The code that runs the job does the computation, because
+/// it may have to read other collections.
 package enum ClientComputation: Sendable {
     case convertUUID(ConvertUUIDStep)
     case embed(EmbedStep)
@@ -15,7 +15,8 @@ package enum ClientComputation: Sendable {
 
 /// The data that the client collects for a step before it computes the first document.
 package struct ClientPreparation: Sendable {
-    /// The `_id`s of documents in another collection; the step skips every document that links, or would link, to one.
+    /// The `_id`s of documents in another collection; the step skips every document that links, or would link, to one
+    /// of them.
     package var excluded: Set<IDKey> = []
     /// The obstacles to running the step, found in the documents before the job.
     package var obstacles: [ClientObstacle] = []
@@ -27,16 +28,16 @@ package struct ClientPreparation: Sendable {
 package struct ClientObstacle: Hashable, Sendable {
     /// The problem with the documents, as a sentence.
     package var text: String
-    /// The number of documents.
+    /// The number of documents that have the problem.
     package var count: Int
-    /// The collection of the documents.
+    /// The collection of the documents that have the problem.
     package var namespace: Namespace
-    /// The `_id`s of a few of the documents.
+    /// The `_id`s of a few documents that have the problem.
     package var samples: [BSONValue]
-    /// The remedy, as a clause.
+    /// A clause that says how the operator can solve the problem.
     package var remedy: String
 
-    /// Creates an instance from its parts.
+    /// Creates an obstacle from its parts.
     package init(text: String, count: Int, namespace: Namespace, samples: [BSONValue], remedy: String) {
         (self.text, self.count, self.namespace) = (text, count, namespace)
         (self.samples, self.remedy) = (samples, remedy)
@@ -47,10 +48,10 @@ package struct ClientObstacle: Hashable, Sendable {
 package struct ClientCreation: Hashable, Sendable {
     /// The collection that the document is inserted into.
     package var namespace: Namespace
-    /// The document, with its `_id`.
+    /// The document to insert, with its `_id`.
     package var document: BSONDocument
 
-    /// Creates a description of the insert.
+    /// Creates the description of a document to insert.
     package init(namespace: Namespace, document: BSONDocument) {
         (self.namespace, self.document) = (namespace, document)
     }
@@ -70,14 +71,14 @@ package struct GeneratedID {
             of: BSONDocument([("job", .string(job)), ("place", .string(place)), ("_id", id)]).bytes)
     }
 
-    /// The ID as an ObjectId, which may consist of any twelve bytes.
+    /// The ID as an ObjectId, which consists of the first twelve bytes of the hash.
     package var objectID: BSONValue {
         let high = digest[0..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let low = digest[8..<12].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         return .objectID(ObjectID(high: high, low: low))
     }
 
-    /// The ID as a UUID of version 8 (RFC 9562, 5.8), whose content its maker may choose freely.
+    /// The ID as a UUID of version 8 (RFC 9562, 5.8), whose content an application may choose freely.
     package var uuid: BSONValue {
         var bytes = Array(digest[0..<16])
         bytes[6] = bytes[6] & 0x0F | 0x80

@@ -6,9 +6,10 @@ package import ServerSchema
 package struct CompiledStep: Sendable {
     /// The step that is compiled.
     package let step: Step
-    /// The same as ``needs``, but without the test whether the server would alter the document.
+    /// The condition ``needs`` without the test whether the server would alter the document.
     ///
-    /// That test costs four times as much as the rest. A command that only reads may omit it, a write must not.
+    /// The omitted test costs four times as much as the rest. A command that only reads may omit the test; a write must
+    /// not.
     package let mayNeed: Expression
     /// The condition under which the server would alter more of a document than the steps of the job change.
     ///
@@ -23,7 +24,7 @@ package struct CompiledStep: Sendable {
 
     /// The new value of each top-level field that the step writes to a document that needs it.
     private let fields: [(name: String, value: Expression)]
-    /// The reasons of ``skipped`` before and after ``Reason/repeatedName``.
+    /// The reasons that ``skipped`` lists before and after ``Reason/repeatedName``, with their conditions.
     private let otherReasons: (first: [(reason: Reason, when: Expression)], last: [(reason: Reason, when: Expression)])
     /// The condition of the stage while a test injects the bug ``FaultInjection/Bug/noNeeds``; otherwise `nil`.
     private let plantedNeed: Expression?
@@ -69,10 +70,10 @@ package struct CompiledStep: Sendable {
         otherReasons = (first, last)
     }
 
-    /// Returns the step with another condition in place of ``altered``.
+    /// Returns the step with the given condition in place of its own ``altered`` condition.
     ///
     /// A pipeline of many steps evaluates the condition once, and each step reads the result. If each step evaluated
-    /// it, the pipeline would be larger than a command may be.
+    /// the condition, the pipeline would be larger than a command may be.
     package func knowing(_ altered: AlteredDocument) -> CompiledStep {
         var step = self
         step.altered = altered
@@ -111,8 +112,7 @@ package struct CompiledStep: Sendable {
     /// itself.
     package var writeStage: BSONDocument { stage(if: plantedNeed ?? mayNeed) }
 
-    /// The update stage for a write whose filter tests ``needs`` of this step only, so that the stage tests nothing
-    /// again.
+    /// The update stage for a write whose filter tests ``needs`` of this step only; the stage itself tests nothing.
     package var soleStage: BSONDocument { stage(if: plantedNeed) }
 
     private func stage(if condition: Expression?) -> BSONDocument {
@@ -153,7 +153,7 @@ package struct CompiledStep: Sendable {
         let missing = targets.compactMap { $0.blocked { $0.isMissingOrNull } }
         guard !other.isEmpty else { return [] }
         let isOther = Expression.any(other)
-        // If several targets have such parents, a parent of another type is reported rather than a missing one.
+        // If one parent is missing and another parent is not an object, the only reason is ``Reason/parentNotObject``.
         let isMissing = Expression.all(
             (targets.count > 1 || sources.count > 1 ? [!isOther] : [])
                 + [applies, .any(missing)])
@@ -162,7 +162,8 @@ package struct CompiledStep: Sendable {
 
     /// Returns the condition under which a list or dictionary cannot be read; empty if the path leads through none.
     ///
-    /// It cannot be read if another value is in its place, or if one of its parents is not an object.
+    /// The list or dictionary cannot be read if another value is in its place, or if one of its parents is not an
+    /// object.
     private static func noContainer(_ containers: [FieldPath]) -> [(reason: Reason, when: Expression)] {
         let found = containers.indices.flatMap { index in
             let container = containers[index]
@@ -186,7 +187,7 @@ extension CompiledStep {
         case targetDiffers = "target holds another value"
         /// The target already holds another value, and the job file says to keep it.
         case targetKept = "target keeps its value"
-        /// Source and target are equal down to the depth of exact comparison, but they are nested deeper.
+        /// Source and target are equal as far as they are compared exactly, but contain values at a greater depth.
         case tooDeep = "nested too deeply to be compared exactly"
         /// The value has a type that the step does not handle.
         case wrongType = "value is of another type"
@@ -219,7 +220,7 @@ extension CompiledStep {
         case brokenLink = "the linked document is not there"
         /// The linked document that is to be embedded has links from several documents.
         ///
-        /// The text is the same as in the migration of the client SDK.
+        /// The migration of the client SDK uses the same text.
         case multipleBacklinks = "At least one object does have multiple backlinks."
         /// The collection that takes the extracted object holds another document with the same `_id`.
         case otherDocument = "another document has that _id"
@@ -232,12 +233,12 @@ extension CompiledStep {
         case emptyTimestamp = "the object has an empty timestamp, which an insert would fill in"
         /// The document made from the object would not sync, or the collection's validator would refuse it.
         case unfitChild = "the object does not fit the schema of the collection that would take it"
-        /// The link's value is neither an old value nor a new value of the lookup collection.
+        /// The lookup collection has the link's value neither as an old value nor as a new one.
         case unknownKey = "the lookup does not know the value"
         /// The lookup collection has several new values for the link's value.
         case ambiguousKey = "the lookup gives several values"
 
-        /// Whether the operator has to handle such a document.
+        /// Whether the operator has to handle a document that is skipped for this reason.
         ///
         /// The exceptions are a missing parent, which has no field to fill, and a target that keeps its value, as the
         /// job file asks.

@@ -11,16 +11,16 @@ package struct Conversion: Hashable, Sendable {
     /// The types that a value can be converted to.
     package static let targets: [SchemaType] = [.string, .int, .long, .double, .decimal, .bool, .date, .objectId]
 
-    /// The texts that are converted to a bool; no other text is.
+    /// The only texts that are converted to a bool, with the resulting bools.
     package static let boolTexts: KeyValuePairs<String, Bool> = [
         "true": true, "false": false, "1": true, "0": false,
     ]
 
     /// The unit of a number that represents a date, counted from 1970.
     package enum Unit: String, Sendable, CaseIterable {
-        /// Seconds; in a double or decimal, the fraction holds the milliseconds.
+        /// The number counts the seconds since 1970; in a double or decimal, the fraction holds the milliseconds.
         case seconds
-        /// Milliseconds.
+        /// The number counts the milliseconds since 1970.
         case milliseconds
     }
 
@@ -29,12 +29,17 @@ package struct Conversion: Hashable, Sendable {
     var unit = Unit.milliseconds
     /// Whether a result is written even if converting it back gives another value.
     var allowsLoss = false
+    /// The types, in addition to ``target``, whose values stay as they are.
+    var kept: [SchemaType] = []
 
     /// Creates a conversion to a type.
-    package init(target: SchemaType, unit: Unit = .milliseconds, allowsLoss: Bool = false) {
+    package init(
+        target: SchemaType, unit: Unit = .milliseconds, allowsLoss: Bool = false, keeping kept: [SchemaType] = []
+    ) {
         self.target = target
         self.unit = unit
         self.allowsLoss = allowsLoss
+        self.kept = kept
     }
 
     /// The types that can be converted; a value of any other type is reported and skipped.
@@ -53,7 +58,8 @@ package struct Conversion: Hashable, Sendable {
         }
     }
 
-    /// The ``sources`` whose values all convert without loss, so that the result need not be converted back.
+    /// The ``sources`` whose values all convert without loss, so that the server need not convert the result back as a
+    /// check.
     var always: [String] {
         switch target {
         case .string: ["int", "long", "bool", "objectId"]
@@ -63,6 +69,9 @@ package struct Conversion: Hashable, Sendable {
         }
     }
 
+    /// The types whose values stay as they are: the target's type, and those that the job file names with `keep`.
+    var settled: [SchemaType] { [target] + kept }
+
     /// Returns whether `value`, which does not have the target's type, can be converted.
     ///
     /// `result` must be the result of ``result(_:)`` for the value.
@@ -70,8 +79,8 @@ package struct Conversion: Hashable, Sendable {
         always.isEmpty ? !result.isMissingOrNull : value.hasType(among: always) || !result.isMissingOrNull
     }
 
-    /// Whether `value` already has the target's type.
-    func isDone(_ value: Expression) -> Expression { value.hasType(target.rawValue) }
+    /// Whether `value` already has the target's type, or a type that is kept.
+    func isDone(_ value: Expression) -> Expression { value.hasType(among: settled.map(\.rawValue)) }
 
     /// Returns the value that the step writes; `null` if the value cannot be converted.
     ///
@@ -114,8 +123,8 @@ package struct Conversion: Hashable, Sendable {
         switch target {
         case .bool: .choose(if: value.hasType("string"), then: listedBool(value), else: attempt(value, to: "bool"))
         case .date:
-            // The server converts a long to a date, but not an int. For some texts it raises errors that `onError` does
-            // not catch.
+            // The server converts a long to a date, but not an int. A text is tested first, because the conversion of
+            // some texts raises errors that `onError` does not catch.
             .choose(
                 if: value.hasType("string"),
                 then: .choose(
@@ -163,8 +172,8 @@ package struct Conversion: Hashable, Sendable {
             // A text is converted by the list ``boolTexts``; only a number is converted back and compared.
             .any([from.hasType("string"), sameOnReturn(from, to)])
         case .string:
-            // The server converts every text to true, so a bool is not converted back. The texts `true` and `false`
-            // differ, so nothing is lost.
+            // The server converts every text to true, so the result is not converted back to a bool. Nothing is lost,
+            // because the texts `true` and `false` differ.
             .any([from.hasType("bool"), sameOnReturn(from, to)])
         case .date: .choose(if: from.hasType("string"), then: isAnISOForm(from, of: to), else: sameOnReturn(from, to))
         default: sameOnReturn(from, to)
@@ -202,12 +211,13 @@ extension Conversion {
     /// Whether the target drops the zeros at the end of a text's fraction, as every numeric type except decimal does.
     private var readsWithoutZeros: Bool { target.isNumeric && target != .decimal }
 
-    /// Returns a text of the same number without the zeros at the end of its fraction.
+    /// Returns the text of a number without the zeros at the end of its fraction; returns any other value unchanged.
     ///
     /// The result is `120.4` for `120.40`, and `5` for `5.0`. Leading zeros stay, because `007` is not meant as a
     /// number. Only texts that consist of digits, one point and perhaps a minus sign are changed.
     private func withoutFractionZeros(_ value: Expression) -> Expression {
-        // A regular expression may fail on a text that is not a number or not UTF-8, or that has megabytes of digits.
+        // The length and the number are tested before the regular expression, which may fail on a text that is not a
+        // number or not UTF-8, or that has megabytes of digits.
         let isNumber = Expression.all([
             .call("$lt", Expression(["$strLenBytes": value.bson]), .constant(400)),
             !attempt(value, to: "decimal").isMissingOrNull,
@@ -248,8 +258,8 @@ extension Conversion {
 
     /// Whether a text has the length and the punctuation of one of the ISO formats.
     ///
-    /// `onError` catches only failed conversions. A text that means a time beyond all dates ("@" and 16 digits), or a
-    /// text of megabytes, would make the whole update fail.
+    /// The test comes before the conversion, because `onError` does not catch every error: a text that means a time
+    /// beyond all dates ("@" and 16 digits), or a text of megabytes, would make the whole update fail.
     func hasISOPunctuation(_ text: Expression) -> Expression {
         let length = Expression(["$strLenBytes": text.bson])
         func has(_ mark: BSONValue, at index: Int32) -> Expression {
@@ -289,8 +299,8 @@ extension Conversion {
     /// Returns the date that is `value` seconds after 1970; `null` if no date can represent it.
     func date(ofSeconds value: Expression) -> Expression {
         let product = Expression.call("$multiply", value, .constant(.long(1_000)))
-        // Server 4.4 fails when it multiplies a double beyond the range of `long`. No date can represent such a double
-        // anyway.
+        // No date can represent a double beyond the range of `long`, and server 4.4 fails when it multiplies such a
+        // double.
         let rounded = Expression.choose(
             if: .call("$lt", Expression(["$abs": [value.bson]]), .constant(.double(9.3e15))),
             then: Expression(["$round": [product.bson]]), else: .null)
@@ -308,9 +318,10 @@ extension Conversion {
     }
 }
 
-/// Conversions of doubles; the server's own would keep only 6 digits in a text and 15 digits in a decimal.
+/// Conversions of doubles; the server's own conversions would keep only 6 digits in a text and 15 digits in a decimal.
 extension Conversion {
-    /// Returns the double in another type, so that a whole number such as 9007199254740992 keeps all its digits.
+    /// Returns the double converted to another type, so that a whole number such as 9007199254740992 keeps all its
+    /// digits.
     ///
     /// A whole number is converted to `long` first, because the server's conversion from a double drops digits.
     func exact(double value: Expression, as type: String) -> Expression {
@@ -339,12 +350,12 @@ extension Conversion {
                     in: .choose(if: isPlain, then: trimmed, else: short))))
     }
 
-    /// Returns the value in another type; `null` if the server cannot convert it.
+    /// Returns the value converted to another type; `null` if the server cannot convert it.
     func attempt(_ value: Expression, to type: String) -> Expression {
         attempt(value, to: .constant(.string(type)))
     }
 
-    /// Returns the value in another type; `null` if the server cannot convert it.
+    /// Returns the value converted to another type; `null` if the server cannot convert it.
     func attempt(_ value: Expression, to type: Expression) -> Expression {
         .call("$convert", ["input": value, "to": type, "onError": .null, "onNull": .null])
     }
@@ -355,7 +366,7 @@ extension Conversion {
     /// Returns whether a `convert` step can convert to the type.
     package static func reaches(_ type: SchemaType) -> Bool { type == .uuid || targets.contains(type) }
 
-    /// Returns whether a `convert` step can convert at least some values of one type to the other.
+    /// Returns whether a `convert` step can convert at least some values of the type `from` to the type `to`.
     package static func leads(from: SchemaType, to: SchemaType) -> Bool {
         switch (from, to) {
         case (.uuid, .string), (.string, .uuid), (.binData, .uuid): true

@@ -7,7 +7,7 @@ package enum ConversionLoss: String, Sendable, CaseIterable {
     case rounded
     /// The value is a number beyond the range of the new type.
     case outOfRange = "out of range"
-    /// The new type has no value that corresponds to it.
+    /// The new type has no value that corresponds to the old value.
     case unparsable
 }
 
@@ -32,7 +32,7 @@ extension ConvertStep {
 }
 
 extension Conversion {
-    /// This conversion, but with any loss allowed.
+    /// A conversion to the type ``Conversion/target`` in which any loss is allowed.
     fileprivate var loose: Conversion { Conversion(target: target, unit: unit, allowsLoss: true) }
 
     /// Whether the target is numeric, and the value is a number or the text of one.

@@ -89,7 +89,8 @@ struct LinkMap: Hashable, Sendable {
         ])
     }
 
-    /// Returns whether two link values lead to the same document: `$eq` holds, and two texts have the same bytes.
+    /// Returns whether two link values lead to the same document: `$eq` holds, and if both are texts, their bytes are
+    /// the same.
     private func isSame(_ entry: Expression, _ link: Expression) -> Expression {
         .all([
             entry == link,

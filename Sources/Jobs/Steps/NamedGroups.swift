@@ -1,6 +1,6 @@
 /// The named groups of a regular expression, with their numbers.
 ///
-/// They are needed because the server returns the captures of groups only by number.
+/// The numbers are needed because the server returns the captures of groups only by number.
 struct NamedGroups: Hashable, Sendable {
     /// The name of each named group and its index among all groups, from 0, in the order of the pattern.
     let groups: [(name: String, index: Int)]
@@ -32,13 +32,13 @@ struct NamedGroups: Hashable, Sendable {
 
     /// Returns the name of a group from the text after its parenthesis; `nil` if the group has no name.
     ///
-    /// The text begins with `?<name>`, `?P<name>` or `?'name'`.
+    /// The text of a named group begins with `?<name>`, `?P<name>` or `?'name'`.
     private static func name(_ text: Substring) -> String? {
         for (start, end) in [("?<", ">"), ("?P<", ">"), ("?'", "'")] as [(String, Character)]
         where text.hasPrefix(start) {
             let name = text.dropFirst(start.count).prefix { $0 != end }
             let isName = name.first?.isLetter == true || name.first == "_"
-            // "?<=" and "?<!" begin a lookbehind, not a group.
+            // A group that begins with `?<=` or `?<!` is a lookbehind, and has no name.
             if isName { return String(name) }
         }
         return nil

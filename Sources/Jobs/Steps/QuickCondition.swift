@@ -3,7 +3,7 @@ import ServerSchema
 
 /// Query conditions that select documents for a step, at a fraction of the cost of an expression.
 ///
-/// Each condition holds for every document that it has to find, and may hold for others.
+/// Each condition matches every document that it is meant to find, and may match further documents.
 package struct QuickCondition: Sendable {
     /// A condition met by every document that needs the step; `nil` if no simple one is known.
     package var need: BSONDocument?
@@ -22,13 +22,15 @@ package struct QuickCondition: Sendable {
             relevance: ([path.untilElements] + others).allSatisfy(\.parents.isEmpty) ? [path.topLevel: exists] : nil)
     }
 
-    /// Returns the conditions for a step that changes values of a field in place, except nulls and values of one type.
+    /// Returns the conditions for a step that changes values of a field in place, except nulls and values of some
+    /// types.
     ///
-    /// The condition lists all other types. For that, the server needs less than half as long as for excluding null and
-    /// the one type. In a list, a query also tests the elements.
-    static func present(_ path: FieldPath, notOf type: SchemaType) -> QuickCondition {
+    /// The condition lists all other types, because the server tests such a list in less than half the time that it
+    /// needs to exclude null and a single type. If the value is a list, a query also tests the elements of the list.
+    static func present(_ path: FieldPath, notOf types: [SchemaType]) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
-        let others = SchemaType.allCases.filter { ![type, .null, .number, .uuid, .mixed].contains($0) }
+        let skipped = types + [.null, .number, .uuid, .mixed]
+        let others = SchemaType.allCases.filter { !skipped.contains($0) }
         let isOther: BSONDocument = [
             path.description: ["$type": .array(of: others.map { .string($0.rawValue) })]
         ]
@@ -37,7 +39,8 @@ package struct QuickCondition: Sendable {
 
     /// Returns the conditions for a step that fills a missing field.
     ///
-    /// If the field has parents, ``relevance`` is `nil`, because a document may be skipped because of its parents.
+    /// If the field has parents, ``relevance`` is `nil`, because a missing parent, or a parent of another type, is a
+    /// reason to skip a document.
     static func missing(_ path: FieldPath, orNull: Bool) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let name = path.description

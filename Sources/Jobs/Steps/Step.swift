@@ -8,7 +8,7 @@ package struct Step: Sendable {
     /// The condition that a document must meet for the step to apply; `nil` if it applies to all documents.
     package let condition: Expression?
 
-    /// Creates a step of a kind.
+    /// Creates a step of a kind; with a condition, the step applies only to documents that meet the condition.
     package init(_ kind: any StepKind, where condition: Expression? = nil) {
         (self.kind, self.condition) = (kind, condition)
     }
@@ -22,9 +22,9 @@ package struct Step: Sendable {
 
     /// The field that the step writes; the first one, if it writes several.
     package var target: FieldPath { kind.target }
-    /// The field that the step reads in addition to its target; `nil` if it reads none.
+    /// The field that the step reads in addition to its target; `nil` if it reads none or several.
     package var source: FieldPath? { kind.source }
-    /// All fields that the step writes.
+    /// The fields that the step writes, without the field that marks a document as done.
     package var targets: [FieldPath] { kind.targets }
     /// All fields that the step reads in addition to its targets.
     package var sources: [FieldPath] { kind.sources }
@@ -32,7 +32,7 @@ package struct Step: Sendable {
     package var conditionFields: [FieldPath] { (condition?.fields ?? []).map { FieldPath(trusted: [$0]) } }
     /// The fields whose values decide what the step does, apart from its targets.
     package var reads: [FieldPath] { sources + conditionFields }
-    /// The fields inside whose values the step reads, if the values are objects or lists.
+    /// The fields that may hold objects or lists whose content the step reads.
     package var readsInside: [FieldPath] { kind.readsInside + conditionFields }
     /// The aggregation operators that the expressions in the job file use.
     package var operators: Set<String> { kind.operators.union(condition?.operators ?? []) }
@@ -45,7 +45,7 @@ package struct Step: Sendable {
 }
 
 extension Step: Hashable {
-    /// Whether both steps do the same to every document.
+    /// Whether two steps have the same kind, settings and condition, so that they make the same changes.
     package static func == (left: Step, right: Step) -> Bool {
         AnyHashable(left.kind) == AnyHashable(right.kind) && left.condition == right.condition
     }
@@ -83,13 +83,13 @@ extension Step {
 package struct StepBody {
     /// Whether the document still needs the step, and the step can be done.
     var wanted: Expression
-    /// The new value of the target in a document in which the step is wanted.
+    /// The new value of the target in a document for which ``wanted`` holds.
     package var value: Expression
     /// The fields that the step writes in addition to the target, with their new values.
     ///
     /// For a field that stays as it is, the expression gives its present value.
     var also: [(path: FieldPath, value: Expression)] = []
-    /// Whether the step applies to the document; a missing parent is reported only if it does.
+    /// Whether the step applies to the document; a missing parent is reported only if the step applies.
     var applies = Expression.constant(true)
     /// The reasons to skip a document that the step applies to, each with its condition.
     ///

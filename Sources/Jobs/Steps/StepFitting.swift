@@ -65,7 +65,7 @@ package enum StepFitting {
         case (.decimal, .long(let number)): .decimal(Decimal128(number))
         case (.mixed, _), (.number, .int), (.number, .long), (.number, .double), (.number, .decimal): value
         case (.uuid, .binary(subtype: 4, let bytes)) where bytes.count == 16: value
-        // A bare `nil` would be the BSON value null.
+        // A `nil` in place of `.none` would be the BSON value null.
         default: value.type.description == type.rawValue ? value : .none
         }
     }
@@ -107,7 +107,7 @@ extension SchemaNode {
 
     /// The schema of a list's elements or of a dictionary's values; `nil` for other types.
     ///
-    /// The result is an empty schema if the list or dictionary states none.
+    /// The result is an empty schema if the list or dictionary has no schema for them.
     private var element: SchemaNode? {
         if types.contains(.array) {
             return if case .each(let node) = items { node } else { SchemaNode(location: location) }

@@ -10,12 +10,12 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// The key that names the kind in a job file.
     static var key: String { get }
 
-    /// Reads the settings that a job file states under the key.
+    /// Reads the settings that a job file states under the kind's key.
     /// - Throws: ``JobError`` with line and column.
     init(_ node: YAMLNode) throws(JobError)
 
-    /// Reads the settings that a job file states under the key; they decide which of several kinds with this key is
-    /// meant.
+    /// Reads the settings that a job file states under the kind's key; if several kinds have the same key, the settings
+    /// choose the kind.
     /// - Throws: ``JobError`` with line and column.
     static func read(_ node: YAMLNode) throws(JobError) -> any StepKind
 
@@ -23,36 +23,38 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var target: FieldPath { get }
     /// The field that the step reads in addition to its target; `nil` if it reads none or several.
     var source: FieldPath? { get }
-    /// The fields that the step writes, ``target`` first; if they are in elements, they are all in the same element.
+    /// The fields that the step writes, without ``marker``; ``target`` comes first. Fields in elements are all in the
+    /// same element.
     var targets: [FieldPath] { get }
-    /// The fields that the step reads in addition to its targets; they are in the same element as the targets.
+    /// The fields that the step reads in addition to its targets; all of them are in the same element as the targets.
     var sources: [FieldPath] { get }
     /// The step that a refresh runs; `nil` for a step without a refresh.
     ///
-    /// A refresh writes targets that still hold the job's own value although their sources have changed since.
+    /// A refresh writes a target whose source has changed, if the target still holds the job's own value.
     var refresh: (any StepKind)? { get }
-    /// The fields inside whose values the step reads, if the values are objects or lists.
+    /// The fields that may hold objects or lists whose content the step reads.
     var readsInside: [FieldPath] { get }
-    /// Whether the step changes or replaces a value that its target already holds; `false` if it only fills nulls.
+    /// Whether the step changes or replaces a value that its target already holds; `false`, for example, for a step
+    /// that only fills missing or null fields.
     var changesInPlace: Bool { get }
     /// The ``targets`` that the step removes.
     var removed: [FieldPath] { get }
-    /// The field that marks a document as done; `nil` for a step whose own write ends the need for it.
+    /// The field that marks a document as done; `nil` if the new value itself shows that the step is done.
     ///
     /// The step writes the marker in the same update, and `cleanup` removes it.
     var marker: FieldPath? { get }
-    /// Whether the job file states the change by an expression of its own.
+    /// Whether the job file states the step's change by an aggregation expression.
     ///
-    /// Such a step might leave a document that needs the step again.
+    /// If `true`, a document might need the step again after the step's own write.
     var isFreeForm: Bool { get }
     /// The aggregation operators that the expressions in the job file use.
     var operators: Set<String> { get }
     /// The collections that the step reads or writes in addition to the job's own collection.
     var namespaces: [Namespace] { get }
-    /// Returns the step with each collection of the database `own` replaced by the one with the same name in
-    /// `database`.
+    /// Returns the step for the database `database`: each collection of the database `own` is replaced by the
+    /// collection with the same name in `database`.
     func moved(from own: String, to database: String) -> Self
-    /// The reasons to skip a document that the step does not accept: if one of them applies, the job does not start.
+    /// The skip reasons that keep the job from starting, if one of them applies to any document.
     var refuses: Set<CompiledStep.Reason> { get }
     /// Returns the step with `$now` replaced by the time of the job's start, in milliseconds since 1970.
     func resolved(at now: Int64) -> Self
@@ -71,7 +73,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 
     /// The fields that the step may write or remove; the journal keeps the top-level fields that contain them.
     var touched: [FieldPath] { get }
-    /// Whether the step may remove or move a top-level field; then the journal also keeps the order of the fields.
+    /// Whether the step may remove or move a top-level field; if so, the journal also keeps the order of the fields.
     var removesFields: Bool { get }
     /// The information that the step loses, as shown to the operator before the start; `nil` if it loses none.
     var loss: String? { get }
@@ -80,7 +82,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var parts: [any StepKind] { get }
     /// The client's computation of the step's value; `nil` for a step that the server runs by itself.
     ///
-    /// With a computation, ``body()`` only selects the documents that the client gets, and its value is ignored.
+    /// With a computation, ``body()`` only selects the documents that the client gets; the value of the body is
+    /// ignored.
     var clientComputation: ClientComputation? { get }
     /// The reasons to skip a document that only the client can detect.
     var clientReasons: [CompiledStep.Reason] { get }
@@ -88,8 +91,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var creates: Namespace? { get }
     /// Whether the value that the step writes determines the value that it replaces.
     ///
-    /// If it does, undo can detect that the replaced value was not the journaled one. If it does not, the update writes
-    /// a document only if its fields are still exactly as in the journal.
+    /// If `true`, undo can detect that the replaced value was not the journaled one. If `false`, the update writes a
+    /// document only if its fields are still exactly as in the journal.
     var determinesOldValue: Bool { get }
     /// The field that the step reads in all documents before the job's first write; `nil` if there is none.
     var readsBeforehand: FieldPath? { get }
@@ -106,17 +109,20 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var inPlaceConversion: Conversion? { get }
     /// The conditions for documents with a value that the conversion skips, one for each kind of loss.
     var losses: [(kind: ConversionLoss, when: Expression)] { get }
+    /// Whether `onLoss: allow` would let the step convert more values.
+    var couldAllowLoss: Bool { get }
     /// The collection whose documents the step embeds; `nil` if the step embeds none.
     var embeddedCollection: Namespace? { get }
     /// The field whose values the step replaces by links to documents that it creates; `nil` if it creates none.
     var linksToCreated: FieldPath? { get }
     /// Whether a document might still need the step after the step's own write, as far as the step's settings show.
     var mayBeNeededAgain: Bool { get }
-    /// Whether the step may write again over a value that it wrote itself, for example because its source has changed.
+    /// Whether the step may overwrite a value that the step itself wrote, for example because its source has changed.
     var mayRewrite: Bool { get }
-    /// Returns the step adapted to the later steps of the job.
+    /// Returns the step adapted to the later steps of the job: a copy takes a later conversion of its target into
+    /// account.
     func followed(by later: [any StepKind]) -> any StepKind
-    /// Whether a refresh of this step takes the given step into account, which converts the target in place.
+    /// Whether a refresh of this step also applies `conversion`, a step that converts the target in place.
     func refreshIncludes(_ conversion: any StepKind) -> Bool
 }
 
@@ -154,6 +160,7 @@ extension StepKind {
     package var filling: DefaultStep.Filling? { nil }
     package var inPlaceConversion: Conversion? { nil }
     package var losses: [(kind: ConversionLoss, when: Expression)] { [] }
+    package var couldAllowLoss: Bool { false }
     package var embeddedCollection: Namespace? { nil }
     package var linksToCreated: FieldPath? { nil }
     package var mayBeNeededAgain: Bool { isFreeForm }

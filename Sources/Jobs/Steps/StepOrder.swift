@@ -14,7 +14,8 @@ package enum StepOrder {
         }
     }
 
-    /// Returns the steps; each `copy` step now knows the conversion that a later step applies to its target in place.
+    /// Returns the steps; each step has been adapted to the later steps of the job, such as a copy to a later
+    /// conversion.
     package static func joined(_ steps: [Job.LocatedStep]) -> [Job.LocatedStep] {
         steps.indices.map { index in
             let (step, later) = (steps[index].step, steps[(index + 1)...].map(\.step.kind))
@@ -41,13 +42,13 @@ package enum StepOrder {
         }
     }
 
-    /// Throws if another step writes the target of a refresh, because the two would undo each other in every run.
+    /// Throws if another step writes the target of a refresh, because the two steps would undo each other in every run.
     private static func checkRefresh(
         _ located: Job.LocatedStep, at index: Int, among steps: [Job.LocatedStep]
     ) throws(JobError) {
         let targets = located.step.targets
         for (other, step) in steps.enumerated() where other != index {
-            // A default may fill the whole field, because the refresh treats its value as written by the job.
+            // A `default` step may fill the target, because the refresh treats a filled value as written by the job.
             let fills = step.step.kind.filling != nil && targets.contains(step.step.target)
             guard !fills, !located.step.kind.refreshIncludes(step.step.kind),
                 let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })
@@ -85,7 +86,8 @@ package enum StepOrder {
                     "\"\(written)\" is written after the step in line \(line) has removed it: the job would never end")
             }
         }
-        // Otherwise the earlier step's result would always differ from its source, and every later run would report it.
+        // If this step changed a field that the earlier step has read, the earlier step's result would always differ
+        // from its source, and every later run would report it.
         if step.kind.changesInPlace,
             let read = step.targets.first(where: { target in before.sources.contains { $0.overlaps(target) } })
         {

@@ -5,24 +5,25 @@ package import ServerSchema
 /// Decides from the schema alone whether a step could make a document unsyncable.
 ///
 /// The proof covers every document that syncs; documents that already fail are not considered. Each step can be proven
-/// by itself, because the step before it leaves the document syncing. The result `false` means "not proven", and then
-/// the documents themselves are checked.
+/// by itself, because the step before it leaves the document syncing. The result `false` means "not proven"; in that
+/// case, the documents themselves are checked.
 package enum StepSafety {
-    /// Whether it is proven that every document of a collection that syncs still syncs after the step.
+    /// Whether it is proven that every syncing document of a collection still syncs after the step.
     /// - Parameter app: The app that the collection belongs to. The effect of a partition key or a link depends on more
-    ///   than the collection's own schema, so a step that writes one is never proven to be safe.
+    ///   than the collection's own schema, so a step that writes a partition key or a link is never proven to be safe.
     package static func holds(
         _ step: Step, under collection: CollectionSchema, of app: ServerSchema,
         assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
-        // In MongoDB's own dialect, any keyword might apply to the field, so nothing can be proven there.
+        // In a dialect other than App Services, nothing is proven. In MongoDB's own dialect, for example, any keyword
+        // might apply to the field.
         collection.dialect == .appServices
             && !step.kind.touched.contains { collection.holdsKey(at: $0, in: app) }
             && holds(step, under: collection.root, assuming: assumptions)
     }
 
-    /// Whether it is proven that every document that syncs still syncs after the step, apart from partition keys and
-    /// links.
+    /// Whether it is proven that every syncing document still syncs after the step; partition keys and links are
+    /// ignored.
     package static func holds(
         _ step: Step, under schema: SchemaNode, assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
@@ -50,7 +51,8 @@ extension CollectionSchema {
 }
 
 extension SchemaNode {
-    /// Whether every parent of the path that the schema declares can only be an object, and is not a geo point.
+    /// Whether each declared parent of the path is an object or has no stated type, and the innermost parent is not a
+    /// geo point.
     ///
     /// The schema does not govern the fields inside a `mixed` parent, and the fields of a geo point are checked
     /// together.
@@ -69,7 +71,7 @@ extension SchemaNode {
         var node = self
         var isRoot = true
         for name in path.components.dropLast() {
-            // Below an undeclared field, nothing is checked. In a dictionary, every value is checked.
+            // The schema checks nothing below an undeclared field, but it checks every value of a dictionary.
             guard let child = node.property(name) else { break }
             node = child
             isRoot = false
@@ -103,7 +105,7 @@ extension SchemaNode {
         return (try? schema.check(document.view) != .certain) ?? false
     }
 
-    /// Whether both schemas have the same rules for a value.
+    /// Whether this schema and `other` have the same rules for a value, apart from constraints such as `minimum`.
     func demandsTheSame(as other: SchemaNode) -> Bool {
         guard Set(types) == Set(other.types), uniqueItems == other.uniqueItems,
             hasProperties == other.hasProperties, hasAdditionalProperties == other.hasAdditionalProperties,

@@ -3,12 +3,12 @@ import LocatedYAML
 
 /// A text with field names in braces, which are replaced by values: `{firstName} {lastName}`.
 ///
-/// `{{` and `}}` mean the braces themselves.
+/// A brace that belongs to the text is written twice: `{{` or `}}`.
 package struct TextTemplate: Hashable, Sendable {
     /// A part of the template: a text or a field name.
     enum Part: Hashable, Sendable {
         case text(String)
-        /// A field name between two braces.
+        /// A field name, which is in braces in the template.
         case hole(String)
     }
 

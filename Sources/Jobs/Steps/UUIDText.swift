@@ -41,14 +41,14 @@ package enum UUIDText {
 
 /// The byte order in which an old driver stored UUIDs of subtype 3.
 package enum LegacyUUID: String, CaseIterable {
-    /// The Java driver's order: each half of eight bytes is reversed.
+    /// The Java driver's order: the reverse of RFC 9562 in each half of eight bytes.
     case java
-    /// The C# driver's order: the first three groups are reversed.
+    /// The C# driver's order: the reverse of RFC 9562 in each of the first three groups, of 4, 2 and 2 bytes.
     case csharp
-    /// The Python driver's order, which is that of RFC 9562.
+    /// The Python driver's order, which is the order of RFC 9562.
     case python
 
-    /// Returns the bytes of a UUID that a driver stored in this byte order, in the order of RFC 9562.
+    /// Returns the bytes of a UUID in the order of RFC 9562, from the bytes that a driver stored in this byte order.
     package func standard(_ bytes: [UInt8]) -> [UInt8] {
         switch self {
         case .java: bytes[0..<8].reversed() + bytes[8..<16].reversed()

@@ -3,11 +3,11 @@ import LocatedYAML
 
 /// The handling of a target that already holds another value.
 package enum WhenPresent: String, Sendable, CaseIterable {
-    /// The target keeps its value.
+    /// A target that already holds another value keeps it.
     case keep
-    /// The step's value replaces the target's value.
+    /// The step's value replaces any other value of the target.
     case replace
-    /// The target keeps its value, and the document is reported.
+    /// A target that already holds another value keeps it, and the document is reported.
     case report
     /// The step's value replaces a value that the job wrote; any other value stays, and the document is reported.
     case refresh
@@ -36,8 +36,7 @@ struct TargetRule: Hashable, Sendable {
     /// Whether a null in the target counts as missing.
     var nullsToo = false
 
-    /// The rule for the write of a refresh, which overwrites targets; it applies only to targets that the refresh has
-    /// already found.
+    /// The rule by which a refresh overwrites the targets that still hold the job's own value.
     var replacing: TargetRule { TargetRule(whenPresent: .replace, nullsToo: nullsToo) }
 
     /// Whether the target is missing, or holds a null that counts as missing and that the value would replace.
@@ -52,8 +51,8 @@ struct TargetRule: Hashable, Sendable {
         whenPresent == .replace ? !.same(target, value) : isFree(target, for: value)
     }
 
-    /// Returns the reason to skip a document whose target holds another value, and its condition; `nil` if none is
-    /// skipped.
+    /// Returns the reason to skip a document whose target holds another value, and its condition; `nil` if no document
+    /// is skipped.
     /// - Parameter isReady: Whether the step has a value for the target.
     func conflict(
         _ value: Expression, in target: Expression, where isReady: Expression
@@ -65,7 +64,7 @@ struct TargetRule: Hashable, Sendable {
         )
     }
 
-    /// The words for the rule that are added to a step's description.
+    /// The words that a step's description has for the rule; empty for the default rule.
     var words: String {
         let words: String =
             switch whenPresent {
@@ -76,7 +75,7 @@ struct TargetRule: Hashable, Sendable {
         return (nullsToo ? ", over nulls too" : "") + words
     }
 
-    /// Returns the information about the target that is lost under the rule, in words; `nil` if none is lost.
+    /// Returns words for the information that the target loses when the step writes it; `nil` if it loses none.
     func loss(_ target: FieldPath) -> String? {
         if whenPresent == .replace { return "the earlier values of \"\(target)\"" }
         return nullsToo ? "whether \"\(target)\" was null or missing" : nil

@@ -89,7 +89,7 @@ extension DiffReport {
 }
 
 extension ChangeWeight {
-    /// Returns the counts of documents that matter for this kind of change, such as how many lack the field.
+    /// Returns the counts of documents that matter for the kind of `change`, such as how many lack its field.
     func words(for change: SchemaChange) -> String {
         guard !change.oldPath.isRoot else { return self.documents.documents }
         let all = "of \(self.documents.documents)"

@@ -6,7 +6,7 @@ package struct ExplainResult: Reportable {
     private let pages: [Explanation]
     private let isList: Bool
 
-    /// The list of all codes.
+    /// Creates the list of all codes.
     package init() { (pages, isList) = (Explanation.all, true) }
 
     /// Creates the pages of a code.
@@ -29,7 +29,7 @@ package struct ExplainResult: Reportable {
         let blocks = Explanation.Section.all.map { section in
             let codes = pages.filter { $0.section == section }.map(\.code)
             let title = section.name.prefix(1).uppercased() + section.name.dropFirst()
-            // Not on a terminal, each code has a line of its own, for programs that search for one.
+            // Without a terminal, each code has its own line, so that a program can search for a code.
             let lines =
                 width.map { codes.joined(separator: ", ").wrapped(to: $0, indent: 2) } ?? codes.map { "  \($0)" }
             return (["\(title):"] + lines).joined(separator: "\n")
@@ -65,7 +65,7 @@ package struct ExplainResult: Reportable {
         return JSONReport("explain", ["codes": codes])
     }
 
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except text, JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "explain", title: "The codes of shipshape",

@@ -1,5 +1,5 @@
 extension Explanation {
-    /// The changes of `diff`, `check --active` and `plan`.
+    /// The pages on the changes that `diff`, `check --active` and `plan` report.
     static let changes = pages(
         of: .changes,
         #"""

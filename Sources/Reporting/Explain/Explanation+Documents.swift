@@ -1,5 +1,5 @@
 extension Explanation {
-    /// The rules for documents of App Services schemas.
+    /// The pages on the rules for documents of App Services schemas.
     static let documents = pages(
         of: .documents,
         #"""

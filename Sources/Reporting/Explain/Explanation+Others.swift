@@ -1,5 +1,5 @@
 extension Explanation {
-    /// The remarks of `infer`.
+    /// The pages on the remarks of `infer`.
     static let remarks = pages(
         of: .remarks,
         #"""
@@ -65,7 +65,7 @@ extension Explanation {
         source: 3.1
         """#)
 
-    /// The reasons that make a run wait, by which metrics, hooks and `status` name them.
+    /// The pages on the reasons that make a run wait, under the names that metrics, hooks and `status` show.
     static let waits = pages(
         of: .waits,
         #"""
@@ -133,7 +133,7 @@ extension Explanation {
         what to do: ask the consumer that it guards
         """#)
 
-    /// The exit codes of every command.
+    /// The pages on the exit codes of every command.
     static let exitCodes = pages(
         of: .exitCodes,
         #"""

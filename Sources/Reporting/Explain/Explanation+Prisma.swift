@@ -1,5 +1,5 @@
 extension Explanation {
-    /// The rules for documents that a Prisma client reads.
+    /// The pages on the rules for documents that a Prisma client reads.
     static let prisma = pages(
         of: .prisma,
         #"""
@@ -105,7 +105,7 @@ extension Explanation {
         remedy: `convert`
         """#)
 
-    /// The rules of `lint` for Prisma schemas.
+    /// The pages on the rules of `lint` for Prisma schemas.
     static let prismaSchemas = pages(
         of: .prismaSchemas,
         #"""

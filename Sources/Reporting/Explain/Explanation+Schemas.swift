@@ -1,5 +1,5 @@
 extension Explanation {
-    /// The rules of `lint`.
+    /// The pages on the rules of `lint`.
     static let schemas = pages(
         of: .schemas,
         #"""

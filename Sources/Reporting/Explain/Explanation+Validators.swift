@@ -1,5 +1,5 @@
 extension Explanation {
-    /// The rules of MongoDB's own validators.
+    /// The pages on the rules of MongoDB's own validators.
     static let validators = pages(
         of: .validators,
         #"""

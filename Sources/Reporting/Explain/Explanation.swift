@@ -12,32 +12,45 @@ package struct Explanation: Hashable, Sendable {
 
     /// A statement about a code, under the title of its column in the documentation.
     package struct Statement: Hashable, Sendable {
-        /// The title of the column.
+        /// The title of the statement's column.
         package let title: String
-        /// The text, in Markdown.
+        /// The text of the statement, in Markdown.
         package let text: String
     }
 
-    /// The code.
+    /// The code that the page explains.
     package let code: String
     /// The kind of the code.
     package let section: Section
-    /// The statements, in the order of the section's columns; statements without a text are left out.
+    /// The statements of the page, in the order of the section's columns; statements without a text are left out.
     package let statements: [Statement]
 
     /// The pages of all codes.
     package static let all: [Explanation] =
         documents + validators + prisma + engines + schemas + prismaSchemas + changes + remarks + waits + exitCodes
 
-    /// Returns the pages of a code; a code that several kinds share has several.
+    /// Returns the pages of a code, one for each kind that has this code.
     ///
-    /// A rule that judges a constraint of an App Services schema has the page of the rule itself, and of constraints.
+    /// A code such as `constraint-below-minimum` has two pages: that of `below-minimum`, and that of all constraints of
+    /// App Services schemas.
     package static func pages(of code: String) -> [Explanation] {
+        let ofPrisma = pages(ofPrismaError: code)
+        guard ofPrisma.isEmpty else { return ofPrisma }
         let constraint = "constraint-"
         guard code.hasPrefix(constraint), code != constraint else { return all.filter { $0.code == code } }
         let judged = code.dropFirst(constraint.count)
         let own = (validators + documents).filter { $0.code == judged }.prefix(1)
         return own.isEmpty ? [] : own + all.filter { $0.code == constraint + "…" }
+    }
+
+    /// Returns the pages of the rules whose violation makes a Prisma client end with an error, such as `P2032`.
+    private static func pages(ofPrismaError error: String) -> [Explanation] {
+        guard error.hasPrefix("P2") else { return [] }
+        return prisma.filter { page in
+            page.statements.contains { statement in
+                statement.title == "Prisma's error" && statement.text.split(separator: ",").first == error[...]
+            }
+        }
     }
 
     /// Reads the pages of a section from a text of blocks.
@@ -63,7 +76,7 @@ package struct Explanation: Hashable, Sendable {
         }
     }
 
-    /// The rules of sync engines, from the table by which documents are judged.
+    /// The pages on the rules of sync engines, made from the table by which documents are judged.
     static let engines = EngineRule.all.map { rule in
         let outcome = rule.outcome.rawValue
         let statements = [

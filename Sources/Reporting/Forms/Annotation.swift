@@ -1,7 +1,7 @@
 import BSON
 public import ServerSchema
 
-/// A message about a position in a file, for tools that show results next to the code.
+/// A message, with its position in a file if it has one, for tools that show results next to the code.
 public struct Annotation: Hashable, Sendable {
     /// The severity of an annotation.
     public enum Level: String, Hashable, Sendable {
@@ -42,10 +42,10 @@ public struct GitHubAnnotations: Sendable {
         headline = nil
     }
 
-    /// Wraps a report.
+    /// Creates the annotations of a report.
     ///
     /// Each part and each finding that makes the command exit with code 1 becomes an error. Each other finding becomes
-    /// a warning or a notice, depending on its level. Each note of the report becomes a notice.
+    /// a warning or a notice, depending on its level. Each note and each warning of the report becomes a notice.
     package init(_ report: Report) {
         let parts = report.parts.filter(\.isFailure).map { part in
             Annotation(

@@ -4,6 +4,7 @@ package struct JSONReport: Sendable {
     private let head: ReportValue
     private let object: ReportValue
 
+    /// Creates the result of a command.
     /// - Parameters:
     ///   - version: the version of the format. It changes only if a reader of the old format would misread the new one.
     ///   - object: an object with the members that follow the head.
@@ -21,7 +22,7 @@ package struct JSONReport: Sendable {
 
     var value: ReportValue { head + object }
 
-    /// The object, indented, which ends with a line break.
+    /// The JSON text of the object, indented; it ends with a line break.
     package var text: String { value.text() + "\n" }
 
     /// The result as JSON lines: the `header`, a line for each element of the object's lists, and the `result`.
@@ -63,7 +64,9 @@ package struct JSONReport: Sendable {
             }
     }
 
-    /// The record's name in a line, by the key of the list that contains the line's element.
+    /// The value of `record` in the lines of a list, by the list's key in the JSON object.
+    ///
+    /// If this dictionary does not have a list, the lines of the list have its key as their `record`.
     private static let records = [
         "changes": "change", "hints": "hint", "notes": "note", "collections": "collection", "groups": "finding",
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",
@@ -83,6 +86,6 @@ package struct JSONReport: Sendable {
         "dialect", "engine", "has_schema", "source", "schema", "active", "old", "new", "job", "database", "collection",
         "cover", "strict", "folder", "partner", "ledger", "language",
     ]
-    /// The keys of objects that the result line does not nest: it has their members instead.
+    /// The keys of objects whose members the `result` line has in place of the object.
     private static let results: Set = ["verdict", "counts"]
 }

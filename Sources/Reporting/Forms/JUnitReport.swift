@@ -17,7 +17,7 @@ public struct JUnitReport: Sendable {
         public var failure: String?
         /// The message about the result of the case, in one line.
         public var message: String
-        /// Lines that follow the message; empty if there are none.
+        /// The lines that follow the message of the case; empty if there are none.
         public var details: String
 
         /// Creates a case.

@@ -7,7 +7,7 @@ package struct MarkdownReport {
     /// Wraps a report.
     package init(_ report: Report) { self.report = report }
 
-    /// The text, which ends with a line break.
+    /// The report as Markdown, which ends with a line break.
     package var text: String {
         var blocks = ["### \(Self.cell(report.title))", "\(mark(report.level)) **\(Self.cell(report.headline))**"]
         if !report.parts.isEmpty { blocks.append(report.parts.map(part).joined(separator: "\n")) }
@@ -19,9 +19,9 @@ package struct MarkdownReport {
         if !report.allNotes.isEmpty {
             blocks.append(report.allNotes.map { "> \(Self.cell($0))" }.joined(separator: "\n>\n"))
         }
-        if !report.facts.isEmpty {
-            let facts = report.facts.map { "\(Self.cell($0.name)): \(Self.cell($0.value))" }.joined(separator: " · ")
-            blocks.append("<sub>\(facts)</sub>")
+        if !report.figures.facts.isEmpty {
+            let facts = report.figures.facts.map { "\(Self.cell($0.name)): \(Self.cell($0.value))" }
+            blocks.append("<sub>\(facts.joined(separator: " · "))</sub>")
         }
         return blocks.joined(separator: "\n\n") + "\n"
     }
@@ -36,7 +36,7 @@ package struct MarkdownReport {
     private var findings: [String] {
         var tables: [(columns: [Report.Column], rows: [[Report.Cell]])] = []
         for section in report.allSections where !section.findings.isEmpty {
-            let columns = [Report.Column(title: report.sectionKind)] + section.columns
+            let columns = [Report.Column(title: report.style.sectionKind)] + section.columns
             let rows = section.findings.map { finding in
                 [Report.Cell(section.name, isCode: true)] + finding.cells
             }

@@ -6,7 +6,7 @@ package protocol Reportable: Sendable {
     func text(_ layout: TextLayout) -> String
     /// The result as JSON.
     var json: JSONReport { get }
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     var report: Report { get }
 }
 

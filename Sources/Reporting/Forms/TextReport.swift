@@ -15,22 +15,25 @@ package struct TextReport {
         paint = Paint(isOn: layout.isColored)
     }
 
-    /// The text, which ends with a line break.
+    /// The number of lines on a small terminal.
+    private static let screen = 24
+
+    /// The report as text, which ends with a line break.
     package var text: String {
         let body = body
         var blocks = [body]
-        if body.count(where: { $0 == "\n" }) > 12 { blocks.append(headline) }
+        if body.count(where: { $0 == "\n" }) > Self.screen { blocks.append(headline) }
         if !report.next.isEmpty, !layout.hidesNotes {
             blocks.append(report.next.map(\.printable).joined(separator: "\n"))
         }
         return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
     }
 
-    /// The text without its end, which repeats the verdict and proposes the next commands.
+    /// The text except for its end, where the verdict is repeated and the next commands are proposed.
     private var body: String {
         let notes = (layout.hidesNotes ? [] : report.notes) + report.warnings
         var blocks = [[headline] + report.parts.flatMap(lines) + report.lines.map { "  \($0.printable)" }]
-        blocks += report.series.filter(\.showsLatest).map(lines)
+        blocks += report.figures.series.filter(\.showsLatest).map(lines)
         blocks += report.tables.filter { !$0.rows.isEmpty }.map(lines)
         blocks += report.sections.map(lines) + [advice]
         blocks += report.reports.map { name, report in
@@ -81,7 +84,7 @@ package struct TextReport {
     }
 
     private func findings(of section: Report.Section) -> [String] {
-        if report.listsFindings || section.columns.count < 2 {
+        if report.style.listsFindings || section.columns.count < 2 {
             return section.findings.flatMap { finding in
                 let message = finding.message.printable
                 return ["  " + (finding.level > .notice ? paint(finding.level, message) : message)]
@@ -91,9 +94,9 @@ package struct TextReport {
             }
         }
         let shown = section.columns.indices.filter { !section.columns[$0].isAdvice }
-        // If there is a column for advice, ``advice`` shows the details of the findings.
+        // If the section has a column for advice, ``advice`` shows the details of its findings.
         let isAdvised = shown.count < section.columns.count
-        let hidesCommands = report.hidesCommands && !layout.isKept
+        let hidesCommands = report.style.hidesCommands && !layout.isKept
         let hasLines = section.columns.contains { $0.title == "line" }
         let places = section.findings.map { finding in
             finding.place.flatMap {
@@ -110,32 +113,12 @@ package struct TextReport {
         return grid(columns, rows)
     }
 
-    /// Returns the lines of a table, then the texts that belong below its rows, each with the number of its row.
+    /// Returns the lines of a table, each row with the texts that belong below it.
+    ///
+    /// If the table is too wide for the terminal even with wrapped cells, only the columns that fit are a table. The
+    /// other cells of a row follow below it, each with the title of its column.
     private func grid(_ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]) -> [String] {
         guard !rows.isEmpty else { return [] }
-        let isNumbered = rows.contains { !$0.below.isEmpty }
-        let numbers = [Report.Column(title: "#", isNumber: true)]
-        let grid = TextGrid(
-            columns: (isNumbered ? numbers : []) + columns,
-            rows: rows.enumerated().map { (isNumbered ? [Report.Cell("\($0 + 1)")] : []) + $1.cells }, paint: paint)
-        guard let lines = grid.lines(within: layout.width) else { return narrowGrid(columns, rows) }
-        let size = "\(rows.count)".count
-        let below = rows.enumerated().flatMap { index, row in
-            row.below.enumerated().map { line, text in
-                let number = line == 0 ? "\(index + 1)" : ""
-                return "  " + String(repeating: " ", count: size - number.count) + "\(number)  \(text.printable)"
-            }
-        }
-        return lines.titles + lines.rows.flatMap(\.self) + below
-    }
-
-    /// Returns the lines of a table that is too wide for the terminal, each row with the lines below it.
-    ///
-    /// If its cells cannot be wrapped, only the columns that fit are a table. The other cells of a row follow below it,
-    /// each with the title of its column.
-    private func narrowGrid(
-        _ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]
-    ) -> [String] {
         let grid = TextGrid(columns: columns, rows: rows.map(\.cells), paint: paint)
         let wrapped = grid.lines(within: layout.width)
         let count = wrapped == nil ? grid.fittingColumns(within: layout.width ?? 0) : columns.count

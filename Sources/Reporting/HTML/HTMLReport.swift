@@ -9,16 +9,17 @@ package struct HTMLReport {
     private let report: Report
     private let time: ServerTime?
 
+    /// Wraps a report.
     /// - Parameter time: the time of the result; `nil` to show none.
     package init(_ report: Report, at time: ServerTime? = nil) { (self.report, self.time) = (report, time) }
 
-    /// The text, which ends with a line break.
+    /// The report as HTML, which ends with a line break.
     package var text: String {
         MustacheContentTypes.register(MarkupText(), named: "REPORT")
         do {
             return try MustacheTemplate(string: HTMLTemplate.text).render(HTMLPage(report, at: time))
         } catch {
-            // The template is a constant, and every test of HTML reports parses it.
+            // The template is a constant that every test of HTML reports parses, so no run reaches this line.
             preconditionFailure("the template cannot be read: \(error)")
         }
     }
@@ -55,11 +56,11 @@ struct HTMLPage {
         level = report.level.rawValue
         style = HTMLStyle.text
         parts = report.parts.map { Part($0) }
-        facts = report.facts
+        facts = report.figures.facts
         (factCount, factHalf) = (facts.count, max(1, (facts.count + 1) / 2))
-        gauges = report.gauges.enumerated().map { HTMLGauge($1, number: $0) }
-        series = report.series.enumerated().map { HTMLSeries($1, number: $0) }
-        charts = report.charts.filter { !$0.bars.isEmpty }.map { HTMLChart($0) }
+        gauges = report.figures.gauges.enumerated().map { HTMLGauge($1, number: $0) }
+        series = report.figures.series.enumerated().map { HTMLSeries($1, number: $0) }
+        charts = report.figures.charts.filter { !$0.bars.isEmpty }.map { HTMLChart($0) }
         tables = report.allTables.filter { !$0.rows.isEmpty }.map { Table($0) }
         sections = report.allSections.enumerated().map { Section($1, number: $0) }
         notes = report.allNotes

@@ -28,7 +28,8 @@ struct CheckDifference {
 
     let earlier: CheckSummary
     private let isOtherSchema: Bool
-    /// The changes, sorted by kind; within a kind, the largest change comes first.
+    /// The changes of the findings between the two checks, sorted by kind; in each kind, the largest change comes
+    /// first.
     let changes: [Change]
 
     init(_ now: CheckSummary, since earlier: CheckSummary) {
@@ -37,7 +38,7 @@ struct CheckDifference {
         func key(_ finding: CheckSummary.Finding) -> [String] { [finding.collection, finding.path, finding.rule] }
         let then = Dictionary(earlier.findings.map { (key($0), $0) }) { first, _ in first }
         let found = Set(now.findings.map(key))
-        // A finding counts as gone only if its collection was read this time.
+        // A finding counts as gone only if the newer check read its collection.
         let gone = earlier.findings.filter { !found.contains(key($0)) && now.collections.contains($0.collection) }
         let pairs =
             now.findings.map { ($0, then[key($0)]?.documents ?? 0, $0.documents) }

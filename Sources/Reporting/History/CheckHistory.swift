@@ -9,6 +9,7 @@ package struct CheckHistory: Sendable {
     /// clause each.
     package private(set) var notes: [String]
 
+    /// Creates a history from the counts of checks.
     /// - Parameter summaries: the checks, in any order.
     package init(_ summaries: [CheckSummary], notes: [String] = []) {
         self.summaries = summaries.sorted { $0.at < $1.at }
@@ -18,6 +19,7 @@ package struct CheckHistory: Sendable {
     /// The maximum number of ignored files or documents that get a note each; one more note counts the others.
     private static let maximumNamed = 3
 
+    /// Creates a history from the counts of checks, with notes on ignored files or documents.
     /// - Parameters:
     ///   - foreign: the ignored files or documents, each with its path or `_id` and the reason.
     ///   - place: the folder or the database that keeps the history.
@@ -29,16 +31,18 @@ package struct CheckHistory: Sendable {
         self.init(summaries, notes: notes)
     }
 
-    /// Adds the newest check.
+    /// Adds the counts of the newest check.
     package mutating func add(_ summary: CheckSummary) { summaries.append(summary) }
 
-    /// Returns the changes of a check's findings since the previous check of the same source; `nil` if there was none.
+    /// Returns the changes of a check's findings since the previous check of the same source; `nil` if this source was
+    /// not checked before.
     func difference(at index: Int) -> CheckDifference? {
         let now = summaries[index]
         return summaries[..<index].last { $0.source == now.source }.map { CheckDifference(now, since: $0) }
     }
 
-    /// The changes of the newest check's findings since the previous check of the same source; `nil` if there was none.
+    /// The changes of the newest check's findings since the previous check of the same source; `nil` if this source was
+    /// not checked before.
     var difference: CheckDifference? { summaries.isEmpty ? nil : difference(at: summaries.count - 1) }
 }
 

@@ -18,7 +18,7 @@ package struct CheckSummary: Hashable, Sendable {
     package var source: String
     /// The source of the schema, as the operator named it.
     package var schema: String
-    /// The dialect of the schema.
+    /// The dialect whose words reports use for documents that fail.
     package var dialect = Dialect.appServices
     /// The number of documents that were read.
     package var documents: Int
@@ -28,8 +28,8 @@ package struct CheckSummary: Hashable, Sendable {
     package var possible: Int
     /// The number of entries in the ledger; `nil` if no ledger was read.
     package var unsynced: Int?
-    /// The number of entries that can be added to the ledger before sync stops; `nil` for a schema without sync,
-    /// which has no limit.
+    /// The number of entries that can be added to the ledger before sync stops; `nil` without Device Sync, because
+    /// there is no limit.
     package var headroom: Int?
     /// The collections that were read.
     package var collections: [String]
@@ -66,7 +66,7 @@ extension CheckSummary {
 
 /// An error for a file or document of the history that is not the summary of a check.
 package struct CheckSummaryError: Error, CustomStringConvertible {
-    /// The reason, as a clause.
+    /// The reason why the file or document is not the summary of a check, as a clause.
     package let description: String
 
     /// Creates an error from the reason.

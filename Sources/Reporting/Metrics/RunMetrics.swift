@@ -31,6 +31,7 @@ package struct RunMetrics: Sendable {
 
     private static let successName = "last_success_timestamp_seconds"
 
+    /// Creates the metrics of a run that begins.
     /// - Parameters:
     ///   - name: the name of the schema or of the job.
     ///   - throttles: whether the run has a throttle that can make it wait.
@@ -49,7 +50,7 @@ package struct RunMetrics: Sendable {
         self.changed += changed
     }
 
-    /// Returns the new content of the textfile.
+    /// Returns the new content of the metrics file.
     package func text(_ phase: Phase, at time: ServerTime, after seconds: Double) -> String {
         let now = Double(time.milliseconds) / 1_000
         var code: Int32?
@@ -134,10 +135,10 @@ extension RunMetrics {
         ]
     }
 
-    /// Sets the metrics of the result from a backfill.
+    /// Sets the result's metrics from the report of a backfill.
     package mutating func take(_ report: BackfillReport) { take([report], isWhole: true, seconds: report.work.seconds) }
 
-    /// Sets the metrics of the result from a backfill of many databases, as sums over all of them.
+    /// Sets the result's metrics from the report of a backfill of many databases, as sums over the databases.
     package mutating func take(_ report: DatabasesReport) {
         let states = report.entries.map(\.state)
         take(report.reports, isWhole: states.allSatisfy(\.isSurveyed), seconds: report.seconds)
@@ -149,14 +150,14 @@ extension RunMetrics {
                 }))
     }
 
-    /// Sets the metrics of the result from a migration, as sums over the jobs that were run.
+    /// Sets the result's metrics from the report of a migration, as sums over the jobs that were run.
     package mutating func take(_ report: MigrationReport) {
         let reports = report.jobs.map(\.report)
         take(reports, isWhole: report.remaining.isEmpty, seconds: reports.reduce(0) { $0 + $1.work.seconds })
         found.append(Metric("pending_jobs", "Jobs that are still to be run.", labels, report.remaining.count))
     }
 
-    /// Sets the metrics of the result from the reports of jobs, as sums over all of them.
+    /// Sets the result's metrics from the reports of jobs, as sums over the jobs.
     /// - Parameter isWhole: whether the reports cover all documents that may still need a job; if not, the metric of
     ///   remaining documents is left out.
     private mutating func take(_ reports: [BackfillReport], isWhole: Bool, seconds: Double) {

@@ -26,22 +26,17 @@ package struct Report: Sendable {
     package var level: Level
     /// The parts of the verdict.
     package var parts: [Part] = []
-    /// The figures in words, one line each, which the text format shows instead of ``facts``.
+    /// The figures in words, one line each, which the text format shows instead of ``Figures/facts``.
     package var lines: [String] = []
-    /// The number of documents that were read and the duration, which the text format shows instead of ``facts``.
+    /// The number of documents that were read, and the duration; the text format shows them instead of
+    /// ``Figures/facts``.
     package var footer: String?
-    /// Single figures, each with a name.
-    package var facts: [Fact] = []
-    /// Sums of amounts, each shown with its limit.
-    package var gauges: [Gauge] = []
-    /// Amounts to compare, as bars.
-    package var charts: [Chart] = []
+    /// The figures of the result.
+    package var figures = Figures()
     /// The findings, by collection, file or job.
     package var sections: [Section] = []
     /// Tables that belong to no section.
     package var tables: [Table] = []
-    /// Values that change over time.
-    package var series: [Series] = []
     /// The reports on parts of the result, such as one database or job of many, each with the name of its part.
     package var reports: [(name: String, report: Report)] = []
     /// Notes for the reader, one sentence each.
@@ -50,13 +45,8 @@ package struct Report: Sendable {
     package var warnings: [String] = []
     /// Lines for the end of the text that propose what to do next, such as a command.
     package var next: [String] = []
-    /// Whether the text format shows the findings' messages instead of tables, because the cells are too long for a
-    /// terminal.
-    package var listsFindings = false
-    /// Whether the text format leaves out the commands of the findings, except in a report file.
-    package var hidesCommands = false
-    /// The kind of thing that each section covers, as a column title, such as `file` or `job`.
-    package var sectionKind = "collection"
+    /// How the report's sections are shown.
+    package var style = Style()
 
     /// Creates a report with the values that every report has.
     package init(command: String, title: String, headline: String, level: Level) {
@@ -68,7 +58,30 @@ package struct Report: Sendable {
 }
 
 extension Report {
-    /// A part of a verdict.
+    /// The figures of a result, alone or as graphics.
+    package struct Figures: Sendable {
+        /// Single figures, each with a name.
+        package var facts: [Fact] = []
+        /// Sums of amounts, each shown with its limit.
+        package var gauges: [Gauge] = []
+        /// Amounts to compare, as bars.
+        package var charts: [Chart] = []
+        /// Values that change over time.
+        package var series: [Series] = []
+    }
+
+    /// How a report's sections are shown.
+    package struct Style: Sendable {
+        /// Whether the text format shows the findings' messages instead of tables, because the cells are too long for a
+        /// terminal.
+        package var listsFindings = false
+        /// Whether the text format leaves out the commands of the findings, except in a report file.
+        package var hidesCommands = false
+        /// The kind of thing that each section covers, as a column title, such as `file` or `job`.
+        package var sectionKind = "collection"
+    }
+
+    /// A part of a verdict, such as the part on the documents or on the limit.
     package struct Part: Sendable {
         /// The name of the part.
         package var name: String
@@ -90,7 +103,7 @@ extension Report {
     package struct Fact: Sendable {
         /// The name of the figure.
         package var name: String
-        /// The figure.
+        /// The figure, as text.
         package var value: String
     }
 
@@ -110,7 +123,7 @@ extension Report {
     package struct Amount: Sendable {
         /// The name of the amount.
         package var name: String
-        /// The amount.
+        /// The value of the amount.
         package var value: Int
         /// The level of the amount, which decides its colour.
         package var level: Level
@@ -130,7 +143,7 @@ extension Report {
     package struct Bar: Sendable {
         /// The name of the bar.
         package var name: String
-        /// The amounts, from left to right.
+        /// The amounts of the bar, from left to right.
         package var amounts: [Amount]
     }
 
@@ -183,9 +196,9 @@ extension Report {
         package var about = ""
         /// A summary of the section.
         package var summary = ""
-        /// The columns of the findings.
+        /// The columns of the table of the section's findings.
         package var columns: [Column] = []
-        /// The findings.
+        /// The findings of the section.
         package var findings: [Finding] = []
         /// Remarks that follow the findings, one sentence each.
         package var remarks: [String] = []
@@ -203,16 +216,16 @@ extension Report {
         package var subject: String
         /// The position in a file that the finding applies to; `nil` if there is none.
         package var place: SourceLocation?
-        /// The message, in one line.
+        /// The message of the finding, in one line.
         package var message: String
         /// Details that follow the message, one line each.
         package var details: [String] = []
         /// Further details, for output formats without tables; formats with tables show them in cells or other
         /// sections.
         package var asides: [String] = []
-        /// The cells, in the order of the section's columns.
+        /// The cells of the finding's row, in the order of the section's columns.
         package var cells: [Cell]
-        /// Commands for the reader to copy, which show or repair the documents.
+        /// Commands for the reader to copy, which show or repair the documents of the finding.
         package var commands: [String] = []
 
         /// The code, followed by the subject if there is one.
@@ -225,7 +238,7 @@ extension Report {
         package var title: String
         /// The unit of the values.
         package var unit: String
-        /// The lines.
+        /// The lines of the chart.
         package var lines: [Line]
         /// The labels of the points in time, which are at equal distances.
         package var points: [String]
@@ -249,9 +262,9 @@ extension Report {
         /// Beginning and end are indices into the points of the series: 1.5 is halfway between the second point and the
         /// third.
         package struct Span: Sendable {
-            /// The beginning of the period.
+            /// The beginning of the period, as an index into the points of the series.
             package var from: Double
-            /// The end of the period.
+            /// The end of the period, as an index into the points of the series.
             package var to: Double
             /// The reason for marking the period.
             package var reason: String
@@ -277,7 +290,8 @@ extension Report {
             }
     }
 
-    /// The report's own tables that belong to no section, then such tables of the reports on parts.
+    /// The report's own tables that belong to no section, then the tables of the reports on parts that belong to no
+    /// section.
     package var allTables: [Table] {
         tables
             + reports.flatMap { name, report in
@@ -285,6 +299,6 @@ extension Report {
             }
     }
 
-    /// The notes and the warnings.
+    /// The notes and the warnings of the report.
     package var allNotes: [String] { notes + warnings }
 }

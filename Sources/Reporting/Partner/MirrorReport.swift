@@ -19,7 +19,7 @@ package enum MirrorReport {
             + "\(refusal.reason)"
     }
 
-    /// Returns the metrics in the format of the Prometheus textfile collector.
+    /// Returns the metrics of a mirror in the format of the Prometheus textfile collector.
     package static func metrics(_ counts: MirrorCounts, of name: String) -> String {
         let values: [(String, Metric.Kind, String, Int)] = [
             ("carried_documents", .counter, "Documents that were carried over.", counts.written),

@@ -7,6 +7,7 @@ package struct MirrorResult: Reportable {
     private let name: String
     private let next: [String]
 
+    /// Creates the result from the outcome of a mirror.
     /// - Parameters:
     ///   - name: the partner job's name.
     ///   - next: lines that propose the next command.
@@ -28,7 +29,7 @@ package struct MirrorResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "partner mirror", title: "Partner \(name)",
@@ -36,7 +37,7 @@ package struct MirrorResult: Reportable {
                 + counts.changes.counted("change"),
             level: counts.refused > 0 || !outcome.isCaughtUp ? .warning : .good)
         let (toPartner, toOriginal) = (counts.carried[.source] ?? 0, counts.carried[.target] ?? 0)
-        report.facts = [
+        report.figures.facts = [
             ("to the partner", toPartner), ("to the original", toOriginal), ("conflicts", counts.conflicts),
             ("cannot be carried over", counts.refused),
         ].map { Report.Fact(name: $0, value: $1.grouped) }

@@ -9,6 +9,7 @@ package struct PartnerInitResult: Reportable {
     private let ids: IDDisplay
     private let next: [String]
 
+    /// Creates the result from a plan and the report of the run.
     /// - Parameters:
     ///   - report: what a run has done; `nil` for the plan alone.
     ///   - next: lines that propose the next command; none if the operator has to fix something first.
@@ -35,14 +36,14 @@ package struct PartnerInitResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = created.map(result) ?? planned
-        report.facts = [
+        report.figures.facts = [
             Report.Fact(name: "documents", value: plan.documents.grouped),
             Report.Fact(name: "copied", value: (created?.copied ?? 0).grouped),
         ]
-        (report.next, report.listsFindings) = (next, true)
+        (report.next, report.style.listsFindings) = (next, true)
         return report
     }
 

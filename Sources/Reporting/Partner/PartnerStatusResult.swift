@@ -6,6 +6,7 @@ package struct PartnerStatusResult: Reportable {
     private let found: PartnerStatus
     private let ids: IDDisplay
 
+    /// Wraps the state of a partner.
     /// - Parameter ids: how `_id`s are shown.
     package init(_ status: PartnerStatus, ids: IDDisplay = .shown) { (found, self.ids) = (status, ids) }
 
@@ -22,7 +23,7 @@ package struct PartnerStatusResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let isClean = found.unmirrored == 0 && found.differences ?? 0 == 0
         var report = Report(

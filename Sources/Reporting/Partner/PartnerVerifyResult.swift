@@ -7,6 +7,7 @@ package struct PartnerVerifyResult: Reportable {
     private let ids: IDDisplay
     private let next: [String]
 
+    /// Wraps a comparison of the two sides of a partner.
     /// - Parameter next: lines that propose the next command, shown only if the two sides do not differ.
     package init(_ comparison: PartnerComparison, ids: IDDisplay = .shown, next: [String] = []) {
         (found, self.ids, self.next) = (comparison, ids, next)
@@ -31,7 +32,7 @@ package struct PartnerVerifyResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let isEqual = found.count == 0
         var report = Report(
@@ -44,7 +45,7 @@ package struct PartnerVerifyResult: Reportable {
             "\(found.originals.documents) of the original, \(found.partners.grouped) of the partner; "
                 + found.rechecked.counted("pair") + " compared again" + (found.time.map { ", at \($0)" } ?? "")
         ]
-        report.facts = [
+        report.figures.facts = [
             ("originals", found.originals), ("partners", found.partners), ("compared again", found.rechecked),
             ("differences", found.count),
         ].map { Report.Fact(name: $0, value: $1.grouped) }

@@ -7,6 +7,7 @@ package struct BackfillMatrix: Reportable {
     private let showsValues: Bool
     private let timeline: RunTimeline?
 
+    /// Wraps the report of a backfill in many databases.
     /// - Parameters:
     ///   - showsValues: whether a dry run shows the report of each database, with the values of sample documents.
     ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
@@ -68,7 +69,7 @@ package struct BackfillMatrix: Reportable {
         return (found.refusal.map { ["A run would stop early: \($0)"] } ?? []) + added
     }
 
-    /// The columns after the database's name.
+    /// The columns of the table after the one with the database's name.
     private var columns: [Report.Column] {
         [Report.Column(title: "state")]
             + [found.isDryRun ? "would change" : "changed", "skipped", "exit"].map {
@@ -108,13 +109,13 @@ package struct BackfillMatrix: Reportable {
         ]
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (text, level) = headline
         var report = Report(
             command: "backfill", title: "Job \(found.job) in \(found.pattern)", headline: text, level: level)
         let all = found.entries
-        report.facts = [
+        report.figures.facts = [
             Report.Fact(name: "databases", value: all.count.grouped),
             Report.Fact(
                 name: found.isDryRun ? "would change" : "changed",
@@ -123,9 +124,9 @@ package struct BackfillMatrix: Reportable {
             Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
         ]
         let last = found.reports.last { $0.headroom != nil }
-        report.gauges = [last?.headroom?.gauge].compactMap(\.self)
-        report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
-        report.sectionKind = "where"
+        report.figures.gauges = [last?.headroom?.gauge].compactMap(\.self)
+        report.figures.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
+        report.style.sectionKind = "where"
         report.sections = [
             Report.Section(
                 name: found.pattern, columns: [Report.Column(title: "database")] + columns, findings: all.map(finding))
@@ -133,7 +134,8 @@ package struct BackfillMatrix: Reportable {
         for entry in all where entry.fails || found.isDryRun && showsValues {
             guard let reported = entry.report else { continue }
             var part = BackfillResult(reported, showsValues: showsValues).report
-            // The notes on all databases are notes of the whole report.
+            // The report on all databases has the notes of each database, so the part for one database does not repeat
+            // them.
             part.notes = []
             report.reports.append((entry.database, part))
         }

@@ -13,39 +13,40 @@ package struct BackfillResult: Reportable {
     let showsValues: Bool
     private let timeline: RunTimeline?
     private let nextCommands: [String]
-    private let shownNotes: Set<String>
+    private let shownPlan: BackfillPlan?
 
+    /// Wraps the report of a backfill.
     /// - Parameters:
     ///   - showsValues: whether the sample documents show values, and not only types.
     ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
     ///   - nextCommands: a line for each command that can follow a finished run, for the end of the text.
-    ///   - shownNotes: the notes of the plan that the command has shown before the run; the text leaves them out.
+    ///   - shownPlan: the plan that the command has shown before the run; the text does not repeat it.
     package init(
         _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: [String] = [],
-        shownNotes: [String] = []
+        shownPlan: BackfillPlan? = nil
     ) {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
-        (self.nextCommands, self.shownNotes) = (nextCommands, Set(shownNotes))
+        (self.nextCommands, self.shownPlan) = (nextCommands, shownPlan)
     }
 
     package func text(_ layout: TextLayout) -> String {
         var report = report
-        if !layout.isKept { report.notes.removeAll(where: shownNotes.contains) }
+        if let shownPlan, !layout.isKept { report.remove(shownBy: shownPlan, isDone: found.outcome == .done) }
         return TextReport(report, layout).text
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let isDryRun = found.outcome == .dryRun
         var report = Report(
             command: "backfill", title: "Job \(found.job) on \(found.namespace)",
             headline: found.headline, level: level)
-        (report.lines, report.facts) = (lines(isDryRun: isDryRun), facts)
-        report.gauges = [found.headroom?.gauge].compactMap(\.self)
-        report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
+        (report.lines, report.figures.facts) = (lines(isDryRun: isDryRun), facts)
+        report.figures.gauges = [found.headroom?.gauge].compactMap(\.self)
+        report.figures.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
         report.tables = [steps(isDryRun: isDryRun), samples, waits]
-        report.sectionKind = "step"
-        (report.sections, report.listsFindings) = (sections(isDryRun: isDryRun), true)
+        report.style.sectionKind = "step"
+        (report.sections, report.style.listsFindings) = (sections(isDryRun: isDryRun), true)
         report.notes = found.notes
         report.warnings = [found.refusal.map { "a run would be refused: \($0)" }].compactMap(\.self)
         report.next = next
@@ -88,7 +89,7 @@ package struct BackfillResult: Reportable {
                     + "wrote the target")
         }
         if let unsyncable = found.unsyncable {
-            let unfit = "\(unsyncable.dialect.unfit) under the next schema"
+            let unfit = unsyncable.dialect.unfit + (found.isRepair ? "" : " under the next schema")
             lines.append(
                 unsyncable.before.map { "\(unfit): \($0.documents) now, \(unsyncable.after.grouped) after the job" }
                     ?? "still \(unfit): \(unsyncable.after.documents)")
@@ -140,9 +141,8 @@ package struct BackfillResult: Reportable {
         return Report.Table(
             title: "For example", columns: ["_id", "change"].map { Report.Column(title: $0) },
             rows: found.samples.map { sample in
-                let changes = zip(sample.before, sample.after).map { before, after in
-                    "\(before.path) \(text(before.value))"
-                        + (before.value == after.value ? "" : " → \(text(after.value))")
+                let changes = zip(sample.before, sample.after).filter { $0.value != $1.value }.map { before, after in
+                    "\(before.path) \(text(before.value)) → \(text(after.value))"
                 }
                 return [Report.Cell(ShellLiteral.text(sample.id)), Report.Cell(changes.joined(separator: ", "))]
             })
@@ -205,18 +205,43 @@ package struct BackfillPlanResult {
             report.lines.append(plan.risk.madeUnsyncable.unsyncable("makes", headroom))
         }
         report.tables = [plan.before.table(plan.before)]
-        (report.sections, report.listsFindings) = (plan.before.sections.filter { !$0.findings.isEmpty }, true)
+        (report.sections, report.style.listsFindings) = (plan.before.sections.filter { !$0.findings.isEmpty }, true)
         report.notes = plan.notes
         return TextReport(report).text
     }
 }
 
+extension Report {
+    /// Removes the texts of a result that its plan also has, except documents that the operator has to fix.
+    ///
+    /// A finished run leaves no document for any step, so the table of its steps would only repeat the table of the
+    /// plan.
+    fileprivate mutating func remove(shownBy plan: BackfillPlan, isDone: Bool) {
+        if isDone { tables.removeAll { $0.title == [StepCount].tableTitle } }
+        notes.removeAll(where: plan.notes.contains)
+        let shown = plan.before.sections
+        sections.removeAll { section in
+            !section.findings.contains(where: \.isFailure)
+                && shown.contains { section.hasSameText(as: $0) }
+        }
+    }
+}
+
+extension Report.Section {
+    fileprivate func hasSameText(as other: Report.Section) -> Bool {
+        name == other.name && findings.map(\.message) == other.findings.map(\.message)
+    }
+}
+
 extension [StepCount] {
+    fileprivate static let tableTitle = "Steps"
+
     /// Returns a table with a row per step, which has the number of documents that the step has to change.
     /// - Parameter before: the counts from before the run; empty if they were not made.
     fileprivate func table(_ before: [StepCount]) -> Report.Table {
         Report.Table(
-            title: "Steps", columns: [Report.Column(title: "step"), Report.Column(title: "to change", isNumber: true)],
+            title: Self.tableTitle,
+            columns: [Report.Column(title: "step"), Report.Column(title: "to change", isNumber: true)],
             rows: indices.map { [Report.Cell(self[$0].step, isCode: true), before.needing($0)] })
     }
 
@@ -232,7 +257,7 @@ extension [StepCount] {
                 findings: step.skipped.filter { $0.count > 0 }.map { left in
                     var finding = Report.Finding(
                         "skipped", left.reason, left.count, left.samples, isTrouble: left.isTrouble)
-                    if left.reason == CompiledStep.Reason.notConvertible.rawValue {
+                    if left.reason == CompiledStep.Reason.notConvertible.rawValue, step.couldAllowLoss {
                         finding.details = ["\"onLoss: allow\" in the step converts values that are only rounded"]
                     }
                     return finding

@@ -1,6 +1,7 @@
 import BSON
 package import Checking
 import Concurrency
+import ServerSchema
 
 /// The report of a check of many databases of one shape, with a row per database.
 package struct CheckMatrix: Reportable {
@@ -29,6 +30,7 @@ package struct CheckMatrix: Reportable {
     private let showsFilters: Bool
     private let duration: Duration
 
+    /// Creates the report from the checks of the databases.
     /// - Parameters:
     ///   - pattern: the pattern that the databases' names match.
     ///   - added: databases that match the pattern and were created during the check.
@@ -66,17 +68,19 @@ package struct CheckMatrix: Reportable {
             ? [] : ["created during the check, and not checked: \(added.joined(separator: ", "))"]
     }
 
-    /// The columns after the database's name.
-    private static let columns =
-        [Report.Column(title: "verdict")]
-        + ["documents", "do not sync", "newly failing", "might not sync"].map {
-            Report.Column(title: $0, isNumber: true)
-        }
+    /// The columns of the table after the one with the database's name.
+    private var columns: [Report.Column] {
+        let words = entries.lazy.compactMap(\.report?.words).first ?? .appServices
+        return [Report.Column(title: "verdict")]
+            + ["documents", words.failing(2), "newly failing", words.possiblyFailing].map {
+                Report.Column(title: $0, isNumber: true)
+            }
+    }
 
     private func cells(_ entry: Entry) -> [Report.Cell] {
         let name = Report.Cell(entry.database, isCode: true)
         guard let report = entry.report else {
-            return [name, Report.Cell("empty", level: .notice)] + Self.columns.dropFirst().map { _ in "" }
+            return [name, Report.Cell("empty", level: .notice)] + columns.dropFirst().map { _ in "" }
         }
         let total = report.total
         let (_, level) = report.headline(ids: ids)
@@ -107,13 +111,13 @@ package struct CheckMatrix: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (text, level) = headline
         var report = Report(command: "check", title: "\(pattern) on \(source)", headline: text, level: level)
         report.sections = [
             Report.Section(
-                name: pattern, columns: [Report.Column(title: "database")] + Self.columns,
+                name: pattern, columns: [Report.Column(title: "database")] + columns,
                 findings: entries.map { entry in
                     let found = entry.report?.headline(ids: ids)
                     return Report.Finding(

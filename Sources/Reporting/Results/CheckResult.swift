@@ -13,6 +13,7 @@ package struct CheckResult: Reportable {
     private let showsFilters: Bool
     private let next: String?
 
+    /// Wraps the report of a check.
     /// - Parameters:
     ///   - policy: which findings make the command exit with code 1.
     ///   - history: the results of earlier checks and, last, of this one; empty if no history is kept.
@@ -30,7 +31,7 @@ package struct CheckResult: Reportable {
     /// The result as JSON.
     package var json: JSONReport { CheckReportJSON(found, ids: ids, difference: history.difference).json }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (headline, level) = found.headline(ids: ids)
         var report = Report(command: "check", title: title, headline: headline, level: level)
@@ -39,29 +40,31 @@ package struct CheckResult: Reportable {
             part.isFailure = isFailure(part)
             return part
         }
-        report.facts = facts
+        report.figures.facts = facts
         report.footer =
-            "\(found.readCount.documents) of \(found.source) read in \(found.duration.seconds.inTenths) s."
-        report.gauges = [gauge].compactMap(\.self)
-        report.series = [Report.Series(history)].compactMap(\.self)
-        report.charts = [byCollection, byRule]
+            "\(found.readCount.documents) of \(found.source) read in \(found.duration.seconds.inTenths) s"
+            + (found.commonMoment.map { ", consistent as of \($0)" } ?? "") + "."
+        report.figures.gauges = [gauge].compactMap(\.self)
+        report.figures.series = [Report.Series(history)].compactMap(\.self)
+        report.figures.charts = [byCollection, byRule]
         report.tables = [history.difference?.table, found.changesTable].compactMap(\.self)
-        report.sections = found.collections.map(section) + found.removed.compactMap(removed)
+        report.sections = found.collections.map(section) + (found.active?.removed ?? []).compactMap(removed)
         report.notes = found.notes
         report.warnings = found.limitNotes + found.exceptionNotes
-        // A table without rows is not shown, so its sentence becomes a note.
+        // If no finding changed, the report shows no table of changes, so the sentence on the changes becomes a
+        // warning.
         if let difference = history.difference, difference.changes.isEmpty {
             report.warnings.append(difference.sentence)
         }
         report.next = next.map { ["Next: \($0)"] } ?? []
-        report.hidesCommands = !showsFilters
+        report.style.hidesCommands = !showsFilters
         return report
     }
 
     private var title: String {
         let names = [
-            found.change?.old ?? found.statedChange?["old"]?.text,
-            found.change?.new ?? found.statedChange?["new"]?.text,
+            found.active?.change?.old ?? found.active?.statedChange?["old"]?.text,
+            found.active?.change?.new ?? found.active?.statedChange?["new"]?.text,
         ]
         let change = names.compactMap(\.self).joined(separator: " → ")
         return (change.isEmpty ? "" : "\(change) on ") + found.source

@@ -9,15 +9,15 @@ package struct DiffResult: Reportable {
     /// Wraps a report.
     package init(_ report: DiffReport) { found = report }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "diff", title: "Schema changes from \(found.old) to \(found.new)", headline: found.headline,
             level: (found.verdict ?? .nonBreaking).level)
-        report.facts = SchemaChange.Verdict.gravestFirst.map {
+        report.figures.facts = SchemaChange.Verdict.gravestFirst.map {
             Report.Fact(name: $0.word, value: found.count(of: $0).grouped)
         }
-        report.charts = [chart]
+        report.figures.charts = [chart]
         report.sections = found.groups.map {
             Report.Section(name: $0.name, columns: columns, findings: $0.changes.map(finding))
         }

@@ -66,7 +66,7 @@ package struct DoctorResult: Reportable {
     package var report: Report {
         var report = Report(
             command: "doctor", title: found.source ?? "no deployment", headline: headline, level: found.worst)
-        report.sectionKind = "area"
+        report.style.sectionKind = "area"
         report.sections = DoctorReport.Area.allCases.compactMap { area in
             let findings = found.findings.filter { $0.area == area }
             guard !findings.isEmpty else { return nil }

@@ -9,6 +9,7 @@ package struct EnforceResult: Reportable {
     private let check: CheckResult?
     private let checkJSON: JSONReport?
 
+    /// Wraps the report of a run of `enforce`.
     /// - Parameters:
     ///   - ids: how `_id`s are shown.
     ///   - showsFilters: whether a terminal shows the filter of each violation group, as a file always does.
@@ -45,7 +46,7 @@ package struct EnforceResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "enforce", title: "The validator of \(found.namespace)", headline: EnforceWords.headline(found),
@@ -54,10 +55,11 @@ package struct EnforceResult: Reportable {
         if found.outcome != .aborted { report.lines.append("now     \(Enforcement.words(of: found.now))") }
         if let mark = found.mark { report.lines.append("last    \(mark)") }
         if let check = check?.report {
-            (report.facts, report.charts, report.sections) = (check.facts, check.charts, check.sections)
-            (report.footer, report.notes, report.hidesCommands) = (check.footer, check.notes, check.hidesCommands)
+            (report.figures.facts, report.figures.charts) = (check.figures.facts, check.figures.charts)
+            (report.sections, report.footer, report.notes) = (check.sections, check.footer, check.notes)
+            report.style.hidesCommands = check.style.hidesCommands
         }
-        report.facts.insert(Report.Fact(name: "stage", value: found.stage.rawValue), at: 0)
+        report.figures.facts.insert(Report.Fact(name: "stage", value: found.stage.rawValue), at: 0)
         let rows = [("done", found.done), ("to come", found.toCome)].flatMap { title, commands in
             commands.map {
                 [Report.Cell(title), Report.Cell(EnforceWords.command($0, of: found.namespace), isCode: true)]

@@ -7,6 +7,7 @@ package struct HistoryResult: Reportable {
     private let place: String
     private let shown: Range<Int>
 
+    /// Wraps a history of checks.
     /// - Parameters:
     ///   - place: the folder or the database that keeps the history.
     ///   - last: how many of the newest checks are shown.
@@ -68,10 +69,10 @@ package struct HistoryResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(command: "history", title: "The checks in \(place)", headline: headline, level: level)
-        report.series = [Report.Series(runs)].compactMap(\.self)
+        report.figures.series = [Report.Series(runs)].compactMap(\.self)
         report.tables = [table] + [history.difference?.table].compactMap(\.self)
         report.notes = notes
         return report

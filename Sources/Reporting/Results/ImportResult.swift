@@ -11,7 +11,7 @@ package struct ImportResult: Reportable {
     private let namespace: Namespace?
     /// The file that the validator was written to; `nil` for standard output.
     private let file: String?
-    /// Whether the user wants strings to stay strings.
+    /// Whether the user wants strings with a format, such as dates, to stay strings in the validator.
     private let keepsStrings: Bool
 
     /// Creates the result.
@@ -46,13 +46,13 @@ package struct ImportResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(command: "import", title: file ?? source, headline: headline, level: level)
-        report.facts = ImportNote.Kind.allCases.map {
+        report.figures.facts = ImportNote.Kind.allCases.map {
             Report.Fact(name: $0.plural, value: imported.notes.count(of: $0).grouped)
         }
-        report.sectionKind = "file"
+        report.style.sectionKind = "file"
         report.sections = [Report.Section(name: source, columns: Self.columns, findings: groups.map(\.finding))].filter
         {
             !$0.findings.isEmpty
@@ -90,7 +90,8 @@ extension ImportResult {
         return (isAboutStrings && !keepsStrings ? [strings] : []) + [check].compactMap(\.self)
     }
 
-    /// The notes in groups with the same code and message, sorted by severity and then by place in the source.
+    /// The notes in groups with the same code and message, sorted by kind; in each kind, in the order of their first
+    /// notes.
     private var groups: [Group] {
         var groups: [Group] = []
         var places: [String: Int] = [:]
@@ -111,7 +112,7 @@ extension ImportResult {
         var notes: [ImportNote]
         let first: ImportNote
 
-        /// The paths of the notes, at most three.
+        /// The paths of the notes: at most three, then the number of the others.
         private var paths: String {
             var paths: [String] = []
             for note in notes where !paths.contains("\(note.path)") { paths.append("\(note.path)") }

@@ -11,11 +11,11 @@ package struct InferResult: Reportable {
     /// Wraps a report.
     package init(_ report: InferReport) { found = report }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (headline, level) = found.headline
         var report = Report(command: "infer", title: found.source, headline: headline, level: level)
-        report.facts = [
+        report.figures.facts = [
             Report.Fact(
                 name: "documents read", value: found.collections.reduce(0) { $0 + $1.outcome.checked }.grouped),
             Report.Fact(
@@ -51,14 +51,15 @@ package struct InferResult: Reportable {
         let outcome = collection.outcome
         let sample = collection.sampleSize == nil ? "" : ", taken at random"
         let cover = Share(found.options.cover).text
-        let possible = outcome.possible > 0 ? ", \(outcome.possible.grouped) of the others might not sync" : ""
+        let possible = outcome.possible > 0 ? ", \(outcome.possible.grouped) of the others might not fit" : ""
         let start = "\(outcome.checked.documents) read\(sample)"
+        let fits = outcome.failing == 1 ? "does not fit" : "do not fit"
         guard outcome.isWithinCover else {
-            return "\(start), \(outcome.failing.grouped) do not fit, more than --cover \(cover) allows\(possible)"
+            return "\(start), \(outcome.failing.grouped) \(fits), more than --cover \(cover) allows\(possible)"
         }
         if outcome.failing == 0 { return "\(start), all fit the schema\(possible)" }
         let share = Share(outcome.failing, of: outcome.checked).text
-        return "\(start), \(outcome.failing.grouped) do not fit the schema (\(share), cover \(cover))\(possible)"
+        return "\(start), \(outcome.failing.grouped) \(fits) the schema (\(share), cover \(cover))\(possible)"
     }
 
     /// Returns sentences that follow the findings of a collection, such as how many other documents might not fit.

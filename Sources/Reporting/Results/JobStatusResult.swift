@@ -7,10 +7,11 @@ package struct JobStatusResult: Reportable {
     let jobs: [JobStatus]
     private let isDetailed: Bool
 
+    /// Wraps the states of jobs.
     /// - Parameter isDetailed: whether to show all details of the job; otherwise each job has one row.
     package init(_ jobs: [JobStatus], isDetailed: Bool) { (self.jobs, self.isDetailed) = (jobs, isDetailed) }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         if isDetailed, let job = jobs.first { return job.report }
         let counts = Dictionary(grouping: jobs, by: \.state).mapValues(\.count)

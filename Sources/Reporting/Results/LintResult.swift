@@ -6,19 +6,20 @@ package struct LintResult: Reportable {
     let found: LintReport
     private let isStrict: Bool
 
+    /// Wraps the report of `lint`.
     /// - Parameter isStrict: whether warnings make the command exit with code 1, as errors do.
     package init(_ report: LintReport, isStrict: Bool) { (found, self.isStrict) = (report, isStrict) }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "lint", title: found.source, headline: found.headline, level: found.worst?.reported ?? .good)
-        report.facts =
+        report.figures.facts =
             [Report.Fact(name: "schemas", value: found.collections.count.grouped)]
             + LintFinding.Level.allCases.map {
                 Report.Fact(name: "\($0.rawValue)s", value: found.count(of: $0).grouped)
             }
-        report.sectionKind = "file"
+        report.style.sectionKind = "file"
         report.sections = found.files.map { findings in
             Report.Section(
                 name: findings[0].location.file,
@@ -45,7 +46,7 @@ package struct LintResult: Reportable {
 }
 
 extension LintFinding.Level {
-    /// The level of a finding in a report.
+    /// The level that a report shows for a finding of this level.
     fileprivate var reported: Report.Level {
         switch self {
         case .error: .error

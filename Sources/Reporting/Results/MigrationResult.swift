@@ -22,7 +22,7 @@ package struct MigrationResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let jobs = found.jobs.map { (name: $0.file, report: BackfillResult($0.report, showsValues: false).report) }
         let isStopped = found.jobs.contains { $0.report.outcome.stop != nil }
@@ -36,7 +36,8 @@ package struct MigrationResult: Reportable {
         return report
     }
 
-    /// A sentence on how many jobs were applied and which are pending.
+    /// A sentence that says how many jobs were applied and which are pending, or that there was nothing to do, or that
+    /// the run was a dry run.
     package var headline: String {
         if found.jobs.isEmpty, found.remaining.isEmpty { return "Nothing to do: every job was applied." }
         if found.isDryRun { return "Dry run: nothing was written. Each job is shown with the data as it is now." }
@@ -70,7 +71,7 @@ package struct MigrationStatusResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let pending = rows.count(where: \.isPending)
         var report = Report(

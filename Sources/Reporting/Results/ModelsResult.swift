@@ -34,7 +34,7 @@ package struct ModelsResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let classes = "\(files.count.grouped) \(files.count == 1 ? "class" : "classes")"
         var report = Report(

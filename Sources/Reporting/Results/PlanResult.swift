@@ -26,6 +26,7 @@ package struct PlanResult: Reportable {
         return words.joined(separator: " ")
     }
 
+    /// Creates the result from a plan and its files.
     /// - Parameters:
     ///   - texts: the texts of the job files.
     ///   - isWritten: whether the texts were written to files; otherwise they are part of the result.
@@ -48,7 +49,7 @@ package struct PlanResult: Reportable {
         return TextReport(report, layout).text
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let isOpen = plan.unplanned + plan.stuck > 0
         let isUndecided = plan.reviews + plan.hints.count > 0
@@ -57,7 +58,7 @@ package struct PlanResult: Reportable {
             title: title,
             headline: headline,
             level: isOpen ? .error : isUndecided ? .warning : .good)
-        report.facts = [
+        report.figures.facts = [
             Report.Fact(name: "jobs", value: files.count.grouped),
             Report.Fact(name: "steps to review", value: plan.reviews.grouped),
             Report.Fact(
@@ -65,8 +66,8 @@ package struct PlanResult: Reportable {
                 value: plan.unplanned.grouped),
             Report.Fact(name: "documents that a step cannot change", value: plan.stuck.grouped),
         ]
-        report.sectionKind = "job"
-        report.listsFindings = true
+        report.style.sectionKind = "job"
+        report.style.listsFindings = true
         report.sections =
             (plan.hints.isEmpty ? [] : [hints]) + files.indices.map(section)
             + plan.collections.filter { !$0.remarks.isEmpty }.map {
@@ -123,8 +124,11 @@ package struct PlanResult: Reportable {
         return ([first] + open).joined(separator: "; ") + "."
     }
 
-    /// The line that proposes the dry run of the jobs that run before the deploy; empty if there are no such jobs, or
-    /// if the operator has to decide something first.
+    /// The lines that propose the next commands; empty if no job can be tried yet, or if the operator has to decide on
+    /// a possible rename first.
+    ///
+    /// A plan from two schemas proposes the dry run of the jobs that run before the deploy, if there are such jobs. A
+    /// plan of repairs proposes ``nextOfRepairs``.
     private var next: [String] {
         if plan.failing != nil { return nextOfRepairs }
         let early = files.filter { $0.path != nil && !$0.job.isDraft && $0.job.stage == .beforeDeploy }
@@ -180,13 +184,16 @@ package struct PlanResult: Reportable {
     }
 
     private func section(_ name: String, _ entries: [PlanEntry], of namespace: Namespace? = nil) -> Report.Section {
-        // An inactive step that serves no change of its own is only a comment in the file.
+        // An inactive step that serves no change or finding of its own is left out: it is only a comment in the file.
         let entries = entries.filter {
             $0.role != .step || $0.isActive || !($0.changes.isEmpty && $0.violations.isEmpty)
         }
         let hasCounts = entries.contains { $0.finding != nil }
-        // For each entry, whether the next entry is a further step that serves the same changes.
+        // `followers` says for each entry but the last whether the next entry is a further step for the same changes or
+        // findings.
         let followers = entries.dropFirst().map { $0.isActive && $0.changes.isEmpty && $0.violations.isEmpty }
+        // A further entry for the same field has no changes or findings of its own, so the first entry names the field.
+        let places = entries.reduce(into: [String]()) { $0.append($1.place ?? $0.last ?? "") }
         return Report.Section(
             name: name,
             columns: [
@@ -194,13 +201,13 @@ package struct PlanResult: Reportable {
             ]
                 + (hasCounts ? [Report.Column(title: "documents", isNumber: true)] : [])
                 + [Report.Column(title: "state")],
-            findings: zip(entries, followers + [false]).map { entry, isFollowed in
-                finding(entry, of: namespace, hasCounts: hasCounts, isFollowed: isFollowed)
+            findings: zip(zip(entries, places), followers + [false]).map { entry, isFollowed in
+                finding(entry.0, at: entry.1, of: namespace, hasCounts: hasCounts, isFollowed: isFollowed)
             })
     }
 
     private func finding(
-        _ entry: PlanEntry, of namespace: Namespace?, hasCounts: Bool, isFollowed: Bool
+        _ entry: PlanEntry, at place: String, of namespace: Namespace?, hasCounts: Bool, isFollowed: Bool
     ) -> Report.Finding {
         let stuck = entry.finding?.stuck ?? 0
         let (word, level): (String, Report.Level) =
@@ -229,8 +236,8 @@ package struct PlanResult: Reportable {
         return Report.Finding(
             level: level, isFailure: level == .error,
             code: entry.changes.first?.code.rawValue ?? entry.violations.first?.violation.rule.rawValue ?? "step",
-            subject: (entry.changes.first?.path ?? entry.violations.first?.violation.path).map { "\($0)" } ?? "",
-            message: !changes.isEmpty ? changes : step.isEmpty ? word : step + needing,
+            subject: entry.place ?? "",
+            message: !changes.isEmpty ? changes : !step.isEmpty ? step + needing : place.isEmpty ? word : place,
             details: state(of: entry, word, isFollowed: isFollowed) + [partner].compactMap(\.self)
                 + (entry.parents?.sentences(ids: ids) ?? []) + entry.suggestions.map { "suggested: \($0.text)" } + left,
             asides: changes.isEmpty || step.isEmpty ? [] : [step + needing],
@@ -243,16 +250,26 @@ package struct PlanResult: Reportable {
                 } ?? [] : [])
     }
 
-    /// Returns the state of an entry and its reason, then its remarks; empty for a planned step without review or
-    /// remarks.
+    /// Returns the state of an entry and its reason, then its remarks.
+    ///
+    /// The result is empty for a planned step without review or remarks, and for an inactive step if the next step
+    /// serves the same change or finding. For an entry with a partner, the result has only the remarks.
     private func state(of entry: PlanEntry, _ word: String, isFollowed: Bool) -> [String] {
         switch entry.role {
         case _ where entry.partner != nil: return entry.remarks
         case .manual, .nothing:
             return entry.remarks.isEmpty ? [word] : ["\(word): \(entry.remarks[0])"] + entry.remarks.dropFirst()
-        // The remarks of an inactive step are left out, because they apply to its commented line in the job file.
+        // The remarks of an inactive step are left out, because they apply to the step's line in the job file, which is
+        // commented out.
         case .step where !entry.isActive: return isFollowed ? [] : [word]
         case .step: return [entry.review].compactMap { $0.map { "to review: \($0)" } } + entry.remarks
         }
+    }
+}
+
+extension PlanEntry {
+    /// The path of the entry's first change or finding; `nil` if the entry has neither.
+    fileprivate var place: String? {
+        (changes.first?.path ?? violations.first?.violation.path).map { "\($0)" }
     }
 }

@@ -10,13 +10,13 @@ package struct UndoResult: Reportable {
     /// Wraps a report.
     package init(_ report: UndoReport) { found = report }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "undo", title: "Undo of job \(found.job) on \(found.namespace)",
             headline: headline, level: level)
         report.lines = lines
-        report.facts = [
+        report.figures.facts = [
             Report.Fact(
                 name: found.outcome == .dryRun ? "would be undone" : "undone",
                 value: found.taken.restored.grouped),
@@ -25,12 +25,12 @@ package struct UndoResult: Reportable {
             Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
         ]
         if found.taken.earlier > 0 {
-            report.facts.append(Report.Fact(name: "undone earlier", value: found.taken.earlier.grouped))
+            report.figures.facts.append(Report.Fact(name: "undone earlier", value: found.taken.earlier.grouped))
         }
-        report.gauges = [found.headroom?.gauge].compactMap(\.self)
-        report.sectionKind = "outcome"
+        report.figures.gauges = [found.headroom?.gauge].compactMap(\.self)
+        report.style.sectionKind = "outcome"
         report.sections = [changes, children].filter { !$0.findings.isEmpty }
-        report.listsFindings = true
+        report.style.listsFindings = true
         report.notes = found.notes
         report.warnings = [found.refusal.map { "an undo would be refused: \($0)" }].compactMap(\.self)
         let isNext = found.outcome == .dryRun && found.taken.restored > 0 && found.refusal == nil
@@ -115,6 +115,7 @@ package struct UndoResult: Reportable {
             })
     }
 
+    /// Returns the finding for one reason why an undo is incomplete, with a count and the `_id`s of the documents.
     /// - Parameter message: the message, which the `_id`s follow if there are any.
     private func finding(
         _ reason: String, _ count: Int, _ ids: [BSONValue], _ message: String, isTrouble: Bool = true

@@ -7,28 +7,29 @@ package struct UnsyncedResult: Reportable {
     let found: UnsyncedReport
     let ids: IDDisplay
 
+    /// Wraps the report on the ledgers.
     /// - Parameter ids: how `_id`s are shown.
     package init(_ report: UnsyncedReport, ids: IDDisplay = .shown) { (found, self.ids) = (report, ids) }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (headline, level) = found.headline
         var report = Report(command: "unsynced", title: found.source, headline: headline, level: level)
         if let explanation = found.explanation { report.headline += " \(explanation)" }
         if let explained = found.explained {
-            report.facts = [
+            report.figures.facts = [
                 Report.Fact(name: "still fail", value: explained.failing.grouped),
                 Report.Fact(name: "might fail", value: explained.possible.grouped),
                 Report.Fact(name: "fit now", value: explained.fitting.grouped),
                 Report.Fact(name: "gone", value: explained.gone.grouped),
             ]
         }
-        report.facts.append(Report.Fact(name: "took", value: "\(found.duration.seconds.inTenths) s"))
-        report.gauges = found.apps.map(gauge)
+        report.figures.facts.append(Report.Fact(name: "took", value: "\(found.duration.seconds.inTenths) s"))
+        report.figures.gauges = found.apps.map(gauge)
         report.sections = found.apps.flatMap { [section($0)] + $0.collections.compactMap(explained) }
         report.notes = found.notes
         report.footer = "\(found.source) read in \(found.duration.seconds.inTenths) s."
-        report.hidesCommands = true
+        report.style.hidesCommands = true
         return report
     }
 
@@ -61,7 +62,8 @@ package struct UnsyncedResult: Reportable {
             })
     }
 
-    /// Whether documents of the collection still fail, might fail, or were not checked.
+    /// Whether documents of the collection still fail, might fail, or were not checked; `false` for a collection that
+    /// the operator did not ask for.
     private func isOpen(_ collection: UnsyncedReport.Collection) -> Bool {
         guard found.schema != nil else { return true }
         guard let counts = collection.explanation?.counts else { return !found.isNarrowed }

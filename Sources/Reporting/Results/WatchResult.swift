@@ -24,13 +24,13 @@ package struct WatchResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "watch", title: "The ledger \(counts.ledger)", headline: WatchReport.line(counts),
             level: counts.total > 0 ? .error : outcome.isCaughtUp ? .good : .warning)
         if counts.limit < .max {
-            report.gauges = [
+            report.figures.gauges = [
                 Report.Gauge(
                     title: "Unsynced documents, and the limit", summary: WatchReport.line(counts) + ".",
                     limit: counts.limit,

@@ -29,7 +29,7 @@ extension Headroom: CustomStringConvertible {
     /// The state as text, with the name of the metric, its value and its limit, like a throttle reason.
     package var description: String { "unsynced documents: \(counts)" }
 
-    /// The value and the limit as text, without the name of the metric.
+    /// The ledger's entries, the pending reservations and the limit as text, without the name of the metric.
     var counts: String {
         let entries = ledger.map { "\($0.entries.grouped) in the ledger" } ?? "no ledger"
         return "\(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"

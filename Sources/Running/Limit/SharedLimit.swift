@@ -13,9 +13,10 @@ package struct SharedLimit {
     /// Creates the limit from the ledger and from the limits of the job or the partner.
     package init(ledger: UnsyncLedger, limits: Job.Limits) { (self.ledger, self.limits) = (ledger, limits) }
 
-    /// Returns the current headroom, or a smaller one if even that is not exceeded.
+    /// Returns the current headroom, or a cheaper estimate that is never too large.
     ///
-    /// The smaller one may count a document twice: in the ledger, and as pending.
+    /// The estimate may count a document twice: in the ledger, and as pending. If the estimate leaves no room, the
+    /// exact headroom is returned.
     package func headroom(_ store: borrowing StateStore) throws -> Headroom {
         // The reservations are read first. A document that reaches the ledger between the two reads is then counted
         // twice, and never missed.
@@ -38,8 +39,7 @@ package struct SharedLimit {
     /// A document that a killed run or another job has reserved needs no further room.
     /// - Parameter accepted: how many documents of this job, in all, may become unsyncable even beyond the limit,
     ///   because the operator accepts it.
-    /// - Returns: `nil` if the documents are reserved; if the headroom is too small, the headroom, and nothing is
-    ///   reserved.
+    /// - Returns: `nil` if the documents are reserved; otherwise the headroom, which is too small for them.
     package func reserve(
         _ ids: [BSONValue], of namespace: Namespace, accepting accepted: Int, _ store: borrowing StateStore
     ) throws -> Headroom? {
@@ -60,8 +60,8 @@ package struct SharedLimit {
         return after.isExceeded && !isAccepted ? after : nil
     }
 
-    /// Adds reservations before a write that makes documents unsyncable; removes the new ones again if they exceed the
-    /// limit.
+    /// Adds reservations before a write that makes documents unsyncable; removes the new reservations if they exceed
+    /// the limit.
     /// - Parameters:
     ///   - new: the documents of `ids` that this job has not reserved yet.
     ///   - stale: documents that the ledger shows already, for another reason or because it has not noticed their

@@ -29,7 +29,8 @@ package final class UnsyncLedger {
     /// - Throws: ``LedgerUnreadable`` when the user lacks the privilege to read a ledger; ``MongoError``.
     package func entries() throws -> LedgerCount? { try reading { try $0?.entries() } }
 
-    /// Returns the number of entries in the ledger, and of different documents in them; `nil` if there is no ledger.
+    /// Returns how many entries the ledger has, and how many different documents they name; `nil` if there is no
+    /// ledger.
     /// - Throws: ``LedgerUnreadable`` when the user lacks the privilege to read a ledger; ``MongoError``.
     package func count() throws -> LedgerCount? { try reading { try $0?.count() } }
 
@@ -39,7 +40,7 @@ package final class UnsyncLedger {
         try reading { scope.notes(on: count, by: $0) }
     }
 
-    /// Returns which of these documents the ledger shows; empty if there is no ledger.
+    /// Returns which of the given documents the ledger shows; empty if there is no ledger.
     /// - Throws: ``LedgerUnreadable`` when the user lacks the privilege to read a ledger; ``MongoError``.
     package func listed(_ ids: [BSONValue], of namespace: Namespace) throws -> Set<BSONValue> {
         guard !ids.isEmpty else { return [] }

@@ -1,12 +1,13 @@
+import BSON
 import JobState
 import Jobs
 
 /// Keeps a run at the rate at which a consumer takes its changes.
 ///
-/// The amount that the consumer has not taken yet grows with each chunk, and shrinks at the consumer's rate. The run
-/// waits while it is more than the consumer takes in a moment.
+/// The backlog is the amount of changes that the consumer has not taken yet. It grows with each chunk, and shrinks at
+/// the consumer's rate. The run waits while the backlog is more than the consumer takes in ``slack`` seconds.
 struct ConsumerPace {
-    /// The amount that the consumer may be behind without making the run wait, in seconds of its rate.
+    /// The backlog above which the run waits, in seconds of the consumer's rate.
     private static let slack = 0.2
 
     private var total: Int?
@@ -34,7 +35,9 @@ struct ConsumerPace {
             ahead.documents > Double(rate.documents ?? 0) * Self.slack
             || ahead.bytes > Double(rate.bytes ?? 0) * Self.slack
         guard isAhead else { return nil }
-        let value = rate.documents == nil ? "\(Int(ahead.bytes)) bytes" : "\(Int(ahead.documents)) documents"
+        let value =
+            rate.documents == nil
+            ? "\(Int(ahead.bytes).grouped) bytes" : "\(Int(ahead.documents).grouped) documents"
         return WaitReason(.consumer, metric: "consumer", value: "\(value) not taken yet", limit: "\(rate)")
     }
 

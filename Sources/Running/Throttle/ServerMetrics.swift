@@ -1,7 +1,7 @@
 import BSON
 import Concurrency
 
-/// The server metrics that the primary reported at one moment; `nil` stands for a metric that it did not report.
+/// The server metrics of one reading from the primary; `nil` stands for a metric that was not read or not reported.
 struct ServerMetrics: Hashable, Sendable {
     /// The time on the server's clock, in seconds since 1970.
     var serverTime: Int?
@@ -26,11 +26,11 @@ struct ServerMetrics: Hashable, Sendable {
     var oplogWindow: Double?
     /// The filled share of the oplog's maximum size; the server removes no entries before the oplog is full.
     var oplogFill: Double?
-    /// The maximum size of the oplog in bytes; `nil` unless the oplog window is short, because it is not read
-    /// otherwise.
+    /// The maximum size of the oplog in bytes; `nil` unless the oplog window is short, because only then is the size
+    /// read.
     var oplogSize: Int?
 
-    /// A secondary, and its lag in seconds.
+    /// A secondary, and its lag behind the primary in seconds.
     struct SecondaryLag: Hashable, Sendable {
         var host: String
         var seconds: Double

@@ -25,7 +25,7 @@ package struct ServerMetricsReader {
     /// A note for each group of metrics that cannot be read, for the plan.
     var notes: [String] { Missing.allCases.filter(missing.contains).map(\.note) }
 
-    /// The time limit of each command, in milliseconds.
+    /// The time limit in milliseconds of each command, except `hello` and the read of the oplog's size.
     private static let timeLimit: BSONValue = 5_000
     /// The pause before a lag at its limit is read a second time.
     private static let confirmationPause = Duration.milliseconds(150)
@@ -37,12 +37,12 @@ package struct ServerMetricsReader {
         "twoPhaseCommitCoordinator",
     ]
 
-    /// Reads the metrics that have limits, except the ones that the user lacks the privilege to read.
+    /// Reads the metrics for the throttle rules, except the ones that the user lacks the privilege to read.
     /// - Throws: ``MongoError`` when the server does not answer, or refuses a metric that it allowed before.
     mutating func read(_ limits: ThrottleLimits, on client: borrowing Client) throws(MongoError) -> ServerMetrics {
         var reading = try lag(limits, on: client)
         // An idle replica set writes an oplog entry every ten seconds. Until the other members have that entry, they
-        // seem to lag by ten seconds.
+        // seem to lag by ten seconds. A lag at its limit is therefore read twice, and the lower one counts.
         if let limit = limits.lag?.seconds, max(reading.majorityLag ?? 0, reading.secondaryLag?.seconds ?? 0) >= limit {
             PosixThread.sleep(Self.confirmationPause)
             let again = try lag(limits, on: client)

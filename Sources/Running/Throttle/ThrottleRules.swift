@@ -11,9 +11,9 @@ struct ThrottleRules: Sendable {
     static let maximumAge = Duration.seconds(15)
     /// The share of a metric's limit below which the run continues after a wait.
     static let release = 0.8
-    /// The value of ``release`` for the cache in use.
+    /// The share that is used in place of ``release`` for ``ServerMetrics/cacheUsed``.
     ///
-    /// It is higher, because WiredTiger fills the cache to 80% and does not empty it any further.
+    /// The share is higher, because WiredTiger keeps its cache about 80% full, so the metric would rarely fall further.
     static let cacheRelease = 0.9
 
     /// The throttle reasons that applied at the last reading.
@@ -116,7 +116,9 @@ struct ThrottleRules: Sendable {
         return WaitReason(.pauseWindow, metric: "time", value: window.time(at: time), limit: "outside \(window.text)")
     }
 
-    /// Returns how many seconds writers waited for flow control in each second since the last reading; `nil` at first.
+    /// Returns how many seconds writers waited for flow control in each second since the last reading.
+    ///
+    /// Returns `nil` at the first reading, and if the server does not report the wait.
     private mutating func flowControlWait(_ reading: ServerMetrics, _ askedAt: ContinuousClock.Instant) -> Double? {
         guard let wait = reading.flowControlWait else { return nil }
         guard let last = flowControl else {
@@ -125,7 +127,7 @@ struct ThrottleRules: Sendable {
         }
         let elapsed = last.at.duration(to: askedAt).seconds
         guard elapsed > 0 else { return last.perSecond }
-        // After a failover, another server answers, and its total may be lower.
+        // After a failover, another server answers, and its total of the time that writers waited may be lower.
         let perSecond = max(0, Double(wait - last.wait) / 1e6 / elapsed)
         flowControl = (wait, askedAt, perSecond)
         return perSecond

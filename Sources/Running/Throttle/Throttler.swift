@@ -6,10 +6,10 @@ import Mongo
 
 /// The throttle, which decides whether a run must wait before a chunk.
 ///
-/// It considers the server metrics, the requests of operators, the time of day and a veto.
+/// The throttle considers the server metrics, the requests of operators, the time of day, the consumer and a veto.
 ///
-/// The server metrics are read at most once a second, not for each chunk, to keep the cost low. A throttler must be
-/// used on one thread.
+/// To keep the cost low, the server metrics are read at most once a second, unless the last reading failed. A throttler
+/// must be used on one thread.
 package final class Throttler {
     /// The limits of the job file, with the changes that an operator made to them.
     package private(set) var limits: Job.Limits
@@ -25,7 +25,9 @@ package final class Throttler {
     private var metricsReader: ServerMetricsReader
     private var rules = ThrottleRules()
     private var pace = ConsumerPace()
-    /// Whether the run has reported that it waits for the consumer, which it does after every chunk.
+    /// Whether the run has reported that it waits for the consumer.
+    ///
+    /// The run reports only the first of these waits, because it waits for the consumer after every chunk.
     private var hasSaidPace = false
     private var reading: (values: ServerMetrics, askedAt: ContinuousClock.Instant)?
     private var failure: String?
@@ -33,7 +35,7 @@ package final class Throttler {
     private var veto: VetoAsker?
 
     private static let interval = Duration.seconds(1)
-    /// The time between two checks during a wait, and thus the longest time until a stop signal has an effect.
+    /// The pause between two checks during a wait; a stop signal has an effect at the next check.
     private static let tick = Duration.milliseconds(200)
     /// The time after which a wait reports its reasons again, although they are unchanged.
     private static let reminder = Duration.seconds(30)
@@ -130,8 +132,8 @@ package final class Throttler {
     }
 
     /// Waits until there is no throttle reason.
-    /// - Parameter keep: called during the wait with the current reasons, to keep the lease, and with no reason at the
-    ///   end.
+    /// - Parameter keep: keeps the lease; called during the wait with the current reasons, and at the end of the wait
+    ///   with none.
     /// - Returns: why the run has to stop; `nil` if it can continue.
     func wait(
         stop: StopSignal, deadline: ContinuousClock.Instant?,
@@ -149,7 +151,7 @@ package final class Throttler {
                 stop.isRaised ? .signal : deadline.map { .now >= $0 } == true ? .timeBudget : nil
             guard !waitReasons.isEmpty, ended == nil else {
                 if hasWaited {
-                    // A run that has to stop does so even if it lost its lease during the wait.
+                    // A run that has to stop ignores the error of `keep` if the lease was lost during the wait.
                     if ended == nil { try keep([]) } else { try? keep([]) }
                 }
                 if said != nil { events(.continuing(seconds: started.duration(to: .now).seconds)) }
@@ -159,7 +161,8 @@ package final class Throttler {
             let reasons = waitReasons.map(\.reason)
             let isPaced = reasons == [.consumer]
             if isPaced, hasSaidPace, said == nil {
-                // Nothing to report: the run is as fast as the consumer.
+                // A wait only for the consumer is reported once in a run, because the run waits for the consumer after
+                // every chunk.
             } else if said.map({ $0.reasons != reasons || $0.at.duration(to: .now) > Self.reminder }) ?? true {
                 if isPaced { hasSaidPace = true }
                 said = (reasons, .now)
@@ -186,7 +189,7 @@ package final class Throttler {
 
 /// How long a run waited for one throttle reason.
 package struct ThrottleWait: Hashable, Sendable {
-    /// The latest reason of this kind, with its metric, value and limit.
+    /// The throttle reason, with the metric, value and limit that it had last.
     package var waitReason: WaitReason
     /// How long the run waited for the reason, in seconds; several reasons may apply at the same time.
     package var seconds: Double

@@ -15,7 +15,7 @@ struct VetoAsker {
 
     init(_ veto: Veto) { self.veto = veto }
 
-    /// Asks the program or server, unless its last answer is less than a second old.
+    /// Asks the program or server of the veto, unless its last answer is less than a second old.
     /// - Parameter whileWaiting: called at intervals during the wait for the answer, to keep the lease.
     /// - Throws: ``StopAsked`` after a stop signal; the errors of `whileWaiting`.
     mutating func ask(stop: StopSignal, whileWaiting: () throws -> Void) throws {
@@ -23,7 +23,7 @@ struct VetoAsker {
         let veto = veto
         let task = BackgroundTask(running: { await veto.waitReason() })
         do { waitReason = try task.wait(stop: stop, whileWaiting: whileWaiting) } catch {
-            // The outside program must end before the run does.
+            // The outside program must end before the run does, and cancelling the task ends it.
             task.cancel()
             throw error
         }
@@ -32,7 +32,8 @@ struct VetoAsker {
 }
 
 extension Veto {
-    /// Asks the program or server, and returns why a run must wait now; `nil` if it may continue.
+    /// Runs the operator's command, or requests the operator's URL; returns why the run must wait now, or `nil` if it
+    /// may continue.
     func waitReason() async -> WaitReason? {
         switch asked {
         case .command(let command):
@@ -62,8 +63,8 @@ extension Veto {
             url = "\(address)"
 
             """
-        // The limit is one second longer than that of `curl`, so that `curl` itself reports an answer that takes too
-        // long.
+        // The time limit is one second longer than the limit of `curl`, so that `curl` itself reports an answer that
+        // takes too long.
         let (outcome, answer) = await OutsideCommand("curl", ["--disable", "--config", "-"]).ask(
             input: configuration, timeLimit: timeLimit + .seconds(1))
         let (code, message) = (answer.prefix(3), answer.dropFirst(4).prefix(200))

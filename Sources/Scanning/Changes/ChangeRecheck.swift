@@ -3,7 +3,9 @@ import Checking
 import Concurrency
 import Mongo
 
-/// Judges the documents that changed during a scan again, after the scan, as they are at one cluster time.
+/// Judges again, after a scan, the documents that changed during the scan.
+///
+/// If possible, the documents are judged as they are at one cluster time.
 struct ChangeRecheck {
     let schema: CompiledSchema
     let namespace: Namespace
@@ -11,7 +13,7 @@ struct ChangeRecheck {
     let options: ScanOptions
     let tracker: ChangeTracker
 
-    /// The results of judging the changed documents again.
+    /// The results of judging the changed documents a second time.
     struct Outcome {
         var time: ClusterTime
         var changed: ChangedIDs
@@ -24,7 +26,8 @@ struct ChangeRecheck {
 
     /// Judges the documents that changed during the scan; blocks the thread.
     /// - Parameter readTime: The latest cluster time at which the scan read.
-    /// - Throws: ``ChangesUnknown``, ``ScanStopped``, or ``MongoError`` if the deployment stays unreachable.
+    /// - Throws: ``ChangesUnknown``, ``ScanStopped``, or ``MongoError``, for example if the deployment stays
+    ///   unreachable.
     func run(after readTime: UInt64) throws -> Outcome {
         var retries = Retries(limit: Self.retryLimit)
         while true {
@@ -41,7 +44,7 @@ struct ChangeRecheck {
     private func recheckOnce(after readTime: UInt64) throws -> Outcome {
         let client = try pool.client()
         let now = max(try client.operationTime(), readTime)
-        // The change stream may lag by more time than a snapshot lasts, so wait for it before the snapshot is taken.
+        // The change stream may lag by more time than the server keeps a snapshot, so wait for the stream first.
         try tracker.wait(until: ClusterTime(rawValue: now))
         do {
             if let outcome = try recheckAtSnapshot(client, after: now) { return outcome }
@@ -52,7 +55,8 @@ struct ChangeRecheck {
     }
 
     /// Judges the changed documents as they are at one cluster time.
-    /// - Returns: `nil` if the server has no snapshot that is at least as new as the data that the scan has read.
+    /// - Returns: `nil` if the server does not read from snapshots, or if none of its snapshots is at least as new as
+    ///   the data that the scan has read.
     private func recheckAtSnapshot(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome? {
         for _ in 0..<20 {
             let session = try client.startSession(isSnapshot: true)
@@ -79,7 +83,7 @@ struct ChangeRecheck {
 
     /// Judges the changed documents as they are shortly after the scan.
     ///
-    /// This is for servers that cannot read as of a given cluster time.
+    /// The scan uses this method if the documents cannot be read from a snapshot.
     private func recheckByMajority(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome {
         let session = try client.startSession()
         session.advance(to: earliest)
@@ -102,8 +106,8 @@ struct ChangeRecheck {
         let reader = IDReader(
             collection: client.collection(namespace), filter: options.selection, options: commonOptions)
         try reader.read(Array(changed.all)) { document in
-            // Two `_id`s with different bytes, such as 1 and 1.0, can be equal to the server, and then find the same
-            // document.
+            // The server considers some `_id`s with different bytes equal, such as 1 and 1.0. Both find the same
+            // document, which must be judged only once.
             guard let key = try DocumentKey(of: document), changed[key] != nil, judged.insert(key).inserted else {
                 return
             }
@@ -115,6 +119,7 @@ struct ChangeRecheck {
 
     /// The options of a read from a snapshot.
     ///
-    /// They state the read concern, because the server may not allow the one of the connection string here.
+    /// The options state the read concern, because a snapshot might not allow the read concern of the connection
+    /// string.
     private static var snapshot: BSONDocument { ["readConcern": ["level": "snapshot"], "comment": "shipshape check"] }
 }

@@ -10,7 +10,7 @@ final class ChangeTracker: Sendable {
         var changed = ChangedIDs()
         /// The cluster time up to which the change stream was read.
         var time = ClusterTime(rawValue: 0)
-        /// The latest cluster time for which another thread waits or has waited; `nil` if none has waited yet.
+        /// The cluster time for which another thread waited most recently; `nil` if no thread has waited yet.
         var goal: ClusterTime?
         var isClosed = false
         var isOpen = false
@@ -67,14 +67,15 @@ final class ChangeTracker: Sendable {
 
 /// The error that it is unknown which documents changed during a scan.
 struct ChangesUnknown: Error {
-    /// The reason, as a clause.
+    /// A clause that says why the changes are unknown.
     let reason: String
 }
 
 // MARK: the thread
 
 extension ChangeTracker {
-    /// The limit on the time for which a lost change stream is opened again, or makes no progress while a thread waits.
+    /// The longest time for which opening a lost change stream is retried, and for which a change stream may make no
+    /// progress while a thread waits for it.
     private static var retryLimit: Duration { .seconds(60) }
 
     private func run() {
@@ -100,7 +101,7 @@ extension ChangeTracker {
     private func follow(_ token: inout ResumeToken?, progressed: () -> Void) throws {
         let client = try pool.client()
         var stream = client.collection(namespace).watch(Self.pipeline, options: options(after: token))
-        // The first reply already has a resume token, but the first change may come much later.
+        // The first reply already has a resume token, so ``open()`` need not wait for the first change.
         if let opened = stream.resumeToken?.time { _ = advance(to: opened) }
         var lastProgressAt = ContinuousClock.now
         while !state.withLock({ $0.isClosed }) {
@@ -134,7 +135,7 @@ extension ChangeTracker {
             let document = try event.document(key)
             try state.withLock { state in try state.changed.insert(document) }
         }
-        // All events of a transaction have the same time, so more events of this time may follow.
+        // All events of a transaction have the same time, so further events with the time of this event may follow.
         return ClusterTime(rawValue: stamp - 1)
     }
 
@@ -154,7 +155,8 @@ extension ChangeTracker {
         changesArrived.signal()
     }
 
-    /// The stage that drops all other fields of an event, so that the server does not send the documents themselves.
+    /// The stage that keeps only the fields of an event that the tracker reads, so that the server does not send the
+    /// documents themselves.
     private static var pipeline: [BSONDocument] {
         [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1]]]
     }
@@ -183,13 +185,13 @@ extension ChangeTracker {
 
 /// The `_id`s of the documents that changed during a scan, each only once, up to a limit.
 struct ChangedIDs: Sendable {
-    /// The limit on the number of `_id`s, which bounds their memory to some tens of megabytes.
+    /// The largest number of `_id`s that are kept, so that they take at most some tens of megabytes of memory.
     static var maximumCount: Int { 200_000 }
     private static var maximumBytes: Int { 16 << 20 }
 
     private var ids: [DocumentKey: BSONValue] = [:]
     private var bytes = 0
-    /// Whether more documents changed than the limit allows.
+    /// Whether more documents changed than the limits on the number and the size of the `_id`s allow.
     private(set) var isIncomplete = false
 
     var count: Int { ids.count }

@@ -9,10 +9,11 @@ struct Addition {
 
 /// The counts of one thread of a scan, and the documents that the thread read.
 ///
-/// @unchecked: one thread fills it, and hands it over when the thread is done.
+/// `@unchecked` is safe, because one thread fills the object and hands it over only at the end.
 final class ScanPart: @unchecked Sendable {
     var tally: Tally
-    /// The contributions of the documents; `nil` if changes are not followed, because then none is ever subtracted.
+    /// The log of the documents' contributions to the tally; `nil` if changes are not followed, because only the
+    /// contributions of changed documents are subtracted.
     let seen: SeenLog?
     /// The latest cluster time at which the thread read; 0 if it was not recorded.
     var readTime: UInt64 = 0

@@ -3,9 +3,9 @@ import SystemPackage
 
 /// A log of the documents that one thread of a scan read.
 ///
-/// For each document, it has the document's key and the number of its contribution to the tally, together twelve bytes.
-/// They stay in memory up to a limit. Beyond the limit, they are written to an unnamed file in the folder for temporary
-/// files, which is read once at the end.
+/// An entry of the log is the document's key and the number of the document's contribution to the tally, together
+/// twelve bytes. Entries stay in memory up to a limit. At the limit, the log writes them to an unnamed file in the
+/// folder for temporary files. The file is read once, at the end.
 final class SeenLog {
     private var keys: [UInt64] = []
     private var contributions: [UInt32] = []
@@ -18,7 +18,7 @@ final class SeenLog {
 
     /// Creates an empty log.
     /// - Parameters:
-    ///   - bound: The limit on the number of documents in memory.
+    ///   - bound: The limit on the number of entries in memory.
     ///   - folder: The folder of the temporary file; `nil` for the default folder.
     init(bound: Int, folder: String?) {
         self.bound = max(bound, 1)
@@ -69,6 +69,6 @@ final class SeenLog {
         }
     }
 
-    /// The number of documents that are read from the file at once.
+    /// The number of entries that are read from the file at once.
     private static let piece = 1 << 14
 }

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// A temporary file that is in no folder; the system deletes it when the process closes it or ends.
 enum UnnamedFile {
-    /// Creates and opens a file in `folder`; without one, in the folder that `TMPDIR` names, or else in `/tmp`.
+    /// Creates and opens a file in `folder`; `nil` means the folder that `TMPDIR` names, or else `/tmp`.
     static func open(in folder: String?) throws(Errno) -> FileDescriptor {
         let folder = folder ?? (unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp")
         var path = Array((folder + "/shipshape-XXXXXX").utf8CString)

@@ -2,10 +2,10 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Reads the documents that the ledgers have for an app, and reports which of them still fail; never writes.
+/// Reads the documents that the ledgers record for an app, and reports which of them still fail; never writes.
 ///
-/// It keeps one batch of `_id`s for each collection in memory, and the groups of findings. If there are several
-/// ledgers, it keeps all `_id`s, because two ledgers may have the same document.
+/// The explainer keeps one batch of `_id`s for each collection in memory, and the groups of findings. If there are
+/// several ledgers, it keeps all `_id`s, because two ledgers may record the same document.
 package struct LedgerExplainer {
     let ledgers: [Namespace]
     let appID: String?
@@ -29,7 +29,8 @@ package struct LedgerExplainer {
         self.isStopped = isStopped
     }
 
-    /// Returns the present state of the recorded documents, for each collection that has an entry in the ledger.
+    /// Returns the present state of the recorded documents, for each collection that has a schema and an entry in a
+    /// ledger.
     /// - Throws: ``MongoError``, ``BSONError`` for a damaged document, or ``ScanStopped``.
     package func explain(on client: borrowing Client) throws -> [Namespace: UnsyncedExplanation] {
         var works: [Namespace: Work] = [:]
@@ -87,7 +88,7 @@ private struct Work {
 
     init(_ schema: CompiledSchema, _ options: Tally.Options) { tally = Tally(schema, options: options) }
 
-    /// Reads the documents of the pending entries.
+    /// Reads and judges the documents of the pending entries, and adds the results to the counts.
     mutating func lookUp(on client: borrowing Client) throws {
         guard !pending.isEmpty else { return }
         var verdicts: [LedgerKey: Verdict] = [:]

@@ -4,8 +4,8 @@ import BSON
 enum LedgerExpression {
     /// Returns an expression for the id of an entry's app, as text; null if the app is not known.
     ///
-    /// Entries have the id as an ObjectId or as its digits. In the ledger of a single app, entries may have no id; the
-    /// name of the ledger's database then contains it.
+    /// Entries have the id as an ObjectId or as its digits. In the ledger of a single app, entries may have no id,
+    /// because the name of the ledger's database contains the id.
     static func app(in ledger: Namespace) -> BSONValue {
         let own = LedgerFinder.appID(of: ledger.database).map { BSONValue.object(["$literal": .string($0)]) } ?? .null
         return ["$convert": ["input": "$appId", "to": "string", "onError": own, "onNull": own]]
@@ -13,7 +13,8 @@ enum LedgerExpression {
 
     /// An expression for the `_id` of an entry's document, in which an ObjectId is replaced by its digits.
     ///
-    /// One entry may have an ObjectId, and another entry of the same document its digits.
+    /// Two entries of one document may differ: one may have the ObjectId, and the other may have the digits. A text of
+    /// 24 hexadecimal digits is changed to lower case.
     static let document: BSONValue = [
         "$switch": [
             "branches": [
@@ -37,7 +38,8 @@ enum LedgerExpression {
 
     /// Returns a filter for the entries of these apps; `nil` among the apps means entries that name no app.
     static func ofApps(_ apps: [String?], in ledger: Namespace) -> BSONDocument {
-        // The expression converts an ObjectId to lower-case digits, so the filter must match that spelling too.
+        // The expression converts an ObjectId to lower-case digits, so the filter must match the lower-case spelling as
+        // well.
         let spellings = apps.flatMap { app -> [BSONValue] in
             app.map { [.string($0), .string($0.lowercased())] } ?? [.null]
         }

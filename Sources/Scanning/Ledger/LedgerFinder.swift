@@ -8,7 +8,7 @@ package import Mongo
 package enum LedgerFinder {
     /// The name of the database with the shared ledger; the names of single apps' ledger databases begin with it.
     package static var database: String { "__realm_sync" }
-    /// The name of the collection that is a ledger, in each of these databases.
+    /// The name of the ledger's collection, in the shared ledger database and in each ledger database of a single app.
     package static var collection: String { "unsynced_documents" }
 
     /// The shared ledger, of all apps without a ledger database of their own.

@@ -7,7 +7,7 @@ package enum LedgerLocation: Hashable, Sendable {
     case standard
     /// A collection that the operator names.
     case named(Namespace)
-    /// There is no ledger, as the operator states.
+    /// The operator states that there is no ledger.
     case none
 
     /// The collection that the operator names, or the shared ledger for ``standard``; `nil` for ``none``.
@@ -32,7 +32,8 @@ package struct LedgerScope: Hashable, Sendable {
         (self.location, self.apps) = (location, apps)
     }
 
-    /// Returns the scope with these apps of the schemas, unless the operator has named an app.
+    /// Returns a scope for the apps that the schemas name, or the unchanged scope if the operator has named an app or
+    /// if no schema names an app.
     package func orOf(_ schemas: [String?]) -> LedgerScope { LedgerScope(location, of: apps.orOf(schemas)) }
 
     /// Returns notes about the ledger for the operator, each a clause; empty if there are none.
@@ -53,10 +54,10 @@ package struct LedgerUnreadable: Error, Hashable, CustomStringConvertible {
     /// The ledger's namespace.
     package let namespace: Namespace
 
-    /// Creates the error.
+    /// Creates the error for the ledger with the given namespace.
     package init(_ namespace: Namespace) { self.namespace = namespace }
 
-    /// The problem, and how to solve it.
+    /// The message, which says which privileges are missing, and what to do.
     package var description: String {
         "the user is not allowed to read the ledger \(namespace): grant `find` on it and `listCollections` on its "
             + "database, or give --ledger none if there is none"
@@ -81,7 +82,8 @@ package enum LedgerApps: Hashable, Sendable {
         self = orOf(schemas)
     }
 
-    /// Returns the choice of these apps of the schemas, unless the operator has named an app.
+    /// Returns ``ofSchemas(_:)`` with the apps that the schemas name, or the unchanged choice if the choice is not
+    /// ``fullest`` or if no schema names an app.
     package func orOf(_ schemas: [String?]) -> LedgerApps {
         let ids = Set(schemas.compactMap(\.self)).sorted()
         return self == .fullest && !ids.isEmpty ? .ofSchemas(ids) : self
@@ -89,8 +91,9 @@ package enum LedgerApps: Hashable, Sendable {
 
     /// Returns notes, each a clause, on chosen apps that have no entry in the ledger.
     ///
-    /// The id of such an app may be misspelt, and the headroom then looks too large. Apps that the schemas name are
-    /// mentioned only if the ledger has entries of other apps and none of theirs.
+    /// An app without entries may have a misspelt id, which makes the headroom look too large. Apps that the schemas
+    /// name are mentioned only if the ledger has entries of other apps, but no entries of any app that the schemas
+    /// name.
     /// - Parameter found: The apps that have entries in the ledger.
     package func missing(of found: [String?], ledgerIsThere: Bool) -> [String] {
         guard ledgerIsThere else { return [] }

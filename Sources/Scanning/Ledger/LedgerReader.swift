@@ -50,7 +50,7 @@ package struct LedgerReader {
         LedgerExpression.ofApps(apps, in: collection.namespace)
     }
 
-    /// Returns the number of entries, which the limit applies to, without the number of documents.
+    /// Returns the number of entries, to which the limit of unsynced documents applies; does not count the documents.
     /// - Throws: ``MongoError``.
     package func entries() throws(MongoError) -> LedgerCount {
         var count = LedgerCount(entries: 0)
@@ -80,9 +80,9 @@ package struct LedgerReader {
         return count
     }
 
-    /// Returns the documents that the ledger has.
+    /// Returns the documents that the ledger records.
     ///
-    /// All of them are in memory, but the limit of unsynced documents bounds their number.
+    /// All of the documents' `_id`s are in memory, but the limit of unsynced documents bounds their number.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func index() throws -> LedgerIndex {
         var index = LedgerIndex()
@@ -93,10 +93,11 @@ package struct LedgerReader {
         return index
     }
 
-    /// Returns those of the given `_id`s whose documents the ledger has; empty if it has none of them.
+    /// Returns the given `_id`s whose documents the ledger records; empty if it records none of the documents.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func listed(_ ids: [BSONValue], of namespace: Namespace) throws -> [BSONValue] {
-        // The ledger may have the digits of an ObjectId, so search for both. The server compares numbers by value.
+        // The ledger may contain an ObjectId as a text of its digits, so the filter contains both forms. A number needs
+        // no second form, because the server compares numbers by value.
         let digits = ids.compactMap { id in
             if case .objectID(let id) = id { BSONValue.string(id.description) } else { nil as BSONValue? }
         }

@@ -7,7 +7,8 @@ package struct LedgerSurvey {
     private let ledgers: [Namespace]
     private let apps: [String]
 
-    /// The largest number of reasons that are kept for one collection.
+    /// The largest number of different reasons that are kept for one collection; entries with further reasons are
+    /// counted together.
     private static var maximumReasonCount: Int { 10 }
 
     /// Prepares a survey.
@@ -124,7 +125,7 @@ package struct LedgerSurvey {
 }
 
 extension UnsyncedReport.Collection {
-    /// Adds the numbers of entries of another ledger; documents are counted separately, because two ledgers may have
+    /// Adds the numbers of entries of another ledger; documents are counted separately, because two ledgers may record
     /// the same document.
     fileprivate mutating func add(_ other: Self, reasonsAtMost maximum: Int) {
         entryCount += other.entryCount

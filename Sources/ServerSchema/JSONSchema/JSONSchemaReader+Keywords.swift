@@ -47,8 +47,8 @@ extension JSONSchemaReader {
             switch member.value.value {
             case .object: demand = .schema(try self.node(member.value, isWhole: isWhole))
             case .array: demand = .fields(try names(member.value, of: "the dependency of \"\(member.name)\""))
-            // mongod takes a dependency named `title` or `description` with a string as an annotation, which restricts
-            // nothing.
+            // If a dependency named `title` or `description` has a string as its value, mongod takes it as an
+            // annotation, which restricts nothing.
             case .scalar(.string) where member.name == "title" || member.name == "description": continue
             case .scalar:
                 throw SchemaError(

@@ -2,12 +2,13 @@ internal import BSON
 
 /// Reads schemas of MongoDB's own `$jsonSchema` dialect, and refuses every schema that mongod refuses.
 ///
-/// The reader checks every subschema, even if no document can reach it. A schema that judges a whole document ignores
-/// the keywords of scalars and arrays, and mongod does not even compile its patterns. Such schemas are the root, the
-/// schemas that `allOf` and similar keywords combine there, and the schema of a property named "". Source: answers of
-/// mongod 6.0's schema parser; `semantics.md` section 3 of the project's reference.
+/// The reader checks every subschema, even one that no document can reach. Some schemas judge an object as a whole: the
+/// root, the schemas that `allOf` and similar keywords combine at the root, and the schema of a property named "". In
+/// such a schema, mongod ignores the keywords of scalars and arrays, and does not even compile the patterns. Source:
+/// answers of mongod 6.0's schema parser; `semantics.md` section 3 of the project's reference.
 struct JSONSchemaReader {
-    /// The errors of parts that mongod refuses, which the reader leaves out; `nil` to throw the first error instead.
+    /// The collector of errors, with which the reader leaves out each part that mongod refuses; `nil` to throw the
+    /// first error.
     var failures: SchemaFailures?
 
     /// Reads the value of `$jsonSchema`, and returns the schema of whole documents.
@@ -57,7 +58,7 @@ struct JSONSchemaReader {
     }
 }
 
-/// A collector of the errors in all parts of a schema, with which the reader continues after an error.
+/// A collector of the errors in a schema; a reader with a collector continues after an error.
 final class SchemaFailures {
     var all: [SchemaError] = []
 }

@@ -3,7 +3,7 @@ public import BSON
 extension SchemaNode {
     /// The schema as the value of MongoDB's `$jsonSchema`, without titles and descriptions.
     ///
-    /// The node must have been read in that dialect.
+    /// The result is valid only for a schema that was read in MongoDB's dialect.
     public var jsonSchema: BSONDocument {
         var keywords: [(String, BSONValue)] = []
         if constraints.encryption == nil, !types.isEmpty {
@@ -38,7 +38,7 @@ extension SchemaNode.AdditionalProperties {
 }
 
 extension Constraints {
-    /// The keywords of `$jsonSchema` that express these constraints, with their values.
+    /// The keywords of `$jsonSchema` that express the constraints, with their values.
     fileprivate var asKeywords: [(String, BSONValue)] { ofScalars + ofCollections + combined }
 
     private var ofScalars: [(String, BSONValue)] {
@@ -83,7 +83,7 @@ extension Constraints {
 }
 
 extension Constraints.CountRange {
-    /// Returns the least and the largest count as keywords with these names.
+    /// Returns the least and the largest count as keywords with the given names.
     fileprivate func keywords(_ least: String, _ most: String) -> [(String, BSONValue)] {
         [(least, minimum), (most, maximum)].compactMap { name, count in count.map { (name, .long($0)) } }
     }

@@ -30,7 +30,7 @@ enum DataSourceLint {
 
     /// Whether a data source of this type is a database.
     ///
-    /// Legacy exports have other services in the same folder.
+    /// Legacy exports keep services of other kinds in the same folder as data sources.
     private static func isDatabase(_ type: String) -> Bool {
         ["mongodb-atlas", "mongodb", "datalake"].contains(type)
     }

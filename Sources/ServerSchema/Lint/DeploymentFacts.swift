@@ -25,7 +25,7 @@ public struct DeploymentFacts: Sendable {
         /// The names of the unique indexes, except the one on `_id`.
         public var uniqueIndexes: [String] = []
 
-        /// Creates a collection about which nothing is known.
+        /// Creates the facts about a collection that is no time series and has neither a validator nor a unique index.
         public init() {}
     }
 

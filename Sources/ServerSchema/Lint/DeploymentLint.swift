@@ -23,7 +23,7 @@ enum DeploymentLint {
         return findings + context.synced.flatMap { check($0, context, facts) }
     }
 
-    /// Returns the oldest server version that can sync; flexible sync needs a newer one than partition-based sync.
+    /// Returns the oldest server version that can sync; flexible sync needs a newer version than partition-based sync.
     private static func minimum(_ mode: SyncConfiguration.Mode?) -> (Int, Int) {
         if case .flexible = mode { (5, 0) } else { (4, 4) }
     }

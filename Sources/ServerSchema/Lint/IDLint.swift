@@ -1,6 +1,6 @@
 /// Lint rules for the primary key: `id-missing`, `id-type`, `id-not-required`.
 enum IDLint {
-    /// The types that a primary key can have for clients.
+    /// The types of primary key that clients support.
     static let types: Set<SchemaType> = [.string, .int, .long, .objectId, .uuid]
 
     static func findings(at place: LintPlace) -> [LintFinding] {

@@ -9,7 +9,7 @@ extension SchemaLint {
     public static func jsonSchema(_ root: SchemaNode, namespace: Namespace) -> [LintFinding] {
         let collection = CollectionSchema(namespace: namespace, root: root)
         var findings: [LintFinding] = []
-        // A regular expression in `patternProperties` might match `_id`.
+        // With `patternProperties`, the root may allow `_id`, because one of the regular expressions might match it.
         if case .forbidden = root.additionalProperties, root.property("_id") == nil,
             root.constraints.patternProperties.isEmpty
         {
@@ -21,7 +21,7 @@ extension SchemaLint {
         }
         let places = LintPlace.all(of: collection)
         for place in places where place.node.constraints.patternProperties.isEmpty {
-            // Every document has an `_id`, even if the schema does not describe it.
+            // At the root, `_id` is not reported as undefined, because every document has an `_id`.
             let names = place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }
             findings += names.map { name in
                 place.finding(
@@ -49,9 +49,10 @@ extension SchemaLint {
         var location: SourceLocation
     }
 
-    /// Returns the regular expressions of a schema, except those of the schemas that have a ``LintPlace`` of their own.
+    /// Returns the regular expressions of a schema, and of the schemas inside it that have no ``LintPlace`` of their
+    /// own.
     ///
-    /// The schemas in its `patternProperties`, `dependencies`, `additionalItems` and combinations have none.
+    /// Schemas in `patternProperties`, `dependencies`, `additionalItems` and combinations have no ``LintPlace``.
     private static func patterns(of node: SchemaNode) -> [Expression] {
         let constraints = node.constraints
         var found =

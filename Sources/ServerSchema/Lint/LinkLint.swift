@@ -22,7 +22,8 @@ struct LinkLint {
                     remedy: "write foreign_key \"_id\""))
         }
         guard let target = context.schema[link.target] else {
-            // If a schema file was read alone, nothing is known about other collections.
+            // If a schema file was read alone, an unresolved link is not reported, because the other collections are
+            // not known.
             return findings + (context.schema.isOneFile ? [] : [unresolved])
         }
         if let wanted = link.service, let service = target.service, wanted != service {
@@ -87,7 +88,7 @@ struct LinkLint {
         }
         let key = isCollection ? Self.held(by: node) : node
         guard let foreign = target.root.property(link.foreignKey) else {
-            // If the target does not define its primary key, another rule reports that.
+            // A target that does not define its primary key is not reported here, because another rule reports it.
             guard link.foreignKey != "_id" else { return [] }
             return [finding(.linkRefUnresolved, "\(link.target) has no property \(link.foreignKey)")]
         }
@@ -109,7 +110,7 @@ struct LinkLint {
 
     /// Returns the type of key that a schema allows, apart from null; `nil` if it allows several types or none.
     ///
-    /// The result is long instead of int, because clients do not distinguish the two.
+    /// For int, the result is long, because clients do not distinguish the two types.
     private static func keyType(_ node: SchemaNode) -> SchemaType? {
         let types = node.types.filter { $0 != .null }
         guard types.count == 1 else { return nil }

@@ -5,7 +5,8 @@ struct LintContext {
     let schema: ServerSchema
     /// The collections of the data source that syncs.
     let synced: [CollectionSchema]
-    /// Every schema in the synced collections: their roots and all nested schemas.
+    /// The root schemas of the synced collections and the schemas nested in them, as ``LintPlace/all(of:)`` returns
+    /// them.
     let places: [LintPlace]
 
     private let links: [Namespace: Set<SchemaPath>]
@@ -18,7 +19,7 @@ struct LintContext {
             synced.map { ($0.namespace, Set($0.relationships.map(\.source))) }, uniquingKeysWith: { $0.union($1) })
     }
 
-    /// Whether a link starts from the value at `place`, or from the collection that holds it.
+    /// Whether a link starts from the value at `place`, or from the array or dictionary that holds the value.
     func isLink(_ place: LintPlace) -> Bool {
         guard let links = links[place.namespace] else { return false }
         return links.contains(place.path) || links.contains(SchemaPath(place.path.steps.dropLast()))

@@ -16,26 +16,29 @@ extension LintFinding.Code {
     public static let datasourceType: Self = "datasource-type"
     /// The server is too old to sync.
     public static let mongodbVersion: Self = "mongodb-version"
-    /// The name of a database or a collection contains a space.
+    /// The name of a synced collection or of its database contains a space.
     public static let namespaceSpace: Self = "namespace-space"
     /// A time series collection is not listed in `asymmetric_tables`.
     public static let timeSeries: Self = "time-series"
     /// MongoDB's own validator interferes with sync.
     public static let nativeValidator: Self = "native-validator"
-    /// A collection has a unique index, because of which the server erases writes of clients (`semantics.md`, section
-    /// 5.1).
+    /// A collection has a unique index: if two clients write the same value, the server erases the later write.
+    ///
+    /// Source: `semantics.md` section 5.1 of the project's reference.
     public static let uniqueConflict: Self = "unique-conflict"
 }
 
-/// Lint rules for the notes of the schema reader, and rules from sections 2 and 11 of `semantics.md`.
+/// Lint rules that report the notes of the schema reader, and rules from sections 2 and 11 of `semantics.md` of the
+/// project's reference.
 extension LintFinding.Code {
-    /// No dialect knows a keyword.
+    /// A schema has a keyword that no dialect knows.
     public static let unknownKeyword: Self = "unknown-keyword"
-    /// App Services does not document a keyword.
+    /// A schema has a keyword that App Services does not document.
     public static let keywordUndocumented: Self = "keyword-undocumented"
-    /// A type has the spelling of another tool.
+    /// A schema has a variant of a type's name, such as `float` for `double`, or a type that App Services does not
+    /// have.
     public static let typeSpelling: Self = "type-spelling"
-    /// A default is null.
+    /// The default of a property is null.
     public static let defaultNull: Self = "default-null"
     /// The name of a data source differs from the name of its folder.
     public static let datasourceName: Self = "datasource-name"
@@ -57,7 +60,7 @@ extension LintFinding.Code {
 extension LintFinding.Code {
     /// The root of a schema forbids `_id`, so that no document can be stored.
     public static let idForbidden: Self = "id-forbidden"
-    /// MongoDB 6.1 and later refuse a regular expression.
+    /// MongoDB 6.1 and later refuse a regular expression that the schema contains.
     public static let patternOutdated: Self = "pattern-outdated"
 }
 

@@ -39,11 +39,11 @@ extension LintFinding.Code {
     public static let titleTooLong: Self = "title-too-long"
     /// A title cannot be the name of a client's class, because it is not an identifier.
     public static let titleCharset: Self = "title-charset"
-    /// The primary key is not defined.
+    /// A collection's `properties` does not name `_id`, the primary key.
     public static let idMissing: Self = "id-missing"
     /// The primary key has a type that is not allowed for keys of clients.
     public static let idType: Self = "id-type"
-    /// The primary key is optional.
+    /// A collection's `required` does not name `_id`, the primary key.
     public static let idNotRequired: Self = "id-not-required"
     /// A property's name has more than 63 characters, or more than 63 bytes.
     public static let propertyNameTooLong: Self = "property-name-too-long"
@@ -65,7 +65,7 @@ extension LintFinding.Code {
     public static let requiredUndefined: Self = "required-undefined"
     /// The default of a property has another type than the property.
     public static let defaultType: Self = "default-type"
-    /// An optional property has a default.
+    /// A property that `required` does not name has a default.
     public static let defaultOnOptional: Self = "default-on-optional"
     /// Only the server checks a keyword, so clients can write documents that break its rule.
     public static let keywordNotMapped: Self = "keyword-not-mapped"
@@ -103,7 +103,8 @@ extension LintFinding.Code {
     public static let linkForeignKey: Self = "link-foreign-key"
     /// A link's entry is malformed, its field or target has no schema, or it leads to another data source.
     public static let linkRefUnresolved: Self = "link-ref-unresolved"
-    /// The key and the foreign key of a link have different types, or its `is_list` does not fit the field.
+    /// A link's field and the field that the link leads to have different types, or `is_list` does not fit the link's
+    /// field.
     public static let linkType: Self = "link-type"
     /// Only one of the two collections of a link has the partition key.
     public static let linkCrossPartition: Self = "link-cross-partition"

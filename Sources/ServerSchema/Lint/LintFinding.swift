@@ -4,11 +4,11 @@ public import BSON
 public struct LintFinding: Hashable, Sendable {
     /// The severity of a finding.
     public enum Level: String, Hashable, Sendable, Comparable, CaseIterable {
-        /// The schema cannot sync as it is.
+        /// The schema does not work as it is: for example, it cannot sync.
         case error
-        /// The schema syncs, but is likely to cause trouble.
+        /// The schema works, but is likely to cause trouble.
         case warning
-        /// The finding is only worth knowing.
+        /// The finding is for information only; the schema need not change.
         case info
 
         /// Orders levels from the most severe to the least severe.

@@ -1,6 +1,6 @@
 /// Lint rules for the names of properties: `property-name-too-long`, `property-name-dollar`, `property-name-dot`.
 enum NameLint {
-    /// The most characters that a client's property can have.
+    /// The most characters that the name of a client's property can have.
     static let maximumLength = 63
 
     static func findings(at place: LintPlace) -> [LintFinding] {
@@ -27,7 +27,8 @@ enum NameLint {
     }
 }
 
-/// The limits on lengths that App Services documents in "UTF-8 characters", which may mean characters or bytes.
+/// Compares a text's length with a limit that App Services states in "UTF-8 characters", which may mean characters or
+/// bytes.
 enum LintLength {
     /// Returns an error if the text has too many characters, a warning if it only has too many bytes, and otherwise
     /// `nil`.

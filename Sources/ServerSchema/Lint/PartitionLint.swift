@@ -32,6 +32,6 @@ enum PartitionLint {
             remedy: "make them equal")
     }
 
-    /// Returns long for int, because clients do not distinguish these types, and every other type as it is.
+    /// Returns long for int, because clients do not distinguish the two; returns every other type unchanged.
     private static func width(_ type: SchemaType) -> SchemaType { type == .int ? .long : type }
 }

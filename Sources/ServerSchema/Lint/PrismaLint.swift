@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Finds mistakes in a Prisma schema that Prisma refuses, or because of which the client loses values or documents.
+/// Finds mistakes in a Prisma schema that Prisma refuses, or that make the client lose values or documents.
 ///
 /// Source: `psl-core/src/builtin_connectors/mongodb/validations.rs` and `mongodb_types.rs` in prisma/prisma-engines.
 struct PrismaLint {

@@ -28,7 +28,7 @@ struct QueryableLint {
             ? [] : check(field, in: collections, at: "collection_queryable_fields_names.\(name).\(field)")
     }
 
-    /// Checks one queryable field in the collections where clients may query by it.
+    /// Checks one queryable field in the collections that clients may query by this field.
     /// - Parameter key: the key of the sync configuration that names the field.
     private func check(_ field: String, in collections: [CollectionSchema], at key: String) -> [LintFinding] {
         var findings = reserved(field, at: key)

@@ -1,7 +1,7 @@
 /// The lint rule for names in `required`: `required-undefined`.
 enum RequiredLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
-        // If the primary key is undefined, another rule reports that.
+        // A primary key that `properties` does not name is not reported here, because another rule reports it.
         place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }.map { name in
             place.finding(
                 .requiredUndefined, .error,

@@ -49,7 +49,7 @@ struct RoleLint {
 
     /// Checks that the permissions on documents and fields are constants.
     ///
-    /// Sync decides them before it reads documents.
+    /// Sync evaluates these permissions before it reads documents.
     private mutating func permissions(of json: LocatedJSON) {
         for key in ["read", "write"] { literal(json[key], key) }
         if let more = json["additional_fields"] { for key in ["read", "write"] { literal(more[key], key) } }
@@ -98,7 +98,7 @@ extension RoleLint {
 
     /// Checks the values that a field is compared with.
     ///
-    /// They name no fields, but may contain expansions and functions.
+    /// The values name no fields, but may contain expansions and functions.
     private mutating func values(_ json: LocatedJSON) {
         if let text = json.text { expansion(text, at: json) }
         for element in json.elements ?? [] { values(element) }

@@ -2,9 +2,9 @@ internal import BSON
 
 /// The checks of lint.
 ///
-/// Lint finds what keeps an App Services schema from syncing. In the other dialects, it finds mistakes that the server
-/// accepts, or that Prisma refuses. Source of the rules and their levels: `semantics.md` section 4 of the project's
-/// reference.
+/// In an App Services schema, lint finds problems that prevent syncing or are likely to cause trouble. In the other
+/// dialects, lint finds mistakes that the server accepts, or that Prisma refuses. Source of the rules and their levels:
+/// `semantics.md` section 4 of the project's reference.
 public enum SchemaLint {
     /// Returns the findings, ordered by file; within a file, the most severe come first.
     /// - Parameter deployment: the facts about the deployment that is to sync; `nil` to skip the rules that need them.
@@ -29,19 +29,19 @@ public enum SchemaLint {
 
     /// The rules that report something missing.
     ///
-    /// Such a finding is dropped if a part of the schema could not be read, because the missing thing may be in that
-    /// part.
+    /// A finding of these rules is dropped if a part of the schema at its path could not be read, because the missing
+    /// thing may be in that part.
     private static let ofAbsence: Set<LintFinding.Code> = [
         .titleMissing, .embeddedTitleMissing, .titleConflictEmbedded, .idMissing, .idForbidden, .typeMissing,
         .requiredUndefined, .arrayItemsMissing, .linkRefUnresolved, .linkType, .linkCrossPartition,
         .partitionKeyUndefined, .partitionKeyType, .queryableType, .queryableNone,
     ]
-    /// The rules that report that the surrounding schema does not name a property in `required`.
+    /// The rules for a property that the surrounding schema does not name in `required`.
     private static let ofHolder: Set<LintFinding.Code> = [.idNotRequired, .defaultOnOptional]
 
-    /// Whether the only reason for a finding may be that a part of the schema could not be read.
+    /// Whether a finding may be wrong because a part of the schema could not be read.
     private static func isConsequence(_ finding: LintFinding, of invalid: Set<Place>, _ dialect: Dialect) -> Bool {
-        // The position of an unreadable part of a validator is known only as a line, not as a path.
+        // The path of an unreadable part of a validator is not known, so any such part makes the findings uncertain.
         let path = dialect == .jsonSchema ? SchemaPath() : finding.path
         if ofAbsence.contains(finding.code) { return invalid.contains(Place(finding.namespace, path)) }
         return ofHolder.contains(finding.code)

@@ -40,7 +40,7 @@ enum TitleLint {
         return findings
     }
 
-    /// Returns the title of a schema, unless it is empty.
+    /// Returns the title of a schema; `nil` if it has no title, or an empty one.
     private static func typeName(of node: SchemaNode) -> String? { node.title.flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Returns a text that is equal for two schemas if they describe the same type for clients.
@@ -79,7 +79,7 @@ enum TitleLint {
         }
     }
 
-    /// Finds titles that two different embedded objects have, or an embedded object and a collection.
+    /// Finds titles that belong to two different embedded objects, or to an embedded object and a collection.
     private static func conflicts(in context: LintContext) -> [LintFinding] {
         let roots = Dictionary(
             context.synced.compactMap { collection in typeName(of: collection.root).map { ($0, collection.namespace) }
@@ -87,7 +87,7 @@ enum TitleLint {
             uniquingKeysWith: { first, _ in first })
         var shapes: [String: (shape: String, first: LintPlace)] = [:]
         return context.places.compactMap { place in
-            // If an embedded type contains itself, another rule reports that.
+            // An embedded type that contains itself is not reported here, because another rule reports it.
             guard place.isEmbedded, let title = typeName(of: place.node), !place.titlesAround.contains(title) else {
                 return nil
             }

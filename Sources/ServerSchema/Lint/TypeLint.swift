@@ -16,7 +16,8 @@ enum TypeLint {
             ]
         }
         if types.count > 1 {
-            // Another rule reports null among the types of elements or of a dictionary's values.
+            // Null among the types of an array's elements or a dictionary's values is not reported here; another rule
+            // reports it.
             if place.isHeld, types.contains(.null) { return [] }
             let names = types.map(\.rawValue).joined(separator: ", ")
             let isNullable = types.count == 2 && types.contains(.null)

@@ -2,8 +2,9 @@ internal import BSON
 
 /// Finds the conditions of MongoDB's own validator that interfere with sync.
 ///
-/// These are `required` inside embedded objects, because Sync splits writes, and conditions that distinguish a missing
-/// value, null and an empty collection. Source: App Services documentation, "Sync Best Practices".
+/// One is `required` inside embedded objects, because Sync writes a document in several parts. The others are
+/// conditions that distinguish a missing value, null, and an empty array or object. Source: App Services documentation,
+/// "Sync Best Practices".
 enum ValidatorTrouble {
     static func of(_ validator: BSONDocument) -> [String] {
         var troubles: [String] = []

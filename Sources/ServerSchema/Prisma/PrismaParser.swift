@@ -47,7 +47,7 @@ struct PrismaParser {
 
     private mutating func skipLine() { while ![.lineEnd, .fileEnd].contains(next.kind) { _ = take() } }
 
-    /// Skips to the next line that begins with a keyword, after an error outside of blocks.
+    /// Skips to the next line that begins with a block's keyword, to continue after an error in the head of a block.
     private mutating func skipToBlock() {
         repeat {
             skipLine()

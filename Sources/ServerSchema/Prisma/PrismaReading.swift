@@ -19,7 +19,8 @@ struct PrismaReading {
 
     /// Returns the schemas of the collections in `database`.
     /// - Parameters:
-    ///   - namespace: the only collection that the caller asks for; the others become neighbours. `nil` for all.
+    ///   - namespace: the only collection that the caller asks for; the other collections become
+    ///     ``ServerSchema/neighbours``. `nil` if the caller asks for all.
     ///   - required: a collection that must exist.
     /// - Throws: ``SchemaError`` if no database is known, or the collection does not exist.
     func schema(

@@ -25,7 +25,7 @@ extension PrismaResolver {
         case "unique", "updatedAt": break
         case let name where name.hasPrefix("db."): readNativeType(attribute, into: &field)
         case let name where name.contains("."):
-            // The prefix is the name of the datasource, which need not be `db`.
+            // The prefix of a native type is the name of the datasource, which need not be `db`.
             readNativeType(attribute, into: &field)
         default: unknown(attribute, among: Self.fieldAttributes, of: "a field")
         }

@@ -5,7 +5,9 @@ struct PrismaResolver {
     var errors: [SchemaError] = []
     private var blocks: [PrismaSyntax.Block] = []
     private var kinds: [String: String] = [:]
-    /// The enums by their names; they are resolved first, because fields may have their values as defaults.
+    /// The enums by their names.
+    ///
+    /// The enums are resolved before the fields, because the default of a field may be a value of an enum.
     private(set) var enums: [String: PrismaSchema.Enumeration] = [:]
 
     /// Adds the blocks of a file.
@@ -42,7 +44,7 @@ struct PrismaResolver {
     private mutating func checkProvider(of schema: inout PrismaSchema) {
         let sources = blocks.filter { $0.keyword.text == "datasource" }
         guard let source = sources.first else {
-            // If a line could not be read, the missing block may be in that line.
+            // If a line could not be read, no missing block is reported, because the block may be in that line.
             guard errors.isEmpty else { return }
             return fail(
                 .schemaMissing, at: SourceLocation(whole: schema.files.first?.path ?? ""),
@@ -132,7 +134,8 @@ struct PrismaResolver {
                 first[name.text] = name.location
                 continue
             }
-            // A name that occurs twice was reported already, so its name in the database is not reported again.
+            // If an error was already reported at the position of the name, a repeated stored name is not reported as
+            // well.
             if errors.contains(where: { $0.location == name.location }) { continue }
             fail(
                 .duplicate, at: name.location,
@@ -192,7 +195,7 @@ extension PrismaResolver {
         for id in ids where id.arity != .required {
             fail(.conflict, at: id.location, "the @id must be required", remedy: "remove '?' or '[]' from its type")
         }
-        // If a line has an error of its own, the `@id` field may be in that line.
+        // If the line with `@id` has an error, `ids` lacks the field, and that error was reported already.
         let hasOtherID = block.attributes.contains { $0.name.text == "id" }
         if ids.isEmpty, !hasOtherID, !block.fields.contains(where: { $0.attributes.contains { $0.name.text == "id" } })
         {

@@ -2,10 +2,11 @@ internal import BSON
 
 /// Converts a Prisma schema into the schemas of collections.
 extension PrismaSchema {
-    /// Returns the schemas of the collections that the models describe.
+    /// Returns the schemas of the collections that the models describe; ignored models get only a note.
     ///
-    /// A node has the BSON type that the client writes; what the client can also read follows from ``PrismaScalar``.
-    /// - Parameter database: the database, which no Prisma schema names by itself.
+    /// Each schema names the BSON type that the client writes; ``PrismaScalar/readTypes`` are the types that the client
+    /// can read.
+    /// - Parameter database: the database of the collections, because a model names only its collection.
     package func serverSchema(database: String) -> ServerSchema {
         var collections: [CollectionSchema] = []
         var notes = notes
@@ -32,7 +33,7 @@ extension PrismaSchema {
     }
 }
 
-/// Converts one model.
+/// Converts one model into the schema of its collection.
 private struct PrismaConversion {
     let schema: PrismaSchema
     var notes: [SchemaNote] = []
@@ -41,7 +42,7 @@ private struct PrismaConversion {
 
     /// The depth to which a type that contains itself is converted; deeper values are not judged.
     private static let mostRecursion = 4
-    /// The number of nodes after which a type that contains itself is converted only once.
+    /// The number of a model's nodes after which a type that contains itself is converted only one level deep.
     private static let mostNodes = 10_000
 
     init(schema: PrismaSchema) { self.schema = schema }
@@ -62,6 +63,7 @@ private struct PrismaConversion {
         for field in model.fields where field.isRead {
             var property = SchemaNode.Property(name: field.storedName, node: value(field))
             if isRoot, field.isID { property.name = "_id" }
+            property.node.keyOfModel = model.relatedModel(by: field.name)
             if property.name != field.name { property.clientName = field.name }
             properties.append(property)
             if field.arity == .required { required.append(property.name) }
@@ -81,7 +83,7 @@ private struct PrismaConversion {
     private mutating func value(_ field: PrismaSchema.Field) -> SchemaNode {
         nodeCount += 1
         var node = single(field)
-        // The client does not use the default of a list when it reads: a missing list reads as an empty list.
+        // A missing list reads as an empty list, so the default of a list is not the value that a client reads.
         if case .constant(let value)? = field.defaultValue { node.defaultValue = field.fitted(value) }
         guard field.arity == .list else { return node }
         var list = SchemaNode(location: field.location)
@@ -111,8 +113,20 @@ private struct PrismaConversion {
     }
 }
 
+extension PrismaSchema.Model {
+    /// Returns the model to which a field is the key, or a part of it; `nil` if no `@relation` names the field.
+    fileprivate func relatedModel(by key: String) -> String? {
+        guard case .relation(let name)? = fields.first(where: { $0.relation?.fields.contains(key) == true })?.type
+        else {
+            return nil
+        }
+        return name
+    }
+}
+
 extension PrismaSchema.Field {
-    /// Returns the BSON type that the client writes for a value of a scalar type; `nil` for JSON, which has any type.
+    /// Returns the BSON type that the client writes for a value of a scalar type; `nil` for JSON, which may be of any
+    /// type.
     func writtenType(of scalar: PrismaScalar) -> SchemaType? {
         switch nativeType?.type {
         case .objectId?: .objectId
@@ -180,9 +194,8 @@ extension SchemaNode {
     /// Whether the schema describes a value of an enum in a Prisma schema.
     package var isPrismaEnum: Bool { scalar != nil && title != nil }
 
-    /// Whether a Prisma client can read values of this type; of an enum, it can read only some strings.
-    ///
-    /// The type must not be null.
+    /// Whether a Prisma client can read values of this type; for an enum, only some strings are readable.
+    /// - Parameter type: a type other than null.
     package func reads(_ type: SchemaType) -> Bool {
         guard let scalar else { return types.contains(type) }
         return isPrismaEnum ? type == .string : scalar == .json || scalar.readTypes.contains(type)

@@ -7,9 +7,9 @@ internal import FoundationEssentials
 package struct PrismaSchema: Sendable {
     /// The models, in the order of the files.
     package internal(set) var models: [Model] = []
-    /// The embedded types.
+    /// The embedded types of the schema.
     package internal(set) var types: [Model] = []
-    /// The enums.
+    /// The enums of the schema.
     package internal(set) var enums: [Enumeration] = []
     /// Notes on parts that are ignored, such as views.
     package internal(set) var notes: [SchemaNote] = []
@@ -20,7 +20,8 @@ package struct PrismaSchema: Sendable {
 
     /// Reads the files of one schema.
     /// - Parameter files: the texts with their paths, which errors and locations state.
-    /// - Throws: ``SchemaError``: the first error in the order of the files; its ``SchemaError/others`` are all others.
+    /// - Throws: ``SchemaError``: the first error in the order of the files; its ``SchemaError/others`` are the other
+    ///   errors.
     package init(files: [SchemaSource]) throws(SchemaError) {
         self.files = files
         var resolver = PrismaResolver()
@@ -50,11 +51,11 @@ package struct PrismaSchema: Sendable {
     package struct Model: Sendable {
         /// The name of the model or type in the schema.
         package var name: String
-        /// The position of the name in the file.
+        /// The position of the model's or type's name in the file.
         package var location: SourceLocation
         /// The name of the model's collection; for an embedded type, the name of the type.
         package var collection: String
-        /// The fields, in the file's order.
+        /// The fields of the model or type, in the file's order.
         package var fields: [Field] = []
         /// Whether the client leaves the model out (`@@ignore`).
         package var isIgnored = false
@@ -64,15 +65,15 @@ package struct PrismaSchema: Sendable {
             (self.name, self.location, self.collection) = (name, location, collection)
         }
 
-        /// The field with this name in the schema.
+        /// The field with this name in the schema; `nil` if the model or type has none.
         package subscript(name: String) -> Field? { fields.first { $0.name == name } }
     }
 
-    /// A field of a model or a type.
+    /// A field of a model or an embedded type.
     package struct Field: Sendable {
         /// The name of the field in the schema.
         package var name: String
-        /// The position of the name in the file.
+        /// The position of the field's name in the file.
         package var location: SourceLocation
         /// The name of the field in the documents.
         package var storedName: String
@@ -84,7 +85,7 @@ package struct PrismaSchema: Sendable {
         package var arity: Arity
         /// The native type, from `@db.…`, and its position.
         package var nativeType: (type: NativeType, location: SourceLocation)?
-        /// The value of `@default`.
+        /// The field's default, from `@default`; `nil` if it has none.
         package var defaultValue: Default?
         /// Whether the field is the `@id`.
         package var isID = false
@@ -109,7 +110,7 @@ package struct PrismaSchema: Sendable {
         }
     }
 
-    /// The number of values that a field has.
+    /// Whether a field must have one value, may have one value, or has a list of values.
     package enum Arity: Sendable {
         case required, optional, list
     }
@@ -121,7 +122,7 @@ package struct PrismaSchema: Sendable {
         case enumeration(String)
         /// An embedded type, by its name.
         case embedded(String)
-        /// A model, by its name; documents do not contain such a field.
+        /// A model, by its name; documents do not contain a field of this type.
         case relation(String)
         /// `Unsupported("…")`, which the client does not read.
         case unsupported
@@ -141,7 +142,7 @@ package struct PrismaSchema: Sendable {
         case json = "Json"
     }
 
-    /// The value of `@default`.
+    /// The default of a field, from `@default`.
     package enum Default: Hashable, Sendable {
         /// A constant, which the client also returns for a required field that is missing or null.
         case constant(BSONValue)
@@ -151,19 +152,19 @@ package struct PrismaSchema: Sendable {
         case function(String)
     }
 
-    /// The arguments of `@relation`.
+    /// The arguments of a field's `@relation`.
     package struct Relation: Sendable {
-        /// The fields of this model that hold the keys.
+        /// The fields of this model that hold the keys of related documents.
         package var fields: [String] = []
-        /// The fields of the other model that the keys are compared with.
+        /// The fields of the related model that the key fields of the relation are compared with.
         package var references: [String] = []
     }
 
-    /// An enum.
+    /// An enum of a Prisma schema.
     package struct Enumeration: Sendable {
         /// The name of the enum in the schema.
         package var name: String
-        /// The position of the name in the file.
+        /// The position of the enum's name in the file.
         package var location: SourceLocation
         /// The values of the enum.
         package var values: [Value] = []
@@ -173,16 +174,16 @@ package struct PrismaSchema: Sendable {
             (self.name, self.location, self.values) = (name, location, values)
         }
 
-        /// A value of an enum.
+        /// A value of an enum of a Prisma schema.
         package struct Value: Sendable {
             /// The name of the value in the schema, which programs use.
             package var name: String
-            /// The position of the name in the file.
+            /// The position of the value's name in the file.
             package var location: SourceLocation
             /// The string that documents contain for the value.
             package var storedName: String
 
-            /// Creates a value.
+            /// Creates a value of an enum.
             package init(name: String, location: SourceLocation, storedName: String) {
                 (self.name, self.location, self.storedName) = (name, location, storedName)
             }
@@ -191,13 +192,13 @@ package struct PrismaSchema: Sendable {
 }
 
 extension PrismaSchema {
-    /// The embedded type with this name.
+    /// Returns the embedded type with this name; `nil` if the schema has none.
     package func type(_ name: String) -> Model? { types.first { $0.name == name } }
 
-    /// The model with this name.
+    /// Returns the model with this name; `nil` if the schema has none.
     package func model(_ name: String) -> Model? { models.first { $0.name == name } }
 
-    /// The enum with this name.
+    /// Returns the enum with this name; `nil` if the schema has none.
     package func enumeration(_ name: String) -> Enumeration? { enums.first { $0.name == name } }
 }
 
@@ -216,7 +217,7 @@ public enum PrismaScalar: String, Hashable, CaseIterable, Sendable {
 extension PrismaSchema {
     /// The database in the path of the datasource's connection string.
     ///
-    /// `nil` if the connection string names no database or is not in the schema.
+    /// `nil` if the connection string is not known, or names no database.
     var database: String? {
         switch url {
         case .text(let text)?: Self.database(of: text)

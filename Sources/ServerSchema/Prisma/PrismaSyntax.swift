@@ -1,4 +1,4 @@
-/// The syntax of Prisma files: blocks of lines with attributes, whose names are not looked up yet.
+/// The syntax of Prisma files, as the parser reads it; the names are not looked up yet.
 enum PrismaSyntax {
     /// A name, possibly with dots, such as `User` or `db.ObjectId`.
     struct Name: Hashable {
@@ -20,7 +20,7 @@ enum PrismaSyntax {
     /// A line of a model, a type or an enum.
     struct Field {
         var name: Name
-        /// The type; `nil` for a value of an enum.
+        /// The type of the field; `nil` for a value of an enum.
         var type: TypeName?
         var attributes: [Attribute] = []
     }
@@ -46,7 +46,7 @@ enum PrismaSyntax {
     }
 
     struct Argument {
-        /// The name before the colon; `nil` if there is none.
+        /// The argument's name, which is before the colon; `nil` if the argument has no name.
         var name: Name?
         var value: Expression
     }

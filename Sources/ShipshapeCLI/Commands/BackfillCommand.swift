@@ -14,7 +14,7 @@ internal import ServerSchema
 internal import Steps
 internal import SystemPackage
 
-/// `shipshape backfill JOB`.
+/// The command `shipshape backfill JOB`.
 struct BackfillCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "backfill", "<job>",
@@ -144,8 +144,8 @@ struct BackfillCommand: AsyncParsableCommand {
             try Console.confirm(
                 "Job \(plan.job) waits for the deploy of its next schema. \(question)",
                 orElse: "nothing was written", offTerminal: "backfill needs --deployed")
-            // After the answer, the next schema counts as the active one. The plan is made again, because the active
-            // schema decides which documents stop syncing.
+            // The user answered yes, so the next schema counts as the active one. The plan is made again, because the
+            // active schema decides which documents stop syncing.
             work.options.statesDeploy = true
             plan = try await work.plan(on: pool, isAsked: true)
         }
@@ -166,7 +166,7 @@ struct BackfillCommand: AsyncParsableCommand {
         try skipped?.finish(lines.result(report))
         let result = BackfillResult(
             report, showsValues: showValues, timeline: timeline.finished(),
-            nextCommands: nextCommands(after: compiled.job), shownNotes: showsPlan ? plan.notes : [])
+            nextCommands: nextCommands(after: compiled.job), shownPlan: showsPlan ? plan : nil)
         monitor.take(result.report.headline) { $0.take(report) }
         try output.show(result)
         if let failed = ExitStatus(of: report) { throw failed }
@@ -178,9 +178,9 @@ struct BackfillCommand: AsyncParsableCommand {
         var commands: [String] = []
         if let next = job.nextSchema {
             let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string }
-            // A job that repairs documents names the live schema as both the active and the next one. The command then
-            // has no --active, so that the check counts every document that does not fit, not only newly failing ones.
-            let active = job.activeSchema.map(path).flatMap { $0 == path(next) ? nil : $0 }
+            // The next schema is live if the job repairs documents or ran after the deploy. The command then has no
+            // --active: the check counts every document that does not fit, and does not judge a change already made.
+            let active = job.activeSchema.map(path).flatMap { $0 == path(next) || job.requiresDeploy ? nil : $0 }
             let renames = active == nil ? [] : job.renames.map { (name: "--rename", value: $0.description) }
             let flags =
                 (active.map { [(name: "--active", value: $0)] } ?? []) + renames
@@ -191,9 +191,11 @@ struct BackfillCommand: AsyncParsableCommand {
         return commands
     }
 
-    /// Shows the plan, unless there is nothing to do, and asks for confirmation without `--yes`.
+    /// Shows the plan and asks the user for confirmation; does neither if there is nothing to do.
+    ///
+    /// With `--yes`, the user is not asked. With `--yes` and `--quiet`, the plan is not shown either.
     /// - Returns: whether the plan was shown.
-    /// - Throws: if the run must not begin.
+    /// - Throws: an error if the run must not begin, or if the user does not confirm it.
     private func confirm(_ plan: BackfillPlan, _ work: JobRun) throws -> Bool {
         try work.check(plan)
         guard plan.needing != 0 || plan.resumesAfter != nil || plan.refreshable > 0 else { return false }
@@ -233,7 +235,7 @@ struct SelectionFlags: ParsableArguments {
             valueName: "pattern"))
     var databases: String?
 
-    /// Checks that these flags go with each other, and with the other flags of the command.
+    /// Refuses combinations of the selection flags, with each other or with other flags, that the command cannot serve.
     func check(isDryRun: Bool, hasFailures: Bool) throws(ValidationError) {
         if isDryRun, ids != nil {
             throw ValidationError("--ids does not go with --dry-run, which reads the whole collection")

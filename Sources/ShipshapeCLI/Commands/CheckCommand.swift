@@ -8,7 +8,7 @@ internal import Scanning
 internal import SchemaChange
 internal import ServerSchema
 
-/// `shipshape check SCHEMA`.
+/// The command `shipshape check SCHEMA`.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "check", "[<schema>]",
@@ -41,23 +41,8 @@ struct CheckCommand: AsyncParsableCommand {
             sync itself has stopped or would stop, the exit code is always 1.
             """)
 
-    @Argument(help: "The schema to check against: a file, a folder, or live; not needed with --engine.")
-    var schema: SchemaArgument?
-
-    /// Schemas after the first one, which are given by mistake.
-    @Argument(help: .hidden)
-    var others: [SchemaArgument] = []
-
     @OptionGroup var subject: CheckSubjectFlags
     @OptionGroup var severity: SeverityFlags
-
-    @Option(
-        help: ArgumentHelp(
-            "Store the counts of this run, and report what changed since the run before it.",
-            discussion:
-                "PLACE is a folder, or db:NAME for a database of the deployment. shipshape history shows the trend.",
-            valueName: "place"), completion: .directory, transform: HistoryPlace.init(parsing:))
-    var history: HistoryPlace?
 
     @OptionGroup var failing: FailingFlags
     @OptionGroup(title: "Engine") var engine: EngineFlags
@@ -75,7 +60,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var output: OutputFlags
 
     mutating func validate() throws {
-        if let schema, let other = others.first {
+        if let schema = subject.schema, let other = subject.others.first {
             throw ValidationError(
                 "check takes one schema, the new one: name the active one with --active, as in "
                     + "shipshape check \(schema.name.shellWord) --active \(other.name.shellWord) "
@@ -108,7 +93,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         let apart = [
             ("--source", subject.source != nil), ("--part", scan.part != nil), ("--map", !scan.map.isEmpty),
-            ("--failures", evidence.failures != nil), ("--history", history != nil),
+            ("--failures", evidence.failures != nil), ("--history", severity.history != nil),
         ]
         if subject.databases != nil, let (flag, _) = apart.first(where: \.1) {
             throw ValidationError("\(flag) does not go with --databases: it applies to one database")
@@ -119,8 +104,10 @@ struct CheckCommand: AsyncParsableCommand {
         if subject.collection.count > 1, comparison.active != nil {
             throw ValidationError("--active goes with one --collection or none: name one, or check all of them")
         }
-        if schema == nil, engine.engine == nil, Settings.current.file.schema != nil { schema = .configured }
-        guard schema == nil else { return }
+        if subject.schema == nil, engine.engine == nil, Settings.current.file.schema != nil {
+            subject.schema = .configured
+        }
+        guard subject.schema == nil else { return }
         guard let engine = engine.engine else {
             throw ValidationError(
                 "name a schema, or the sync engine with --engine, or write schema: PATH into "
@@ -133,12 +120,12 @@ struct CheckCommand: AsyncParsableCommand {
         if let (flag, _) = asked.first(where: \.1) { throw ValidationError("\(flag) needs a schema") }
     }
 
-    /// The name of what is checked: the schema, or the engine without one.
-    private var checkedName: String { schema?.name ?? engine.engine?.rawValue ?? "" }
+    /// The name of the schema or, if the operator names none, of the engine; the metrics and the history show it.
+    private var checkedName: String { subject.schema?.name ?? engine.engine?.rawValue ?? "" }
 
     func run() async throws {
         try output.prepare(
-            reading: [schema?.name, comparison.active?.name, subject.source, exceptions.path] + engine.files
+            reading: [subject.schema?.name, comparison.active?.name, subject.source, exceptions.path] + engine.files
                 + connection.files,
             writing: [evidence.failures, monitoring.metrics])
         let monitor = RunMonitor(monitoring, of: "check", checkedName, throttles: false)
@@ -150,7 +137,7 @@ struct CheckCommand: AsyncParsableCommand {
         let found = try await CheckSubject(self)
         let serverSchema = found.schema
         var baseline: Baseline?
-        if let schema {
+        if let schema = subject.schema {
             baseline = try await comparison.baseline(
                 of: schema, serverSchema, collection: subject.collection.first, database: database,
                 connection: connection)
@@ -206,8 +193,9 @@ struct CheckCommand: AsyncParsableCommand {
     ///
     /// Throws if the folder cannot be written, so that the check fails before the work and not after it.
     private func historyFolder() throws -> HistoryFolder? {
-        guard case .folder(let name)? = history else { return nil }
-        return try HistoryFolder.forWriting(name, reading: [schema?.name, comparison.active?.name, subject.source])
+        guard case .folder(let name)? = severity.history else { return nil }
+        return try HistoryFolder.forWriting(
+            name, reading: [subject.schema?.name, comparison.active?.name, subject.source])
     }
 
     /// Returns the database for the counts of this run; `nil` if `--history` names none.
@@ -215,7 +203,7 @@ struct CheckCommand: AsyncParsableCommand {
     /// The database is on the deployment that is checked. For a dump, it is on the deployment that the connection flags
     /// name.
     private func historyDatabase(_ pool: ClientPool?) async throws -> HistoryDatabase? {
-        guard let history, case .database(let name) = history else { return nil }
+        guard let history = severity.history, case .database(let name) = history else { return nil }
         let pool = try pool ?? connection.pool()
         try await pool.requirePrivileges(for: "check", on: history.resources)
         return HistoryDatabase(name, on: pool)
@@ -229,8 +217,9 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// Sets the dialect and the engine of a report, and whether documents that might fail count as failing.
     private func applyOptions(_ report: inout CheckReport, _ run: CheckRun) {
-        report.dialect = run.schema.dialect
-        (report.engine, report.hasSchema) = (run.rules.assumptions.engine?.engine, run.hasSchema)
+        report.rules.dialect = run.schema.dialect
+        report.rules.engine = run.rules.assumptions.engine?.engine
+        report.rules.hasSchema = run.hasSchema
         if comparison.policy(isStrict: severity.strict).includesPossible { report.countPossible() }
     }
 
@@ -264,7 +253,8 @@ struct CheckCommand: AsyncParsableCommand {
         if matrix.hasFailed { throw ExitStatus.findings }
     }
 
-    /// Returns the pool of the deployment, after checking that it can be reached and that the user may read it.
+    /// Returns the pool of the deployment, after checking that it can be reached and that the user is allowed to read
+    /// it.
     private func connected(for run: CheckRun) async throws -> ClientPool {
         let pool = try connection.pool()
         try await pool.requirePrivileges(for: scan.part == nil ? "check" : "check --part", on: run.places)
@@ -309,28 +299,30 @@ struct CheckCommand: AsyncParsableCommand {
             next: next(after: report))
         monitor.take(result.report.headline) { $0.take([report]) }
         try output.show(result)
-        // The result is shown even if the history could not be written.
+        // An error in writing the history is thrown only now, after the result was shown.
         if let failure { throw failure }
         if policy.fails(report) { throw ExitStatus.findings }
     }
 
-    /// Returns the command that explains the worst rule of the engine; `nil` if no document breaks one.
+    /// Returns the command that explains the worst of the engine's rules that documents break or might break; `nil` if
+    /// there is no such rule.
     private static func explanation(of report: CheckReport) -> String? {
         let groups = report.collections.flatMap(\.groups).filter { $0.violation.level >= .possible }
         let worst = groups.max { $0.outcome ?? .changed < $1.outcome ?? .changed }
         return worst.flatMap { $0.outcome == nil ? nil : "shipshape explain \($0.violation.rule)" }
     }
 
-    /// Returns the command that plans jobs for the documents that stop syncing or, if there are none, for those that
-    /// fail already; `nil` if every document fits, or if not every document was read.
+    /// Returns the command that the report proposes next; `nil` if there is none.
     ///
-    /// Documents that break a rule of an engine come first: the command explains the worst rule.
+    /// If documents break a rule of an engine, the command explains the worst rule. Otherwise, if every document was
+    /// read, the command plans jobs: for the change of the schema if documents would or might stop syncing, else for
+    /// the repair of documents that fail under the live schema.
     private func next(after report: CheckReport) -> String? {
         if let explanation = Self.explanation(of: report) { return explanation }
-        guard let schema, !report.isPartial else { return nil }
+        guard let schema = subject.schema, !report.isPartial else { return nil }
         let collections = subject.collection.map { (name: "--collection", value: $0) }
         let place = collections + (database.database.map { [(name: "--database", value: $0)] } ?? [])
-        guard let active = comparison.active, report.change?.changes.isEmpty == false,
+        guard let active = comparison.active, report.active?.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
         else { return repair(of: (comparison.active ?? schema).name, after: report, place) }
         let renames = comparison.renames.rename.map { (name: "--rename", value: $0) }
@@ -355,25 +347,25 @@ struct CheckCommand: AsyncParsableCommand {
             }
         guard failing > 0 else { return nil }
         let accepted = exceptions.exceptions.map { [(name: "--exceptions", value: $0)] } ?? []
-        let flags = place + accepted + [("--out", "jobs")]
+        let flags = place + accepted + [("--out", PlanFiles.folderForRepairs)]
         return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
     }
 }
 
-/// The settings of a check without Device Sync: validators, Prisma schemas and other engines have no limit, no ledger,
-/// no app and no links.
+/// The options of a check that apply only to Device Sync, or only to schemas of App Services.
 extension CheckCommand {
     /// Whether Device Sync serves the documents of a schema.
     private func isOfDeviceSync(_ schema: ServerSchema) -> Bool {
         schema.dialect.isOfSync && (engine.engine ?? .deviceSync) == .deviceSync
     }
 
-    /// Returns the number of unsynced documents at which sync stops; only Device Sync has such a limit.
+    /// Returns the number of unsynced documents at which sync stops; `Int.max` without Device Sync, because there is no
+    /// limit.
     func limit(of schema: ServerSchema) -> Int { isOfDeviceSync(schema) ? severity.limit : .max }
 
     /// Returns notes on the given flags that have no effect on the check of a schema.
     func notes(for schema: ServerSchema) -> [String] {
-        let ofPrisma = self.schema == nil ? [] : [database.note(on: schema)].compactMap(\.self)
+        let ofPrisma = subject.schema == nil ? [] : [database.note(on: schema)].compactMap(\.self)
         guard !isOfDeviceSync(schema) else { return ofPrisma }
         let isOfApp = schema.dialect.isOfSync
         let asked = [
@@ -394,57 +386,11 @@ extension CheckCommand {
         return ["\(names.joined(separator: ", ")) \(effect): \(reason)"] + ofPrisma
     }
 
-    /// Returns where the ledger is; only Device Sync has one, unless the operator names one, and Prisma never has one.
+    /// Returns where the ledger of unsynced documents is.
+    ///
+    /// Without `--ledger`, only Device Sync has a ledger. A Prisma schema has none, even with `--ledger`.
     func location(for schema: ServerSchema) -> LedgerLocation {
         guard schema.dialect != .prisma else { return .none }
         return isOfDeviceSync(schema) || ledger.ledger != nil ? ledger.location : .none
-    }
-}
-
-/// The flags for the documents that a check reads: in which database or file, and of which collection.
-struct CheckSubjectFlags: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The collection that a single schema.json describes; with an app folder or --engine, a collection to check "
-                + "(repeatable).",
-            valueName: "db.collection"), completion: .collections)
-    var collection: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Read documents from a dump or an export instead: a folder, a file, or - for standard input.",
-            valueName: "path"), completion: .file())
-    var source: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Check every database whose name matches, such as 'tenant_*'; SCHEMA must describe a single database.",
-            discussion: "* matches any characters, ? one character. Each database has its own verdict.",
-            valueName: "pattern"))
-    var databases: String?
-
-    func validate() throws {
-        for name in collection where Namespace(name) == nil {
-            throw ValidationError("--collection: \"\(name)\" is not DATABASE.COLLECTION")
-        }
-    }
-
-    /// The only collections to check; empty for all.
-    var namespaces: [Namespace] { collection.compactMap { Namespace($0) } }
-}
-
-/// The flags for how severe findings are: for a document, for the check, and for sync as a whole.
-struct SeverityFlags: ParsableArguments {
-    @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
-    var limit = DeployVerdict.defaultLimit
-
-    @Flag(help: "Documents that might fail also fail the check.")
-    var strict = false
-
-    @Flag(help: "Also report mere information, such as fields that the schema does not declare; slower.")
-    var info = false
-
-    func validate() throws {
-        guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
     }
 }

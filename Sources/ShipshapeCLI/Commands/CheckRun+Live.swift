@@ -61,16 +61,15 @@ extension CheckRun {
             RemovedCollection(namespace: namespace, documentCount: target.exists ? target.estimatedCount : 0)
         }
         var report = CheckReport(
-            source: pool.redactedURI, active: baseline?.path, collections: collections, removed: removed,
-            absent: absent,
-            change: change, sync: circumstances, ledger: ledger.index?.total, limit: limit,
+            source: pool.redactedURI, active: activeSchema(change, removed), collections: collections,
+            absent: absent, sync: circumstances, ledger: ledger.index?.total, limit: limit,
             exceptions: rules.exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
         report.jobs = jobs
         report.notes += (change?.notes ?? []).dropFirst(baseline?.change.notes.count ?? 0)
-        // Links are counted over whole collections, so of a check in parts only the first part counts them.
+        // Links are counted over whole collections. If a check runs in parts, only the first part counts them.
         if scan.part.map({ $0.number == 1 }) ?? true {
-            report.backlinks = try await baseline?.backlinks(on: pool) { [map] in map.target(of: $0) } ?? []
+            report.active?.backlinks = try await baseline?.backlinks(on: pool) { [map] in map.target(of: $0) } ?? []
         }
         return report
     }
@@ -91,7 +90,7 @@ final class FailingAlready: Sendable {
 
     private let state = Mutex<(ids: Set<IDKey>, isFull: Bool)>(([], false))
 
-    /// Adds the `_id` of a document; every thread of a scan calls this.
+    /// Adds the `_id` of a document, unless the maximum number is kept already; all threads of a scan call this method.
     func add(_ id: BSONValue) {
         state.withLock { state in
             guard state.ids.count < Self.maximum else { return state.isFull = true }
@@ -99,7 +98,7 @@ final class FailingAlready: Sendable {
         }
     }
 
-    /// The `_id`s that were kept, and whether there were more.
+    /// The `_id`s that were kept; `isFull` is `true` if there were more `_id`s than are kept.
     var all: (ids: Set<IDKey>, isFull: Bool) { state.withLock { $0 } }
 }
 
@@ -152,8 +151,8 @@ extension CheckRun {
         return trace
     }
 
-    /// Counts the documents that synced before a job changed them as newly failing, instead of already failing.
-    /// - Returns: the number of these documents.
+    /// Counts documents as newly failing, instead of already failing, if they synced before a job changed them.
+    /// - Returns: the number of documents that now count as newly failing.
     private static func synced(
         _ ids: Set<IDKey>, _ history: JobHistory, _ tally: inout Tally, _ namespace: Namespace, on pool: ClientPool
     ) throws -> Int {
@@ -170,8 +169,8 @@ extension CheckRun {
         try reader.read(affected.map(\.value)) { view in
             let document = BSONDocument(copying: view)
             guard let id = document["_id"].map(IDKey.init), affected.contains(id) else { return }
-            // A reservation may be for a document that stayed syncable, so it decides only if the journal does not have
-            // the document.
+            // A reservation may be for a document that stayed syncable, so reservations decide only about documents
+            // that are not in the journal.
             let wasSynced =
                 try changes[id].map { try tally.fittedBefore(document, $0) } ?? reserved.contains(id)
             if wasSynced, try tally.countAsNew(view) { count += 1 }
@@ -194,9 +193,10 @@ extension Tally {
 }
 
 extension JobHistory.Job {
-    /// Whether the job makes documents fit the checked schema: a file of the job's next schema has one of the texts.
+    /// Whether the job makes documents fit the checked schema: its next schema has a file with one of these texts.
     ///
-    /// True for a job that names no next schema.
+    /// Also true for a job that names no next schema.
+    /// - Parameter texts: the texts of the files of the checked schema.
     fileprivate func serves(_ texts: Set<String>) -> Bool { next.isEmpty || !texts.isDisjoint(with: next) }
 }
 

@@ -30,7 +30,7 @@ struct CheckRun {
     var failures: (file: FailuresFile, lines: FailureLines)?
     /// Notes on the flags, for the reader of the report.
     var notes: [String] = []
-    /// The `_id`s at which `--part` divides each collection, by the collection whose documents are read.
+    /// The `_id`s at which `--part` divides a collection, for each collection whose documents are read.
     var cuts: [Namespace: [BSONValue]] = [:]
     /// Whether the server also counts the documents that the filter of each violation group finds.
     var proves = false
@@ -38,20 +38,20 @@ struct CheckRun {
     /// Returns the schema of a collection, compiled for checking documents.
     func compile(_ collection: CollectionSchema) -> CompiledSchema { rules.compile(collection, of: schema) }
 
-    /// Returns the same check for another database, which has the same collections as the one that the schema names.
+    /// Returns a copy of the check for another database, whose collections have the same names as those of the schema.
     func moved(from own: String, to database: String) throws -> CheckRun {
         var run = self
         run.schema = schema.moved(from: own, to: database)
         run.baseline = baseline?.moved(from: own, to: database)
         run.rules.exceptions = rules.exceptions?.moved(from: own, to: database)
-        // The schema changes still name the schema's own database, so the map leads from there to the other database.
+        // The schema changes still name the schema's own database, so the map replaces this name by `database`.
         run.map = try NamespaceMap(
             [NamespaceMapping(database: own, in: database)], for: schema.collections.map(\.namespace))
         return run
     }
 
-    /// Returns the active schema of a collection, or a case for a collection that it does not cover, or for a check
-    /// without an active schema.
+    /// Returns the active schema of a collection; `notCovered` if that schema lacks the collection, `notAsked` if the
+    /// check has no active schema.
     func active(for namespace: Namespace) -> ActiveSchema {
         guard let active = baseline?.schema else { return .notAsked }
         return active[namespace].map { .covered(rules.compile($0, of: active)) } ?? .notCovered
@@ -68,7 +68,8 @@ struct CheckRun {
     /// The sync settings that affect the deploy, from the exports of the app.
     var circumstances: SyncCircumstances { SyncCircumstances(active: baseline?.schema.sync, new: schema.sync) }
 
-    /// The collections that only the active schema covers, so that they lose their schema.
+    /// The collections that the active schema covers and the new one does not, so that the deploy takes their schema
+    /// away.
     var removedNamespaces: [Namespace] {
         baseline?.schema.collections.map(\.namespace).filter { schema[$0] == nil } ?? []
     }
@@ -102,7 +103,8 @@ struct CheckRun {
         return options
     }
 
-    /// A digest of the schemas, of the rules for judging documents and of the bounds between the parts.
+    /// A digest of the schemas, of the limit and the flags that decide the findings, and of the bounds between the
+    /// parts.
     ///
     /// The reports of all parts of one check have the same digest, by which `merge` recognizes them.
     var digest: String {
@@ -168,13 +170,17 @@ extension CheckRun {
         }
         let collections = scanned.tallies.map(collection)
         var report = CheckReport(
-            source: scan.name, active: baseline?.path, collections: collections, removed: removed,
-            change: baseline?.change,
+            source: scan.name, active: activeSchema(baseline?.change, removed), collections: collections,
             sync: circumstances, ledger: found.index?.total, limit: limit,
             exceptions: rules.exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
         report.verdict.isLedgerUnread = connection == nil && ledger.location != .none
         return report
+    }
+
+    /// Returns the comparison with the active schema; `nil` if the operator named none.
+    func activeSchema(_ change: DiffReport?, _ removed: [RemovedCollection]) -> CheckReport.ActiveSchema? {
+        baseline.map { .init(name: $0.path, difference: change.map { .computed($0) }, removed: removed) }
     }
 
     private func collection(_ tally: Tally) -> CheckReport.Collection {
@@ -209,7 +215,8 @@ extension CheckRun {
             let reason = rules.assumptions.engine.map { "the rules of \($0.engine.name) allow" } ?? "its schema allows"
             return "\(schema.namespace): \(reason) no prefilter, so every document is read"
         }
-        // A server of another version may refuse an expression that this program accepts.
+        // The server is asked whether it accepts the prefilter, because its version may refuse a regular expression
+        // that this program accepts.
         if let refusal = try await pool.refusal(of: proof, in: map.target(of: schema.namespace)) {
             return "\(schema.namespace): the server refuses the prefilter, so every document is read (\(refusal))"
         }
@@ -227,7 +234,8 @@ extension CheckRun {
         return active.proof.map { ["$and": [.object(proof), .object($0)]] }
     }
 
-    /// Returns the facts about the reading of a collection, for the report.
+    /// Returns how a collection was read, for the report: for example, which documents, and which guarantees are
+    /// missing.
     func reading(
         _ result: ScanResult, of namespace: Namespace, _ options: ScanOptions, _ target: LiveTarget,
         on pool: ClientPool
@@ -279,8 +287,8 @@ extension CheckRun {
 
     /// Returns the `_id`s at which `--part` divides each collection, by collection; empty without `--part`.
     ///
-    /// The first run of a part stores them in the state database. They are chosen again after the collection has grown
-    /// by half or shrunk to a half.
+    /// The first run of a part stores the `_id`s in the state database. The `_id`s are chosen again after the
+    /// collection has grown or shrunk by about half.
     func cutIntoParts(on pool: ClientPool) async throws -> [Namespace: [BSONValue]] {
         guard let part = scan.part else { return [:] }
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }
@@ -301,7 +309,7 @@ extension CheckRun {
     }
 }
 
-/// The schema that is live now, with which a check compares.
+/// The schema that is live now, with which a check compares the new one.
 struct Baseline {
     let schema: ServerSchema
     /// The source of the schema, as the operator named it.
@@ -309,7 +317,7 @@ struct Baseline {
     /// The changes from this schema to the new one.
     let change: DiffReport
 
-    /// Returns the same schema for another database; the changes still name the schema's own database.
+    /// Returns a copy with the schema for another database; the changes still name the schema's own database.
     func moved(from own: String, to database: String) -> Baseline {
         Baseline(schema: schema.moved(from: own, to: database), path: path, change: change)
     }
@@ -324,7 +332,7 @@ struct Baseline {
         return change
     }
 
-    /// Counts the links to documents whose type becomes an embedded type, from all fields that link in this schema.
+    /// Counts the links to documents whose type becomes an embedded type, in all fields that this schema has as links.
     ///
     /// Returns an empty list if no type becomes embedded.
     /// - Parameter place: returns the collection that holds the documents of a collection of the schemas.
@@ -342,11 +350,12 @@ struct Baseline {
     }
 }
 
-/// The rules by which a check judges documents, and what it keeps of its findings.
+/// The rules by which a check judges documents, and the options for the data that it keeps of its findings.
 struct CheckRules {
     /// The assumptions about properties of the app that no export states.
     var assumptions = CheckOptions()
-    /// The levels that are reported, and whether the report shows values of documents.
+    /// The options of the counts: whether findings of the level `info` are reported, and whether the report shows
+    /// values of documents.
     var tally = Tally.Options()
     /// Whether linked documents are looked up, to find links to documents that do not exist or do not sync.
     var followsLinks = false

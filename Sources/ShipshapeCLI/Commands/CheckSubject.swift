@@ -14,17 +14,18 @@ struct CheckSubject {
     /// The engine with what is known about its clients; `nil` if none was named.
     let engine: EngineSettings?
 
-    /// Reads what the flags of a check name.
+    /// Reads the schema and the engine's settings that the flags of a check name; without a schema, finds the
+    /// collections to check.
     /// - Throws: ``UsageError``; errors of reading and of connecting.
     init(_ command: CheckCommand) async throws {
         let named = command.subject.namespaces
         var engine = try command.engine.settings()
-        if let schema = command.schema, engine?.engine == .objectbox, ObjectBoxModel.isModel(at: schema.name) {
+        if let schema = command.subject.schema, engine?.engine == .objectbox, ObjectBoxModel.isModel(at: schema.name) {
             guard engine?.model == nil else {
                 throw UsageError("--engine-model does not go with a model as SCHEMA: give one of them")
             }
             engine?.model = try ObjectBoxModel.read(at: schema.name)
-        } else if let argument = command.schema {
+        } else if let argument = command.subject.schema {
             schema = try await Self.read(argument, only: named, command)
             (hasSchema, self.engine) = (true, engine)
             try command.engine.check(for: schema)
@@ -33,6 +34,9 @@ struct CheckSubject {
         let model = engine?.model
         var namespaces = named
         let database = command.database.database
+        guard named.isEmpty || database == nil else {
+            throw UsageError("--database excludes --collection: name the collections or the database")
+        }
         if let database = database ?? (named.isEmpty ? command.connection.databaseOfURI : nil) {
             namespaces += try await Self.collections(of: database, model, command)
         }
@@ -48,7 +52,7 @@ struct CheckSubject {
         (hasSchema, self.engine) = (false, engine)
     }
 
-    /// Reads a schema; of a folder, only the collections that the operator names, if there are any.
+    /// Reads a schema; if the operator names collections, only their schemas.
     private static func read(
         _ argument: SchemaArgument, only named: [Namespace], _ command: CheckCommand
     ) async throws -> ServerSchema {

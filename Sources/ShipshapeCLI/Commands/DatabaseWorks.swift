@@ -37,15 +37,15 @@ struct DatabaseWorks {
 
     /// The exit code of the whole run; `nil` if nothing is left to do.
     ///
-    /// If the run ended early, the reason for that decides the code. Otherwise it is the first code that needs the
-    /// operator, else the first code that another run may resolve, else the code for findings.
+    /// If the run ended early, the reason for its end decides the code. Otherwise the code is the first one that needs
+    /// the operator, else the first one that another run may resolve, else the one for findings.
     var status: ExitStatus? {
         if ended != nil { return codes.last }
         return codes.first { !$0.isPassing && $0 != .findings } ?? codes.first(where: \.isPassing) ?? codes.first
     }
 
-    /// Runs the job of a database and stores its outcome; if the run has ended early, only stores that it was not
-    /// reached.
+    /// Runs the job of a database and stores the outcome; if the run has ended early, only stores that the run did not
+    /// reach the database.
     /// - Parameter wasDone: whether an earlier run finished the job in this database.
     mutating func run(_ job: CompiledJob, in database: String, wasDone: Bool) async {
         let name = job.job.name
@@ -64,7 +64,7 @@ struct DatabaseWorks {
             if let code { codes.append(code) }
         } catch {
             let (code, message) = (ExitStatus(for: error), ExitStatus.message(for: error))
-            // The reasons why this job waited do not apply to the next one.
+            // The reasons why this job waited do not apply to the next job, so the metrics no longer show them.
             monitor.take(.continuing(seconds: 0))
             entries[database] = entry(.failed(message, changed: changed.value), code.rawValue)
             announce(name, message, code)

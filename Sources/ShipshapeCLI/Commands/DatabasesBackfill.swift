@@ -27,6 +27,7 @@ struct DatabasesBackfill {
         var isOpen: Bool { state != "done" && state != "undone" }
     }
 
+    /// Creates the backfill of a job in all databases that match a pattern.
     /// - Parameter pattern: the pattern that the databases' names match.
     /// - Throws: ``UsageError`` for a job that names several databases; errors of reading the job's schemas.
     init(_ flags: BackfillCommand, of file: Job, in pattern: String) throws {
@@ -56,8 +57,8 @@ struct DatabasesBackfill {
 
         let started = ContinuousClock.now
         let timeline = TimelineKeeper()
-        // The databases where the job is done come last, in case the run ends early: there, the run only checks the job
-        // again.
+        // The run might end early, so the databases where the job is done come last: there, the run only checks the
+        // documents again.
         let order = places.filter(\.isOpen) + places.filter { $0.state == "done" }
         var works = DatabaseWorks(
             order.count, flags: flags, on: pool, stop: interruption.stop, monitor: monitor, timeline: timeline)
@@ -76,14 +77,15 @@ struct DatabasesBackfill {
         if let failed = works.status ?? (report.refusal == nil ? nil : .findings) { throw failed }
     }
 
-    /// Returns the outcome for a database in which there was nothing to run.
+    /// Returns the outcome for a database in which the job did not run, because it was undone there or its collection
+    /// does not exist there.
     private func entry(_ name: String, isUndone: Bool) -> DatabasesReport.Entry {
         DatabasesReport.Entry(
             database: name, job: job.job.name(in: name) ?? job.job.name, outcome: isUndone ? .undone : .noCollection)
     }
 
     /// Returns the databases that have the job's collection, after checking the privileges that the job needs there.
-    /// - Throws: ``InputError`` if there is no such database, or if one makes the job's name invalid;
+    /// - Throws: ``InputError`` if no database has the collection, or if the name of one makes the job's name invalid;
     ///   ``MissingPrivileges``.
     private func places(_ names: [String], on pool: ClientPool) async throws -> [Place] {
         let collection = job.job.namespace.collection
@@ -142,7 +144,7 @@ struct DatabasesBackfill {
             let notes = job.own.notes(keepsJournal: flags.options.keepsJournal && job.job.keepsJournal)
             Console.error(
                 (["job \(job.job.name) in \(places.count.counted("database")) matching \(pattern.text)"] + shown
-                    + notes.map { "  note: \($0)" }).joined(separator: "\n"))
+                    + notes.map { "  Note: \($0)" }).joined(separator: "\n"))
         }
         guard !flags.yes else { return }
         try Console.confirm(
@@ -150,7 +152,7 @@ struct DatabasesBackfill {
             offTerminal: "backfill needs --yes (--dry-run shows what it would do)")
     }
 
-    /// Returns matching databases that were created during the run; none if the databases cannot be listed.
+    /// Returns the databases that match the pattern and were created during the run; none if they cannot be listed.
     private func added(to names: [String], on pool: ClientPool) async throws -> [String] {
         ((try? await pattern.matches(on: pool)) ?? []).filter { !names.contains($0) }
     }

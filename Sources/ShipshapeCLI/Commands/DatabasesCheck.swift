@@ -14,6 +14,7 @@ struct DatabasesCheck {
     /// The database that the schema names.
     let own: String
 
+    /// Creates the check of all databases that match a pattern.
     /// - Parameter run: the check of the database that the schema names.
     /// - Throws: ``UsageError`` for a schema of several databases.
     init(_ run: CheckRun, matching pattern: String, of schema: ServerSchema) throws {
@@ -26,7 +27,7 @@ struct DatabasesCheck {
         self.pattern = DatabasePattern(text: pattern, stateDatabase: run.stateDatabase)
     }
 
-    /// Returns the collections and databases that the checks of these databases read, for the check of the user's
+    /// Returns the collections and databases that the checks of the databases `names` read, for the check of the user's
     /// privileges.
     func places(of names: [String]) throws -> WorkPlaces {
         let collections = run.schema.collections.map(\.namespace)

@@ -8,7 +8,7 @@ internal import Scanning
 internal import SchemaChange
 internal import ServerSchema
 
-/// `shipshape diff OLD NEW`.
+/// The command `shipshape diff OLD NEW`.
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "diff", "<old> <new>",
@@ -120,8 +120,8 @@ struct ChangeCensus {
 
     init(_ changes: [SchemaChange]) { self.changes = changes }
 
-    /// Returns the counts in the order of the changes; `nil` for a change without an older collection, such as an added
-    /// one.
+    /// Returns the counts of documents for each change, in the order of the changes; `nil` for a change that affects no
+    /// collection of the old schema.
     /// - Throws: ``MongoError``.
     func weights(on client: borrowing Client) throws(MongoError) -> [ChangeWeight?] {
         var weights = [ChangeWeight?](repeating: nil, count: changes.count)

@@ -21,7 +21,8 @@ struct JobRun {
     }
 
     /// Returns the plan of the job; nothing is written.
-    /// - Parameter isAsked: whether the plan must have the counts, for a question to the user or for a report.
+    /// - Parameter isAsked: whether the plan must count the documents for a question to the user or for a report, even
+    ///   if no decision depends on the counts.
     func plan(on pool: ClientPool, isAsked: Bool) async throws -> BackfillPlan {
         let runner = makeRunner()
         return try await onOwnedThread(name: "plan") { [isDryRun] () throws in
@@ -29,7 +30,7 @@ struct JobRun {
         }
     }
 
-    /// Throws if a run must not begin: the job is paused, would exceed the headroom, or waits for a deploy.
+    /// Throws if a run must not begin, because the job is paused, would exceed the headroom, or waits for a deploy.
     func check(_ plan: BackfillPlan) throws {
         let runner = makeRunner()
         try runner.checkDeploy(of: plan)

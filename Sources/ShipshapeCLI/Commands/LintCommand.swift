@@ -6,7 +6,7 @@ internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
-/// `shipshape lint SCHEMA`.
+/// The command `shipshape lint SCHEMA`.
 struct LintCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "lint", "[<schema>]",
@@ -52,7 +52,7 @@ struct LintCommand: AsyncParsableCommand {
         let only = collection.flatMap { Namespace($0) }
         let serverSchema = try await schema.readForLint(namespace: only, in: database, connection: connection)
         if let note = database.note(on: serverSchema), !output.quiet { Console.error("Note: \(note)") }
-        // For Prisma, the connection string only names the database.
+        // For a Prisma schema, the connection string only names the database, so no facts are read from the deployment.
         let needsFacts = connection.uri != nil && serverSchema.dialect != .prisma
         let facts = needsFacts ? try await facts(of: serverSchema) : nil
         let report = LintReport(

@@ -6,7 +6,8 @@ internal import Mongo
 struct LiveTarget: Sendable {
     var exists: Bool
     var kind = CollectionInfo.Kind.collection
-    /// The UUID, which distinguishes the collection from another one of the same name; a view has none.
+    /// The UUID, which distinguishes the collection from another one of the same name; `nil` for a view, or if it is
+    /// unknown.
     var uuid: BSONValue?
     var estimatedCount: Int?
 

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Checking
 internal import Reporting
 
-/// `shipshape merge REPORT…`.
+/// The command `shipshape merge REPORT…`.
 struct MergeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "merge", "<reports> ...",

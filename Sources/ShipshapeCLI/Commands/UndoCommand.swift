@@ -9,7 +9,7 @@ internal import Reporting
 internal import Running
 internal import Scanning
 
-/// `shipshape undo JOB`.
+/// The command `shipshape undo JOB`.
 struct UndoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "undo", "<job>",

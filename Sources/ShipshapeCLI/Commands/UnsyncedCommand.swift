@@ -8,7 +8,7 @@ internal import Reporting
 internal import Scanning
 internal import ServerSchema
 
-/// `shipshape unsynced [SCHEMA]`.
+/// The command `shipshape unsynced [SCHEMA]`.
 struct UnsyncedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "unsynced", "[<schema>]",

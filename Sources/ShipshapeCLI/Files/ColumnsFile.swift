@@ -4,7 +4,7 @@ internal import ServerSchema
 
 /// Reads the file with the columns of the clients' PowerSync schema.
 ///
-/// It is a mapping of collections, each a mapping of the names of top-level fields to `text`, `integer` or `real`.
+/// The file maps the name of each collection to a mapping of its top-level fields to `text`, `integer` or `real`.
 enum ColumnsFile {
     /// Reads the file at `path`.
     /// - Throws: ``LocatedError`` with line and column for anything that does not match the format.
@@ -18,6 +18,11 @@ enum ColumnsFile {
         for (collection, node) in try YAMLFile.root(of: text, path: path).entries(of: "the file of columns") {
             var columns: [ClientTable.Column] = []
             for (field, value) in try node.entries(of: "the columns of \"\(collection)\"") {
+                if let parent = field.split(separator: ".").first, field.contains(".") {
+                    throw node.key(field).error(
+                        "\"\(field)\" is no column: a column is a field at the top level, and what is inside one "
+                            + "arrives as its JSON text; state \"\(parent)\" as text")
+                }
                 columns.append(.init(name: field, type: try type(value, of: field)))
             }
             tables.append(ClientTable(collection: collection, columns: columns))
@@ -30,6 +35,6 @@ enum ColumnsFile {
         if let type = ClientTable.ColumnType(rawValue: text) { return type }
         let names = ClientTable.ColumnType.allCases.map(\.rawValue)
         let hint = Spelling.hint(for: text, among: names).map { " (\($0))" } ?? ""
-        throw node.error("the column \"\(field)\" must be \(names.joined(separator: ", ")), not \"\(text)\"\(hint)")
+        throw node.error("the column \"\(field)\" must be text, integer or real, not \"\(text)\"\(hint)")
     }
 }

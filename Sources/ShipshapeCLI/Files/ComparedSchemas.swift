@@ -27,7 +27,7 @@ struct ComparedSchemas {
                 "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), but \(new.name) is "
                     + "\(ComparisonFlags.name(of: after.dialect)): only schemas of the same kind can be compared")
         }
-        // A live deployment may have other collections as well, so only those that the other schema has are compared.
+        // A live deployment may have more collections, so only the collections of the other schema are compared.
         if old.isLive { before.collections.removeAll { after[$0.namespace] == nil } }
         if new.isLive { after.collections.removeAll { before[$0.namespace] == nil } }
         if let asked, before[asked] == nil, after[asked] == nil {
@@ -47,8 +47,8 @@ struct ComparedSchemas {
             only == nil || $0.namespace == only || $0.oldNamespace == only
         }
         if let revision = GitRevision(names.new.name) {
-            // Annotations are shown next to the repository's files, so the paths must be those of the files in the
-            // repository.
+            // GitHub shows annotations next to the repository's files, so the changes must have the paths of these
+            // files.
             changes = changes.map { change in
                 var change = change
                 if let file = change.place?.file { change.place?.file = revision.path(of: file) }

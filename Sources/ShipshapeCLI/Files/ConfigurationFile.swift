@@ -16,7 +16,7 @@ struct ConfigurationFile: Sendable {
         var variable: String?
     }
 
-    /// A named environment, whose values override those outside the environments.
+    /// A named environment, whose values override the values outside of all environments.
     struct Section: Sendable {
         var values: [String: Entry] = [:]
         /// Whether a command asks for confirmation before it writes to the deployment of the environment.

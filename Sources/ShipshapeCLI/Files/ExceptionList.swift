@@ -12,10 +12,11 @@ struct ExceptionList {
     private var affected: [FindingException]
     private let today: String
 
+    /// Creates the list of the exceptions for a check.
     /// - Parameters:
     ///   - schema: the schema of the check; exceptions for other collections are ignored.
-    ///   - isPart: whether the operator chose one collection of several. Exceptions for the other collections are then
-    ///     correct, and get no note.
+    ///   - isPart: whether the operator chose one collection of several. If so, exceptions for the other collections
+    ///     get no note, because they are correct.
     ///   - today: the day in UTC, as `YYYY-MM-DD`.
     init(file: String, _ exceptions: [FindingException], for schema: ServerSchema, isPart: Bool, today: String) {
         self.file = file

@@ -6,7 +6,7 @@ internal import SystemPackage
 ///
 /// As in git, the path begins at the repository's root, or at the current folder if it begins with `./`.
 struct GitRevision {
-    /// The text as the operator wrote it.
+    /// The revision and the path as the operator wrote them, such as `HEAD~1:schemas`.
     let name: String
     private let revision: String
     private let path: String
@@ -76,7 +76,7 @@ struct GitRevision {
         }
     }
 
-    /// Returns the ID of the git object that the name refers to.
+    /// Returns the ID of the git object, a file or a folder, to which the path leads in the revision.
     private func object() async throws -> String {
         let verify = ["rev-parse", "--verify", "--quiet", "--end-of-options"]
         try await git(verify + ["\(revision)^{tree}"]) { _ in "git knows no revision \"\(revision)\"" }

@@ -6,7 +6,7 @@ internal import SystemPackage
 
 /// The files, or the standard output, to which a command writes the schemas that it made.
 struct SchemaTarget {
-    /// A file or a folder, as the operator named it; `nil` for standard output.
+    /// The file or the folder for the schemas, as the operator named it; `nil` for standard output.
     let path: String?
     /// Whether existing files may be replaced.
     let mayReplace: Bool
@@ -88,7 +88,8 @@ struct SchemaTarget {
         }
         let folder = FilePath(path)
         switch dialect {
-        // The path is that of an app's export, with the name that App Services gives to the data source.
+        // The path is that of a schema in an export of an app, where App Services names the data source
+        // `mongodb-atlas`.
         case .appServices:
             return folder.appending("data_sources").appending("mongodb-atlas").appending(namespace.database)
                 .appending(name).appending("schema.json").string

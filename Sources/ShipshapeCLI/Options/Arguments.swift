@@ -33,21 +33,22 @@ struct CoverArgument: ExpressibleByArgument {
         share = percent / 100
     }
 
-    /// Creates a share of all documents.
+    /// Creates the share 100%, which means all documents.
     init() { share = 1 }
 
     var defaultValueDescription: String { "100%" }
 }
 
-/// The databases of `--databases`: those whose names match a pattern, which is written like a pattern for file names in
-/// the shell.
+/// The databases of `--databases`: those whose names match a pattern such as `tenant_*`, written as in a shell.
 struct DatabasePattern {
     /// The pattern as the operator wrote it.
     let text: String
-    /// The database that holds the state of jobs, which never matches.
+    /// The database that holds the state of jobs; it never counts as a match of the pattern.
     let stateDatabase: String
 
     /// Returns the names of the existing databases that match, sorted; empty if there is none.
+    ///
+    /// The databases of the server, of the sync service and of the state of jobs never match.
     func matches(on pool: ClientPool) async throws -> [String] {
         let all = try await onOwnedThread(name: "databases") { () throws in try pool.client().databaseNames() }
         return all.filter { name in

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// The flags for another user, who runs `collMod`, the one command that changes a collection.
+/// The flags for a second user, as whom `enforce` runs `collMod`, the only command that changes a collection.
 struct CollModFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -21,7 +21,7 @@ struct CollModFlags: ParsableArguments {
         }
     }
 
-    /// Returns the other user and its password; `nil` if one user runs all commands.
+    /// Returns the user that runs `collMod`, and its password; `nil` if one user runs all commands.
     /// - Throws: ``PasswordFileError``; ``UsageError`` if there is no password.
     func user() throws -> (name: String, password: String)? {
         guard let collmodUsername else { return nil }

@@ -20,7 +20,7 @@ enum CommandLineWords {
     private static func checkCommand(_ arguments: [String]) throws {
         let names = Shipshape.configuration.subcommands.map { $0._commandName } + ["help"]
         let named = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
-        // The parser judges a word that begins with a hyphen, which may be a flag or a request for completions.
+        // A word that begins with a hyphen may be a flag or a request for completions, so the parser judges it.
         guard let named, !named.hasPrefix("-"), !names.contains(named) else { return }
         let hint = Spelling.hint(for: named, among: names).map { " (\($0))" } ?? ""
         throw ValidationError("there is no command \"\(named)\"\(hint)")
@@ -33,7 +33,7 @@ enum CommandLineWords {
         var seen: Set<Substring> = []
         for (index, word) in words.enumerated() where word.hasPrefix("--") {
             let flag = word.prefix { $0 != "=" }
-            // Only flags with a value are refused, because others mean the same if they are repeated.
+            // Only flags with a value are refused, because a flag without a value means the same if it is given twice.
             let hasValue =
                 flag.count < word.count || words.dropFirst(index + 1).first.map { !$0.hasPrefix("--") } == true
             guard hasValue, !allowed.contains(String(flag)), !seen.insert(flag).inserted else { continue }

@@ -5,7 +5,7 @@ internal import SchemaChange
 internal import ServerSchema
 internal import SystemPackage
 
-/// The flags for the active schema, with which the new one is compared, and for the findings that fail the check.
+/// The flags for the active schema, with which the new schema is compared, and for the findings that fail the check.
 struct ComparisonFlags: ParsableArguments {
     /// The findings that make the command exit with code 1.
     enum FailOn: String, ExpressibleByArgument, CaseIterable {
@@ -54,7 +54,7 @@ struct ComparisonFlags: ParsableArguments {
     ///   - read: the new schema as it was read. If it has one collection, a single file of the active schema describes
     ///     the same collection.
     ///   - collection: the only collection to check.
-    /// - Throws: errors of reading; ``RenameError``; ``UsageError`` for a schema of the other dialect.
+    /// - Throws: errors of reading; ``RenameError``; ``UsageError`` for an active schema of another dialect.
     func baseline(
         of new: SchemaArgument, _ read: ServerSchema, collection: String?, database: DatabaseFlags,
         connection: ConnectionFlags
@@ -107,13 +107,13 @@ struct ComparisonFlags: ParsableArguments {
         let only = collection ?? (new.collections.count == 1 ? new.collections[0].namespace : nil)
         if active.isLive { return try await active.read(namespace: only, in: database, connection: connection) }
         guard (try? FilePath(active.name).stat().type) == .directory else {
-            // A Prisma schema in one file has all collections, like a folder.
+            // A Prisma schema in one file has all collections, like a folder, so the whole schema is read.
             if new.dialect == .prisma {
                 return try await readWhole(active, narrowing: collection, database, connection)
             }
             return try await active.read(namespace: only, in: database, connection: connection)
         }
-        // The whole folder is read, because a collection that only the new schema covers is not an error here.
+        // The whole folder is read, because the comparison allows a collection that only the new schema covers.
         return try await readWhole(
             active, narrowing: collection ?? (new.isOneFile ? new.collections.first?.namespace : nil), database,
             connection)

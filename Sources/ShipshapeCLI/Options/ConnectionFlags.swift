@@ -125,7 +125,7 @@ struct ConnectionFlags: ParsableArguments {
     /// The passwords that the user typed at the terminal, kept so that a command that connects twice asks only once.
     private static let typed = Mutex<(password: String?, keyPassword: String?)>((nil, nil))
 
-    /// Opens the pool; asks the user at the terminal for a password that is missing.
+    /// Opens the client pool; asks the user at the terminal for a password that is missing.
     private static func open(_ options: ConnectionOptions) throws -> ClientPool {
         var options = options
         typed.withLock { typed in

@@ -8,7 +8,7 @@ internal import Synchronization
 enum DriverWarnings {
     private static let shown = Mutex<Set<String>>([])
 
-    /// From now on, shows one warning for each option, value or compressor that the driver does not know.
+    /// Shows, from this call on, one warning for each option, value or compressor that the driver does not know.
     static func show() {
         DriverLog.setSink { level, _, message in
             guard level == .warning, message.hasPrefix("Unsupported") else { return }

@@ -46,19 +46,20 @@ struct EngineFlags: ParsableArguments {
         return settings
     }
 
-    /// Refuses an engine for a schema that it does not serve.
+    /// Refuses the engine Device Sync for a schema that is not of App Services.
     /// - Throws: ``UsageError``.
     func check(for schema: ServerSchema) throws {
         guard engine == .deviceSync, schema.dialect != .appServices else { return }
         throw UsageError(Self.needsSchema)
     }
 
-    /// The error for the engine whose rules are those of a kind of schema, if there is no such schema.
+    /// The error for the engine Device Sync without an App Services schema.
     static let needsSchema = "--engine device-sync needs an App Services schema: its rules are those of such schemas"
 }
 
 extension EngineSettings {
-    /// Returns notes on rules that are not judged, because nothing is known about the clients.
+    /// Returns notes on rules that are not judged for lack of facts about the clients, and on columns of collections
+    /// that are not checked.
     func notes(for schema: ServerSchema, hasSchema: Bool) -> [String] {
         switch engine {
         case .powersync:

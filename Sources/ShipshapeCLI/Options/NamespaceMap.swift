@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import BSON
 
-/// One `--map`, which says where the documents of a database or a collection of the schema are read.
+/// One `--map`: a database or collection of the schema, and the database or collection from which its documents are
+/// read.
 struct NamespaceMapping: ExpressibleByArgument, Hashable {
     /// The mapping as the operator wrote it.
     let text: String
@@ -53,14 +54,14 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
     }
 }
 
-/// The collections from which the documents of a schema's collections are read, if they have other names in the
-/// deployment.
+/// All `--map` flags of a command: for each collection of the schema, the collection of the deployment that is read.
 ///
 /// The ledger and the findings keep the schema's own names, because the ledger of a copied deployment still has those
 /// names.
 struct NamespaceMap {
     private let mappings: [NamespaceMapping]
 
+    /// Creates the map from all `--map` flags of a command.
     /// - Throws: ``UsageError`` for a mapping that applies to no collection, and for two collections that would be read
     ///   from the same one.
     init(_ mappings: [NamespaceMapping], for namespaces: [Namespace]) throws {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Reporting
 internal import SystemPackage
 
-/// The flags for the output format of a command's result, and for the files that it is also written to.
+/// The flags for the output format of a command's result, and for the report files to which the result is written.
 struct OutputFlags: ParsableArguments {
     @Option(name: .shortAndLong, help: "The form of the result on standard output.")
     var output = OutputForm.text
@@ -30,7 +30,7 @@ struct OutputFlags: ParsableArguments {
 
     /// Whether a program or a file gets the result.
     ///
-    /// The result then needs all counts, even those that cost a scan.
+    /// Such a result needs all counts, even counts that cost a scan.
     var isKept: Bool { output != .text || !report.isEmpty }
 
     /// Whether progress is shown.

@@ -57,7 +57,7 @@ struct RunFlags: ParsableArguments {
         if let allowUnsync, allowUnsync < 0 { throw ValidationError("--allow-unsync must not be negative") }
     }
 
-    /// Returns the options of a run from these and other flags.
+    /// Returns the options of a run from these flags and the flags for the state database and the ledger.
     func options(state: StateFlags, ledger: LedgerFlags) -> RunOptions {
         var options = RunOptions()
         options.stateDatabase = state.stateDatabase

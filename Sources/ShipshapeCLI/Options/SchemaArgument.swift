@@ -9,7 +9,7 @@ internal import SystemPackage
 
 /// A schema that the operator names by a path, by a path in a git revision, or by `live`.
 struct SchemaArgument: ExpressibleByArgument {
-    /// The argument; `nil` if the command line has none.
+    /// The argument as the operator wrote it; `nil` if the command line has none.
     private let text: String?
 
     init(argument: String) { text = argument }
@@ -35,9 +35,9 @@ struct SchemaArgument: ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .file() }
 
-    /// Whether the argument means the validators that the collections have now.
+    /// Whether the argument is `live`, which means the validators that the collections have now.
     ///
-    /// A folder of that name is written as `./live`.
+    /// A file or folder with the name `live` is written as `./live`.
     var isLive: Bool { name == LiveSchema.name }
 
     /// Reads the schema.
@@ -87,8 +87,8 @@ struct SchemaArgument: ExpressibleByArgument {
     private func databaseName(
         _ database: DatabaseFlags?, _ namespace: Namespace?, _ connection: ConnectionFlags
     ) -> String? {
-        // A command without the flag refuses a Prisma schema after reading it, so the name of the database does not
-        // matter.
+        // A command without the flag `--database` refuses a Prisma schema after reading it, so the name of the database
+        // does not matter.
         database.map { $0.database(of: namespace, connection) } ?? "database"
     }
 

@@ -27,7 +27,7 @@ struct AppFlags: ParsableArguments {
     }
 }
 
-/// The flags for what a check assumes about the app, and for what else it reports on.
+/// The flags for what a check assumes about the app, for collections that clients only write to, and for broken links.
 struct DialectFlags: ParsableArguments {
     @OptionGroup(title: "The App") var app: AppFlags
 
@@ -64,7 +64,8 @@ struct DatabaseFlags: ParsableArguments {
             "The database of a Prisma schema, or of check --engine without a schema; default: the one in the path of "
                 + "the connection string.",
             discussion:
-                "The connection string is that of --uri or SHIPSHAPE_URI, else the url of the schema's datasource.",
+                "If that names no database, the path of the url in the schema's datasource does. No command connects "
+                + "by that url.",
             valueName: "name"))
     var database: String?
 
@@ -79,7 +80,7 @@ struct DatabaseFlags: ParsableArguments {
         database ?? namespace?.database ?? connection.databaseOfURI
     }
 
-    /// Returns a note that the flag has no effect; `nil` if it has an effect, or is not given.
+    /// Returns a note that `--database` has no effect; `nil` if the flag has an effect, or is not given.
     func note(on schema: ServerSchema) -> String? {
         guard database != nil, schema.dialect != .prisma else { return nil }
         return "--database has no effect: the schema is \(ComparisonFlags.name(of: schema.dialect))"
@@ -105,7 +106,7 @@ struct RenameFlags: ParsableArguments {
         }
     }
 
-    /// Returns the renames from flags and configuration; those of the flags come first, and override the others.
+    /// Returns the renames from the flags, then those from the configuration, except for names that a flag renames.
     /// - Throws: ``RenameError``.
     func read() throws -> [Rename] {
         let stated = try rename.map { try Rename($0) }

@@ -20,10 +20,10 @@ struct Setting: Sendable, Hashable {
     /// makes `diff` read a deployment, but `SHIPSHAPE_URI` does not.
     var replacesFlag = true
 
-    /// The flag, with its hyphens.
+    /// The flag that sets the setting, with its hyphens.
     var flag: String { "--\(name)" }
 
-    /// The environment variable.
+    /// The name of the environment variable that sets the setting.
     var variable: String { "SHIPSHAPE_\(name.uppercased().replacing("-", with: "_"))" }
 
     /// All settings, in the order of `shipshape config`.

@@ -104,7 +104,7 @@ struct Settings: Sendable {
     /// The settings of this run.
     static var current: Settings { stored.withLock { $0 } }
 
-    /// Makes these the settings of this run.
+    /// Makes this value the settings of the run.
     func store() { Self.stored.withLock { $0 = self } }
 }
 
@@ -113,7 +113,7 @@ struct Settings: Sendable {
 extension Settings {
     /// Returns the settings that take the place of flags that the user did not give, with the arguments to add for
     /// each.
-    /// - Parameter accepted: returns the flags that the command takes; called only if something is set.
+    /// - Parameter accepted: returns the flags that the command takes; called only if a setting can replace a flag.
     func replacedFlags(
         for accepted: () throws -> Set<String>, in arguments: [String]
     ) throws -> [(value: Value, arguments: [String])] {
@@ -121,7 +121,8 @@ extension Settings {
         let set = Setting.all.filter { $0.replacesFlag && given[$0.flag] == nil && values[$0.name] != nil }
         guard !set.isEmpty else { return [] }
         let accepted = try accepted()
-        // A dump has no ledger, so a ledger is read only if a flag of this run names it.
+        // A dump has no ledger. For a dump, a ledger is therefore read only if a flag names it, and not if a setting
+        // does.
         let isOfSource = given["--source"] != nil
         return set.compactMap { setting in
             guard accepted.contains(setting.flag), let value = values[setting.name] else { return nil }

@@ -10,7 +10,7 @@ extension Shipshape {
     /// - Throws: errors of parsing; ``LocatedError`` for a setting that the command does not accept.
     static func parse(withSettings arguments: [String]) throws -> any ParsableCommand {
         let command = try parseAsRoot(arguments)
-        // Help is shown even if the configuration is wrong.
+        // For help, no settings are read, so that help is shown even if the configuration is wrong.
         guard let name = type(of: command).configuration.commandName ?? arguments.first, name != "help" else {
             return command
         }
@@ -22,7 +22,8 @@ extension Shipshape {
         do {
             return try parseAsRoot(arguments.appending(replacedFlags.flatMap(\.arguments)))
         } catch {
-            // The command line alone is valid, so a setting is wrong. This loop tries each one alone to find it.
+            // The command line alone is valid, so a setting is wrong. The loop tries each setting alone to find the
+            // wrong one.
             for (value, words) in replacedFlags {
                 do { _ = try parseAsRoot(arguments.appending(words)) } catch {
                     let place: SourceLocation? =

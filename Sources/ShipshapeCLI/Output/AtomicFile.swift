@@ -38,14 +38,15 @@ struct AtomicFile {
             permissions: .ownerReadWrite)
         self.temporary = temporary
         guard let present, present.type == .regular else { return }
-        // A failure is ignored, because it only leaves permissions that are narrower than those of the old file.
+        // An error of `fchmod` is ignored, because a new file without the old file's permissions only has narrower
+        // ones.
         _ = fchmod(descriptor.rawValue, present.permissions.rawValue & 0o777)
     }
 
     /// Checks that a file can be written: opens it as a later write would, and removes the temporary file.
     ///
     /// A pipe is not opened, because its reader would see the end of the data.
-    /// - Throws: ``Errno`` that a later ``write(_:to:)`` would throw.
+    /// - Throws: ``Errno`` if a later ``write(_:to:)`` could not open the file.
     static func checkWritable(_ path: String) throws {
         switch try? FilePath(path).stat().type {
         case .directory: throw Errno.isDirectory

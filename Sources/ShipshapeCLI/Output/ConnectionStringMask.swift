@@ -4,8 +4,8 @@
 enum ConnectionStringMask {
     /// Returns a text that may quote connection strings, without their secrets.
     ///
-    /// It has `***` for everything between the scheme of the first connection string and the last `@`, and for the
-    /// values of options that hold a secret.
+    /// The result has `***` for everything between the scheme of the first connection string and the last `@`, and for
+    /// the values of options that hold a secret.
     static func mask(_ text: String) -> String {
         // If the user gave a connection string where a path belongs, normalizing the path may have removed one of its
         // two slashes.
@@ -15,8 +15,8 @@ enum ConnectionStringMask {
 
     /// Returns a connection string without its secrets.
     ///
-    /// It has `***` for everything between its scheme, or its start, and the last `@`, for the values of options that
-    /// hold a secret, and for the rest if its hosts are not readable.
+    /// The result has `***` for everything between the scheme, or the start, and the last `@`, and for the values of
+    /// options that hold a secret. If the hosts after the `@` cannot be read, it also has `***` for the rest.
     static func mask(uri: String) -> String {
         let scheme = uri.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/+/)?.output ?? ""
         let end = uri.unicodeScalars.lastIndex(of: "@")

@@ -13,7 +13,7 @@ enum Console {
     /// Whether standard input is a terminal, at which the user can type an answer.
     static let isInputTerminal = isatty(0) == 1
 
-    /// Whether a question can be asked and answered.
+    /// Whether the program can ask the user a question: standard input and standard error are terminals.
     static var canAsk: Bool { isInputTerminal && isInteractive }
 
     /// The width of the terminal that progress is drawn on, or 80 if it is unknown.
@@ -33,8 +33,8 @@ enum Console {
     /// Otherwise the next socket would get the number of the closed stream, and results would be written to the socket.
     static func secureStreams() {
         for (stream, mode) in [(Int32(0), O_RDONLY), (1, O_RDONLY), (2, O_WRONLY)] where fcntl(stream, F_GETFD) == -1 {
-            // All lower numbers are in use, so the stream gets its own number. Standard output is opened for reading
-            // only, so that writing a result to it fails.
+            // All lower numbers are in use, so `open` returns the number of the closed stream. In place of standard
+            // output, `/dev/null` is opened for reading only, so that writing a result fails.
             _ = unsafe open("/dev/null", mode)
         }
         // With SIGXFSZ ignored, a write beyond the limit of `ulimit -f` fails as on a full disk: with exit code 73, and
@@ -87,7 +87,7 @@ enum Console {
 
     /// Whether the command line asks for JSON.
     ///
-    /// It is found without the argument parser, because errors can occur before the parser runs.
+    /// The arguments are searched without the argument parser, because errors can occur before the parser runs.
     static let speaksJSON = flag(["-o", "--output"]).contains { $0 == "json" || $0 == "jsonl" }
 
     /// Returns the values of a flag on the command line, in any spelling that the argument parser accepts.
@@ -108,7 +108,7 @@ enum Console {
         _ = try? FileDescriptor.standardError.writeAll(text.utf8)
     }
 
-    /// Continues only if the user at the terminal answers yes.
+    /// Asks the user at the terminal for confirmation, and returns only after the answer yes.
     /// - Parameters:
     ///   - nothing: the message after another answer, such as "nothing was written".
     ///   - need: what to do without a terminal, such as "backfill needs --yes".
@@ -117,7 +117,7 @@ enum Console {
         try confirm(question + " [yes/no]", by: ["yes", "y"], orElse: nothing, offTerminal: need) { $0.lowercased() }
     }
 
-    /// Continues only if the user at the terminal types a word.
+    /// Asks the user at the terminal to type a word, and returns only if the user types it.
     /// - Throws: as ``confirm(_:orElse:offTerminal:)`` does.
     static func confirm(_ question: String, by word: String, orElse nothing: String, offTerminal need: String) throws {
         try confirm(question, by: [word], orElse: nothing, offTerminal: need) { $0 }
@@ -130,7 +130,7 @@ enum Console {
         guard canAsk else { throw UsageError("\(nothing): without a terminal, \(need)") }
         write(question.printable + " ")
         let answer = readLine()
-        // If the input has ended, the user has typed no line break after the question.
+        // If the input has ended, the user has typed no line break after the question, so the program writes one.
         if answer == nil { write("\n") }
         guard let answer, answers.contains(read(answer.trimmingCharacters(in: .whitespaces))) else {
             failure(nothing, .stopped)
@@ -179,7 +179,7 @@ enum Console {
         guard unsafe tcsetattr(0, TCSAFLUSH, &silent) == 0 else { return nil }
         write(question.printable)
         var line = [UInt8](repeating: 0, count: 4_096)
-        // The terminal returns one line at a time, even if the user ends it by another key than the return key.
+        // A read from the terminal returns one line. The user ends the line with the return key or another key.
         let count = unsafe read(0, &line, line.count)
         write("\n")
         guard count > 0, line[count - 1] != interrupt else { throw ExitStatus.stopped }

@@ -98,8 +98,8 @@ enum ExitStatus: Int32, Error {
     /// The server's codes for a command that this program made wrongly: BadValue, FailedToParse, TypeMismatch,
     /// InvalidOptions, CommandNotFound and InvalidNamespace.
     ///
-    /// The server's assertions with numbers above 10,000 mean the same unless they are transient. Any other code means
-    /// that the deployment could not run the command.
+    /// An assertion of the server with a number above 10,000 also means a wrong command, unless the error is transient.
+    /// Any other code means that the deployment could not run the command.
     private static let ours: Set<Int> = [2, 9, 14, 59, 72, 73]
 
     private init(for error: RunError) {
@@ -118,7 +118,8 @@ enum ExitStatus: Int32, Error {
     /// Returns the exit code for an error that ends a command.
     static func code(for error: any Error) -> Int32 {
         let parsed = Shipshape.exitCode(for: error)
-        // The argument parser would return 1 for an error that it does not know.
+        // The argument parser returns 1 for an error that it does not know, so its code is used only for its own
+        // errors.
         let isParsers = parsed == .validationFailure || parsed == .success || error is ExitCode
         return isParsers ? parsed.rawValue : ExitStatus(for: error).rawValue
     }
@@ -131,7 +132,8 @@ enum ExitStatus: Int32, Error {
         if parsed == .validationFailure {
             if Console.speaksJSON { fail(ConnectionStringMask.mask(Shipshape.message(for: error)), .usage) }
             let text = ConnectionStringMask.mask(Shipshape.fullMessage(for: error))
-            // All line breaks in the text are the parser's own, unless an argument that it quotes contains one.
+            // The text may quote an argument. If an argument has characters to escape, the text is escaped, with its
+            // line breaks.
             let isPlain = CommandLine.arguments.allSatisfy { $0 == $0.printable }
             Console.error(isPlain ? text : text.printable)
             leave(parsed.rawValue)

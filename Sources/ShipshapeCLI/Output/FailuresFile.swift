@@ -2,7 +2,9 @@ internal import Reporting
 internal import Synchronization
 internal import SystemPackage
 
-/// The file of `--failures`, with a line for every document that fails; all threads of a scan add lines.
+/// The file of `--failures`, with a line for every document that a check finds failing or that a backfill skips.
+///
+/// All threads of a run add lines.
 final class FailuresFile: Sendable {
     private let path: String
     private let state: Mutex<State>
@@ -29,7 +31,9 @@ final class FailuresFile: Sendable {
         }
     }
 
-    /// Whether a line could not be written, in which case it is useless to continue the scan.
+    /// Whether a line could not be written.
+    ///
+    /// In this case a scan stops, because its result would be lost.
     var hasFailed: Bool { failed.load(ordering: .relaxed) }
 
     /// Adds a line; an error is thrown later, by ``finish(_:)``.
@@ -60,7 +64,7 @@ final class FailuresFile: Sendable {
     /// The error of the first line that could not be written; `nil` if all were written.
     var error: OutputError? { state.withLock { $0.error.map { Self.failure(path, $0) } } }
 
-    /// Removes the file, for a check that does not finish.
+    /// Removes the file if it is not complete, for a command that does not finish.
     func discard() { state.withLock { $0.file.take()?.discard() } }
 
     private func flush(_ state: inout State) {

@@ -12,7 +12,8 @@ final class Hooks: Sendable {
 
     init(timeLimit: Duration) { self.timeLimit = timeLimit }
 
-    /// Runs a command in a shell after the earlier commands have ended, without waiting for it.
+    /// Runs a command in a shell after the earlier commands have ended; returns at once, and does not wait for the
+    /// command.
     /// - Parameters:
     ///   - name: the name of the hook in a warning, such as `--on-wait`.
     ///   - input: the text that the command reads from standard input.

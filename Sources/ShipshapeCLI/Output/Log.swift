@@ -6,14 +6,14 @@ internal import Synchronization
 
 /// The log of a command on standard error: lines with the time and the job, for a person or as JSON.
 enum Log {
-    /// The format of the lines.
+    /// The format of the log's lines.
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case text, json
     }
 
     private static let chosen = Mutex(Format.text)
 
-    /// The format of the lines in this run.
+    /// The format of the log's lines in this run.
     static var format: Format {
         get { chosen.withLock { $0 } }
         set { chosen.withLock { $0 = newValue } }

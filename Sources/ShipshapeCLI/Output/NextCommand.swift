@@ -2,11 +2,12 @@ internal import Reporting
 
 /// A command of the program that a result proposes, in a form that the user can copy.
 ///
-/// It repeats the flags of this run that select the deployment, the state and the ledger, if the command takes them.
+/// The command has the flags of this run that select the deployment, the state and the ledger, if it takes them.
 /// The connection string is not repeated, because it may contain a password; the command reads `SHIPSHAPE_URI`.
 struct NextCommand: CustomStringConvertible {
     let description: String
 
+    /// Creates a command line from its parts.
     /// - Parameters:
     ///   - command: the command's name with flags that have no value, such as `backfill --dry-run`.
     ///   - arguments: the command's arguments.

@@ -3,7 +3,7 @@ internal import SystemPackage
 
 /// Checks that no result overwrites an input of the command, or another result.
 enum OutputPlaces {
-    /// Refuses an output file that the command also reads, that is in a folder that the command reads, or that is named
+    /// Refuses an output file that the command also reads, by its name or as a part of a folder, or that is named
     /// twice.
     /// - Parameter inputs: the files and folders that are read; those that do not exist are ignored.
     /// - Throws: ``UsageError``.
@@ -23,7 +23,7 @@ enum OutputPlaces {
         }
     }
 
-    /// Whether one of the other paths names the same file, perhaps in another spelling.
+    /// Whether one of the paths in `others` names the same file as `output`, perhaps in another spelling.
     private static func isTwice(_ output: String, in others: ArraySlice<String>) -> Bool {
         guard let file = file(output) else { return false }
         return others.contains { Self.file($0) == file }
@@ -61,7 +61,8 @@ enum OutputPlaces {
 
         /// Whether a command that reads the folder reads this file.
         ///
-        /// False for a report of this program, which a later report may replace.
+        /// Only files with certain endings are read. The result is `false` for a report of this program, because a
+        /// later report may replace the file.
         func isInput(below folder: Place) -> Bool {
             guard folder.type == .directory, path.hasPrefix(folder.path == "/" ? "/" : folder.path + "/") else {
                 return false

@@ -1,7 +1,9 @@
 internal import Concurrency
 internal import Glibc
 
-/// Checks the system's limits on the process; if they are too low, the Swift runtime would end it without a message.
+/// Checks the system's limits on the process.
+///
+/// Without the check, the Swift runtime would end the process without a message when it reaches a limit.
 enum ProcessLimits {
     /// The minimum number of files and sockets that a command has to be able to open at once.
     private static let files: rlim_t = 64
@@ -12,8 +14,9 @@ enum ProcessLimits {
     /// The number of threads that a command has to be able to run at once.
     private static let threads = 16
 
-    /// Checks the limits, and raises that of open files as far as the process is allowed to.
-    /// - Throws: ``LimitError`` if one of them is too low.
+    /// Checks the system's limits on the process, and raises the limit on open files as far as the process is allowed
+    /// to.
+    /// - Throws: ``LimitError`` if a limit is too low.
     static func check() throws(LimitError) {
         let open = limit(RLIMIT_NOFILE)
         var raised = open
@@ -60,8 +63,8 @@ struct LimitError: Error, CustomStringConvertible {
 enum Crash {
     /// Removes the Swift runtime's handlers for the signals of a crash, so that the process ends without a report.
     ///
-    /// The runtime's report holds registers and memory, and so may hold passwords and documents. A user who sets
-    /// `SWIFT_BACKTRACE` asks for it.
+    /// The runtime's report holds registers and memory, and so may hold passwords and documents. If a user asks for the
+    /// report by setting `SWIFT_BACKTRACE`, the handlers stay.
     static func printsNoMemory() {
         guard unsafe getenv("SWIFT_BACKTRACE") == nil else { return }
         for number in [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] { _ = signal(number, SIG_DFL) }

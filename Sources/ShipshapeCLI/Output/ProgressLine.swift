@@ -41,13 +41,13 @@ final class ProgressLine: Sendable {
         timer.withLock { $0 = task }
     }
 
-    /// Adds to the work done by this run; can be called from every thread.
+    /// Adds `count` to the work that this run has done; any thread can call it.
     func add(_ count: Int) { done.add(count, ordering: .relaxed) }
 
-    /// Adds to the work done by earlier runs; can be called from every thread.
+    /// Adds `count` to the work that earlier runs have done; any thread can call it.
     func addEarlier(_ count: Int) { earlier.add(count, ordering: .relaxed) }
 
-    /// The current progress.
+    /// The progress of the work so far.
     var state: ProgressState {
         let earlier = earlier.load(ordering: .relaxed)
         return ProgressState(
@@ -90,13 +90,13 @@ final class ProgressLine: Sendable {
     }
 }
 
-/// The progress of the work, in words.
+/// The progress of the work, which a line or a bar shows.
 struct ProgressState {
     /// The work done by this run.
     var done: Int
     /// The work done by earlier runs.
     var earlier = 0
-    /// The work of all runs together, with the work that is left; `nil` if it is unknown.
+    /// The total work: that of all runs so far, and the work that is left; `nil` if it is unknown.
     var total: Int?
     /// The seconds since this run began.
     var elapsed: Double
@@ -107,8 +107,10 @@ struct ProgressState {
 
     private var rate: Double { elapsed > 0 ? Double(done) / elapsed : 0 }
 
-    /// A clause on the remaining time; empty until a thousandth of the work is done, because the first documents say
-    /// little about the rest.
+    /// A clause on the remaining time; empty if it is unknown.
+    ///
+    /// The clause is also empty until a thousandth of the work is done, because the first documents say little about
+    /// the rest.
     private var remaining: String {
         guard let share, let total, share >= 0.001, rate > 0 else { return "" }
         let seconds = max(1, Int(Double(max(0, total - allDone)) / rate))

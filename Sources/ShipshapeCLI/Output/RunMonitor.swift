@@ -14,7 +14,7 @@ final class RunMonitor: Sendable {
         var metrics: RunMetrics
         /// The headline of the result, which the hook at the end of the run gets.
         var headline: String?
-        /// The reasons for waiting that the hooks got last.
+        /// The reasons for waiting that were last reported to the hooks.
         var waiting: [ThrottleReason] = []
         var lastWrite = ContinuousClock.now
         var failure: OutputError?
@@ -31,6 +31,7 @@ final class RunMonitor: Sendable {
     /// The minimum time before a finished chunk causes another write of the metrics file.
     private static let interval = Duration.seconds(5)
 
+    /// Creates the monitor of a run.
     /// - Parameters:
     ///   - flags: the flags for the metrics file and the hooks; `nil` to report nothing.
     ///   - name: the name of the schema or of the job.
@@ -43,7 +44,7 @@ final class RunMonitor: Sendable {
             State(metrics: RunMetrics(command: command, name: name, throttles: throttles, earlier: earlier)))
     }
 
-    /// Does the work, and reports how it ends.
+    /// Does the work, and reports its end and the exit code by the metrics file and a hook.
     /// - Throws: errors of `work`; ``OutputError`` if the metrics cannot be written before the work or at its end.
     func following(_ work: () async throws -> Void) async throws {
         if let metrics = flags?.metrics {

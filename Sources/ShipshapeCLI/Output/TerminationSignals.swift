@@ -3,7 +3,8 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// Turns termination signals into a request to stop; another signal more than a second later ends the process as usual.
+/// Turns termination signals into a request to stop; the same signal more than a second later ends the process as
+/// usual.
 ///
 /// The process listens from its start. Until a command registers an action, a signal ends the process with the exit
 /// code of a stop, because no work has begun.
@@ -43,7 +44,7 @@ final class TerminationSignals: Sendable {
     /// Stops listening, so that the listener before this one gets the signals again.
     func cancel() { Self.state.withLock { $0.listeners.removeAll { [id] in $0.id == id } } }
 
-    /// Listens for as long as the process lives.
+    /// Starts to listen for termination signals, for as long as the process lives.
     static func listen() { _ = unsafe sources }
 
     private static func install() -> [any DispatchSourceSignal] {
@@ -51,16 +52,16 @@ final class TerminationSignals: Sendable {
         var sources: [any DispatchSourceSignal] = []
         for number in numbers {
             let before = signal(number, SIG_IGN)
-            // `nohup` makes the process ignore SIGHUP, and it has to stay ignored.
+            // `nohup` makes the process ignore SIGHUP. The signal has to stay ignored.
             if number == SIGHUP, unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
                 continue
             }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
             source.setEventHandler {
                 heard()
-                // The first signal stops the work at the next moment at which nothing is half done; a user who cannot
-                // wait sends another. A signal within a second is the same request, because `timeout` signals the
-                // process and its group.
+                // The first signal stops the work at the next moment at which nothing is half done. A user who cannot
+                // wait sends the signal again, which ends the process. A repeated signal within a second does not,
+                // because `timeout` signals the process and its group.
                 DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + 1) {
                     _ = signal(number, SIG_DFL)
                 }
@@ -69,7 +70,8 @@ final class TerminationSignals: Sendable {
             source.activate()
             sources.append(source)
         }
-        // A signal that comes before its source is registered would be lost, so this waits for all sources.
+        // A signal that comes before its source is registered would be lost, so the function waits for each source, at
+        // most a second.
         for _ in sources { _ = listening.wait(timeout: .now() + 1) }
         return sources
     }
@@ -80,9 +82,9 @@ final class TerminationSignals: Sendable {
     }
 }
 
-/// Decides the effect of a termination signal: before the work it ends the process, during the work it asks to stop.
+/// Decides the effect of a termination signal: it ends the process before the work, and asks to stop during the work.
 final class Interruption: Sendable {
-    /// The signal to the work, raised when it is asked to stop.
+    /// The signal to the work, raised when a termination signal asks the work to stop.
     let stop = StopSignal()
     private let isWorking = Atomic<Bool>(false)
     private let idle: String
@@ -93,16 +95,16 @@ final class Interruption: Sendable {
 
     /// Creates an interruption; until ``beginWork()``, a signal ends the process at once, for instance during a
     /// question.
-    /// - Parameter idle: the message with which the process then ends.
+    /// - Parameter idle: the message with which such a signal ends the process.
     init(_ idle: String = "stopped by a signal; nothing was written") {
         self.idle = idle
         Self.latest.withLock { $0 = stop }
     }
 
-    /// From now on, a signal asks the work to stop as soon as nothing is half done.
+    /// Begins the work: from this call on, a signal asks the work to stop as soon as nothing is half done.
     func beginWork() { isWorking.store(true, ordering: .relaxed) }
 
-    /// From now on, a signal ends the process at once again.
+    /// Ends the work: from this call on, a signal ends the process at once, as before ``beginWork()``.
     func endWork() { isWorking.store(false, ordering: .relaxed) }
 
     /// Starts to listen for signals.

@@ -22,7 +22,7 @@ extension ClientTransform {
     /// several links to them.
     static var maximumRemembered: Int { 100_000 }
 
-    /// Collects nothing.
+    /// Collects nothing; for transforms that need no data before the first document.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {}
 }
 

@@ -6,7 +6,7 @@ import Mongo
 import Scanning
 import ServerSchema
 
-/// The client's computation of ``EmbedStep``.
+/// Runs an ``EmbedStep`` on the client.
 struct Embedding: ClientTransform {
     let step: EmbedStep
     /// The `_id`s of linked documents to which several links exist, if the step skips documents with such links;
@@ -49,11 +49,11 @@ struct Embedding: ClientTransform {
 
     /// Returns a census of the links to the embedded documents.
     ///
-    /// It covers every field that the job's schema declares as a link, and the field of the step.
+    /// The census covers every field that the job's schema declares as a link, and the field of the step.
     private func census(in context: ClientContext) throws -> BacklinkCensus {
         let own = SchemaPath(step.field.components.map { .field($0) })
         var places = context.links[step.from] ?? []
-        // If the schema does not declare the step's field, it may hold a link or a list of links.
+        // If the schema does not declare the step's field, the field may hold a link or a list of links.
         for path in [own, SchemaPath(own.steps + [.elements])]
         where !places.contains(where: { $0 == (context.collection.namespace, path) }) {
             places.append((context.collection.namespace, path))

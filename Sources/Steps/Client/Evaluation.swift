@@ -4,10 +4,10 @@ import Mongo
 
 /// Evaluates server-side and client-side steps on documents, without writing.
 ///
-/// The documents are evaluated in batches, in the order of the steps. The server runs the server-side steps, and the
-/// client computes the others.
+/// The documents are evaluated in batches; the steps of a batch run in their order. The server runs the server-side
+/// steps, and the client computes the client-side steps.
 ///
-/// All steps run in two passes. A document that needs a step in the second pass would need the job again after the job.
+/// All steps run in two passes. A document that needs a step in the second pass would need a second run of the job.
 package struct Evaluation: ~Copyable {
     /// The finding of a step for a document, as the earlier steps have changed it.
     package enum Finding: Hashable {
@@ -27,7 +27,7 @@ package struct Evaluation: ~Copyable {
         package var after: BSONDocument
         /// The findings of all steps in the first pass, followed by their findings in the second pass.
         ///
-        /// Empty if the document needs no step.
+        /// The list is empty if the document needs no step.
         package var findings: [Finding]
         /// The documents that have to exist in other collections before this document is written.
         package var created: [ClientCreation] = []
@@ -90,8 +90,8 @@ package struct Evaluation: ~Copyable {
             size += view.end - view.start
             var document = try program.read(view)
             if document.isLarge {
-                // The outcome is computed from this copy of the document, because the write will compare the stored
-                // document with it.
+                // A large document is read again, and its outcome is computed from this copy, because the write will
+                // compare the stored document with the copy.
                 guard let id = document.after["_id"], let found = try Self.read(id, of: context) else { continue }
                 (document.before, document.after) = (found, found)
             }

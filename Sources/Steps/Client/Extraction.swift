@@ -5,11 +5,11 @@ import Jobs
 import Mongo
 import ServerSchema
 
-/// The client's computation of ``ExtractStep``.
+/// Runs an ``ExtractStep`` on the client.
 struct Extraction: ClientTransform {
     let step: ExtractStep
-    /// The `_id`s that several objects with different contents would get; the step skips the documents with these
-    /// objects.
+    /// The `_id`s that several objects with different contents would get; the step skips the documents that contain one
+    /// of the objects.
     let contested: Set<IDKey>
     /// The job's schemas of the collection in which the step creates documents.
     let schemas: [CompiledSchema]
@@ -25,8 +25,8 @@ struct Extraction: ClientTransform {
         let lookup = Lookup(namespace: step.to)
         let present = try lookup.documents(ids, in: context)
         let wanted = Set(ids.map { IDKey($0) })
-        // The server treats more values as equal than the client does: numbers of different types, and texts that a
-        // collation treats as equal.
+        // The server treats more `_id`s as equal than the client does: numbers of different types, and texts that a
+        // collation treats as equal. It may have found documents whose `_id`s only the server treats as equal.
         let hasEquals = present.keys.contains { !wanted.contains($0) }
         return try made.map { made in
             if let reason = made.reason { return .leave(reason) }
@@ -90,8 +90,8 @@ struct Extraction: ClientTransform {
     /// Returns the `_id` of the document that is created from an object; `nil` if the object's field holds no valid
     /// `_id`.
     ///
-    /// A generated `_id` depends on the object's content, too, so that it changes if a user changes the object in the
-    /// meantime.
+    /// A generated `_id` depends on the document's `_id` and on the object's content. If a user has changed the object,
+    /// a later run therefore generates another `_id`.
     private func id(
         of object: BSONDocument, number: Int, in document: BSONDocument, _ context: ClientContext
     ) -> BSONValue? {

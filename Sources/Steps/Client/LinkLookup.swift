@@ -3,11 +3,12 @@ import JobState
 import Jobs
 import Mongo
 
-/// The client's computation of ``LookupLinkStep``.
+/// Runs a ``LookupLinkStep`` on the client.
 struct LinkLookup: ClientTransform {
     let step: LookupLinkStep
 
-    /// The most documents in a lookup collection that has no index on the field of the old or of the new value.
+    /// The largest number of documents that a lookup collection may have without an index on the field of the old or of
+    /// the new value.
     private static let maximum = 10_000
 
     /// Throws if the lookup collection does not exist or cannot be read quickly.
@@ -31,7 +32,7 @@ struct LinkLookup: ClientTransform {
         let links = values.flatMap { $0.map(Self.links) ?? [] }
         let byOld = try Lookup(namespace: step.lookup, field: step.old).documents(
             links, fields: [step.new], in: context)
-        // If a link is not an old value in the lookup collection, it may be a new value, so that nothing is left to do.
+        // A link that is not an old value in the lookup collection may already be a new value, which the step keeps.
         let others = links.filter { byOld[IDKey($0)] == nil }
         let byNew = try Lookup(namespace: step.lookup, field: step.new).documents(others, fields: [], in: context)
         return values.map { value in

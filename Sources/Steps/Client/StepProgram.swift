@@ -4,7 +4,8 @@ import Mongo
 
 /// The steps of one or more passes over a job, divided into runs.
 ///
-/// Each run is one aggregation. It ends before a client-side step, and finds the documents to which that step applies.
+/// Each run is one aggregation. Every run but the last ends before a client-side step, and finds the documents to which
+/// that step applies.
 struct StepProgram {
     /// The stages of one aggregation, and the client-side step that follows them.
     struct Run {
@@ -20,10 +21,10 @@ struct StepProgram {
         var isNeeding: Bool
         var findings: [Evaluation.Finding]
         var created: [ClientCreation] = []
-        /// Whether the reply lacks the document from before the first run, because both versions are too large for one
-        /// reply.
+        /// Whether the reply lacks the document from before the first run, because both versions of the document are
+        /// too large for one reply.
         ///
-        /// The first run is then repeated for this document alone.
+        /// The first run is then evaluated again for this document alone.
         var isLarge = false
 
         var outcome: Evaluation.Outcome {
@@ -70,7 +71,8 @@ struct StepProgram {
 
     /// Returns the stage before the first run, which stores whether the document needs a step.
     ///
-    /// If the first run changes the document, the stage also stores a copy of it.
+    /// If the first run has stages that change documents, the stage also stores a copy of each document that needs a
+    /// step and is not large.
     func start(needs: Expression) -> BSONDocument {
         let changes = runs[0].stages.count > (runs[0].client == nil ? 0 : 2)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
@@ -90,7 +92,7 @@ struct StepProgram {
         return document
     }
 
-    /// Returns a document for which no run was evaluated yet; it need not come from the collection.
+    /// Returns the state of a document before the first step; the document need not come from the collection.
     func unread(_ document: BSONDocument) -> Document {
         Document(
             before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
@@ -98,7 +100,8 @@ struct StepProgram {
 
     /// Evaluates the remaining runs on documents that the first run returned, and returns the results.
     ///
-    /// For a large document, the first run is repeated, too.
+    /// For a large document, the first run is evaluated again here, because its reply did not contain the document from
+    /// before the run.
     func finish(_ documents: [Document], in context: ClientContext) throws -> [Document] {
         var documents = documents
         for (index, run) in runs.enumerated() where !documents.isEmpty {

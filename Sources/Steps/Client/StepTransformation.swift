@@ -37,14 +37,17 @@ package struct StepTransformation: Sendable {
     /// The field stores whether a step skips the document for a reason on which the operator has to act.
     package let markedStages: [BSONDocument]?
 
-    /// The name of the field that ``markedStages`` set; its value is `true` or `false`, or the field is missing.
+    /// The name of the field that ``markedStages`` set.
+    ///
+    /// The value is `true` if a step skips the document for a reason on which the operator has to act, otherwise
+    /// `false`. The field is missing if the job has no steps.
     package static let mark = "__shipshape"
 
     /// Whether the job has no steps, so that documents stay unchanged.
     package var isEmpty: Bool { program == nil }
 
     /// Returns the outcome for each of the documents, in their order.
-    /// - Parameter collection: a collection on the connection that is used.
+    /// - Parameter collection: any collection on the connection through which the server computes the steps.
     /// - Throws: ``MongoError``; an error for a damaged document.
     package func outcomes(of documents: [BSONDocument], by collection: MongoCollection) throws -> [Outcome] {
         guard let program else { return documents.map { Outcome(document: $0) } }

@@ -2,7 +2,7 @@ import BSON
 import Jobs
 import ServerSchema
 
-/// The client's computation of ``ConvertUUIDStep``.
+/// Runs a ``ConvertUUIDStep`` on the client.
 struct UUIDConversion: ClientTransform {
     let step: ConvertUUIDStep
 
@@ -24,8 +24,8 @@ struct UUIDConversion: ClientTransform {
             return .binary(subtype: 4, bytes: bytes)
         case (.string, _): return value
         case (.binary(4, let bytes), _) where bytes.count == 16: return written(bytes)
-        // Some drivers stored UUIDs as binary data of the generic subtype 0, which does not identify the value as a
-        // UUID.
+        // Some drivers stored UUIDs with the generic subtype 0. The subtype does not show that a value is a UUID, so
+        // such values are converted only to UUIDs, and not to strings.
         case (.binary(0, let bytes), .uuid) where bytes.count == 16: return written(bytes)
         case (.binary(3, let bytes), _) where bytes.count == 16: return step.legacy.map { written($0.standard(bytes)) }
         default: return .none
@@ -37,7 +37,7 @@ struct UUIDConversion: ClientTransform {
     }
 }
 
-/// The client's computation of ``GenerateStep``, which sets generated ids.
+/// Computes, on the client, the ids that a ``GenerateStep`` sets.
 struct GeneratedDefault: ClientTransform {
     let step: GenerateStep
 

@@ -29,7 +29,8 @@ extension CompiledSchema {
         #expect(try schema.validate(test.breaks.view) == schema.verdict(test.breaks))
     }
 
-    /// The rules that compare documents, or need a schema, have tests of their own.
+    /// Every rule has an ``EngineCase``, except for rules that compare documents or need a schema, which have their own
+    /// tests.
     @Test func everyRuleHasACase() {
         let others = ["powersync-id-text", "couchbase-id-text", "any-id-text", "rxdb-schema"]
         #expect(Set(EngineCase.all.map(\.code)).union(others) == Set(EngineRule.all.map(\.code.rawValue)))
@@ -48,6 +49,57 @@ extension CompiledSchema {
                 "powersync-type certain n: value that an integer column holds / string that is no such number",
                 "powersync-type certain r: value that a real column holds / string that is no such number",
             ])
+    }
+
+    /// The settings of PowerSync with a column of each type that holds numbers.
+    private static var numbers: EngineSettings {
+        var settings = EngineSettings(.powersync)
+        settings.tables = [
+            ClientTable(
+                collection: "Task",
+                columns: [.init(name: "whole", type: .integer), .init(name: "real", type: .real)])
+        ]
+        return settings
+    }
+
+    /// SQLite 3.40 casts these texts to the number that they name.
+    @Test(arguments: ["12", "12.0", "12.", " 12", "12 ", "\n12", "+12", "007", "-0", "9007199254740992"])
+    func aTextThatIsANumberIsOnlyChanged(_ text: String) throws {
+        let schema = CompiledSchema.of(Self.numbers)
+        for field in ["whole", "real"] {
+            #expect(
+                try schema.findings(["_id": "a", field: .string(text)]) == [
+                    "powersync-mapping info \(field): text, integer or real / string that is a number"
+                ])
+            #expect(try schema.verdict(["_id": "a", field: .string(text)]) == .fits)
+        }
+    }
+
+    /// SQLite 3.40 casts these texts to another number than the one that they name, or to 0.
+    @Test(arguments: ["12.5", "1e3", "0x10", "12abc", "1_0", "- 5", "1 2", "", " ", "-", "99999999999999999999"])
+    func aTextOfWhichTheCastDropsAPartIsLost(_ text: String) throws {
+        #expect(
+            try CompiledSchema.of(Self.numbers).findings(["_id": "a", "whole": .string(text)]) == [
+                "powersync-type certain whole: value that an integer column holds / string that is no such number"
+            ])
+    }
+
+    @Test func aDecimalArrivesAsTextWhichTheCastCutsOff() throws {
+        let schema = CompiledSchema.of(Self.numbers)
+        func lost(_ field: String, _ value: BSONValue) throws -> [String] {
+            try schema.findings(["_id": "a", field: value]).filter { $0.hasPrefix("powersync-type") }
+        }
+        let real = "powersync-type certain real: value that a real column holds / decimal"
+        #expect(try lost("real", .decimalNaN) == ["\(real) NaN"])
+        #expect(try lost("real", .decimalInfinity) == ["\(real) infinity"])
+        #expect(try lost("real", .decimal(coefficient: 1, exponent: -1)) == [])
+        #expect(try lost("real", .decimal(coefficient: 1, exponent: 3)) == [])
+        #expect(
+            try lost("whole", .decimal(coefficient: 1, exponent: 3)) == [
+                "powersync-type certain whole: value that an integer column holds / decimal whose text is cut off "
+                    + "before its exponent"
+            ])
+        #expect(try lost("whole", .decimal(coefficient: 100, exponent: -2)) == [])
     }
 
     @Test func aDocumentThatDoesNotFitTheSchemaMayHaltRxDB() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Checking
 
-/// The counts of documents by what an engine does with them.
+/// Tests the counts of documents by outcome, that is, by what an engine does with them.
 @Suite struct EngineTallyTests {
     private static let far = BSONValue.date(milliseconds: .max)
 
@@ -69,6 +69,7 @@ import Testing
             (["_id": ["a": 1]], ["_id": ["b": 1]], true),
             (["_id": 0.1], ["_id": .decimal(coefficient: 1, exponent: -1)], true),
             (["_id": nil], ["_id": "a"], false),
+            (["_id": 1e21], ["_id": "1000000000000000000000"], true),
         ] as [(BSONDocument, BSONDocument, Bool)])
     func onlyIDsOfSeveralKindsCanHaveEqualTexts(
         _ one: BSONDocument, _ other: BSONDocument, _ canHave: Bool
@@ -79,7 +80,9 @@ import Testing
     @Test(
         arguments: [
             (.int(1), "1"), (.double(1), "1"), (.double(-0.5), "-0.5"), (.double(1e-7), "1e-7"),
-            (.double(1.5e-5), "0.000015"),
+            (.double(1.5e-5), "0.000015"), (.double(1e21), "1000000000000000000000"),
+            (.double(-1e23), "-99999999999999991611392"), (.double(-0.0), "0"),
+            (["a": [.double(1e21), .double(0x1p60), .double(3)]], "{\"a\":[1e+21,1152921504606847000,3]}"),
             (.bool(true), "1"), (.long(.min), "-9223372036854775808"), (.decimal(coefficient: 10, exponent: -1), "1.0"),
             (.objectID(ObjectID(high: 0x0102_0304_0506_0708, low: 9)), "010203040506070800000009"),
             (.uuid(7), "07070707-0707-0707-0707-070707070707"), (.date(milliseconds: -1), "1969-12-31T23:59:59.999Z"),

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 import Testing
 
-/// Tests how fields that are null or missing are judged, as a Prisma client reads them.
+/// Tests how a check for a Prisma client judges fields that are null or missing.
 @Suite struct PrismaNullTests {
     private static let others = """
         enum Role {
@@ -99,7 +99,7 @@ import Testing
                 == [])
     }
 
-    /// The client does not read fields that it leaves out, so these may have any value.
+    /// The client does not read ignored fields, unsupported fields and relations, so these fields may have any value.
     @Test func ignoredFields() throws {
         let schema = try CompiledSchema(prisma: "a Int @ignore\n b Unsupported(\"x\")\n c User? @relation(\"r\")")
         #expect(try schema.findings(["_id": 1, "a": "x", "b": "x", "c": "x"]) == [])

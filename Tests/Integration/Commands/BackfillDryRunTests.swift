@@ -102,7 +102,8 @@ import Testing
         }
     }
 
-    /// The server sorts these `_id`s by the collection's collation, which differs from the order of their bytes.
+    /// The job changes every document, although the collection's collation sorts the `_id`s in another order than their
+    /// bytes.
     @Test func aCollectionWithACollationIsDone() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.run(["create": "people", "collation": ["locale": "en", "strength": 2]])

@@ -61,6 +61,17 @@ import Testing
         }
     }
 
+    @Test func aStepThatAllowsALossIsNotAdvisedToAllowIt() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("prices", [["_id": 1, "price": "x"], ["_id": 2, "price": 1.5]])
+            try test.job(on: "prices", steps: ["convert: {field: price, to: int, onLoss: allow}"])
+            let run = try await test.backfill(flags: ["--dry-run"], yes: false)
+            #expect(run.output.contains("skipped, not convertible without loss: 1"), "\(run.output)")
+            #expect(!run.output.contains("\"onLoss: allow\""), "\(run.output)")
+            #expect(run.output.contains("what int cannot hold of it (onLoss: allow)"), "\(run.output)")
+        }
+    }
+
     @Test func obstaclesOfAJobAreShownWithoutEscapes() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("dogs", [["_id": "a", "name": "Rex"], ["_id": "b", "name": "Pluto"]])

@@ -36,7 +36,8 @@ import Testing
             try await database.update("person", ["_id": 1], ["$set": ["age": "old"]])
             let second = try await check(["--history", "history", "--report", "c.md", "--report", "c.json"])
             #expect(second.exitCode == 1, "\(second.errors)")
-            // The verdict and the trend come before the differences.
+            // The output's first two blocks are the verdict and the trend; the third has the differences from the
+            // first check.
             let block = second.output.split(separator: "\n\n").dropFirst(2).first ?? ""
             #expect(block.contains(": 1 new, 0 grown, 1 shrunk, 0 gone."), "\(second.output)")
             #expect(block.contains("type-mismatch") && block.contains("required-missing"), "\(block)")
@@ -67,7 +68,7 @@ import Testing
                 try await database.update("person", ["_id": 2], ["$set": ["name": "Bo"]])
                 let second = try await check(["--history", place])
                 #expect(second.output.contains(": 0 new, 0 grown, 1 shrunk, 0 gone."), "\(second.output)")
-                // A check of a dump can store its summary in a database too. The dump counts as another source, so its
+                // A check of a dump can also store its summary in a database. The dump counts as another source, so its
                 // summary is not compared with the earlier ones.
                 try folder.write("{\"_id\": 1}\n", to: "dump.json")
                 let dump = try await check(["--history", place, "--source", "dump.json"])

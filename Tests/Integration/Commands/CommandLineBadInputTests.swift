@@ -39,6 +39,8 @@ import Testing
                 == "shipshape: /person.json:3:40: unknown bsonType \"strng\" (did you mean \"string\"?)\n")
     }
 
+    /// The program stops reading at a limit, which is given in MiB.
+    ///
     /// `/dev/zero` never ends, and a device reports no size that the program could check before it reads.
     @Test(arguments: [
         (["check", "/dev/zero", "--collection", "app.person", "--uri", nowhere], 65, 16),
@@ -131,9 +133,10 @@ import Testing
         #expect(!line.contains("p@ss"))
     }
 
-    /// The connection string sets a timeout of ten minutes, which `--connect-timeout` must override.
+    /// The error names an unreachable deployment in time, because `--connect-timeout` overrides the timeout of the
+    /// connection string.
     ///
-    /// Otherwise, the test runs into its own time limit.
+    /// That timeout is ten minutes, and with it the test would run into its own time limit.
     @Test(.timeLimit(.minutes(10))) func anUnreachableDeploymentInTime() async throws {
         let line = try await refusal(
             [

@@ -89,8 +89,8 @@ import Testing
         let named = try await Program.run(
             ["diff", "v1", "v2"], environment: ["SHIPSHAPE_CONFIG": file], in: folder.path)
         #expect(named.output == stated.output)
-        // After both schemas have the new name, the rename may stay in the configuration file. The same flag is
-        // refused.
+        // If both schemas have the new name, a rename in the configuration file is ignored, but the same rename in
+        // the flag `--rename` is refused.
         let done = try await diff(years, years, configuration: "renames:\n  - Person.age=yearsSinceBirth\n")
         #expect(done.exitCode == 0)
         #expect(try await diff(years, years, ["--rename", "Person.age=yearsSinceBirth"]).exitCode == 64)

@@ -103,7 +103,7 @@ private typealias Status = ShipshapeCLI.ExitStatus
 
     /// The shown progress of a resumed run includes the documents of earlier runs.
     ///
-    /// If the total covers only the remaining documents, the documents of earlier runs are added to the total, too.
+    /// If the total covers only the remaining documents, the documents of earlier runs are also added to the total.
     @Test func aResumedRunIsMeasuredByItsOwnPace() {
         let state = ProgressState(done: 100, earlier: 5_000, total: 10_000, elapsed: 10)
         #expect(state.line("documents") == "5,100 of about 10,000 documents, 10/s, about 8 min left")

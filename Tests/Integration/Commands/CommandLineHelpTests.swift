@@ -151,7 +151,8 @@ import Testing
             let text = try await help(command + ["--help"])
             let examples = text.split(separator: "\n").filter { $0.hasPrefix("  shipshape ") }.map(String.init)
             #expect((2...3).contains(examples.count), "\(command): \(examples)")
-            // `help connection` shows examples of other commands.
+            // The examples of `help connection` are for other commands, so they need not begin with `shipshape
+            // connection`.
             let own = command == ["connection"] ? [] : command
             for example in examples {
                 #expect(example.hasPrefix((["  shipshape"] + own).joined(separator: " ")), "\(command): \(example)")
@@ -170,7 +171,8 @@ import Testing
     }
 
     @Test func theVersionIsANumber() async throws {
-        // A binary built by scripts/package shows its commit as well.
+        // A binary that `scripts/package` built shows its version and its commit; any other binary shows only its
+        // version.
         #expect(try await help("--version").wholeMatch(of: /\d+\.\d+\.\d+( \([0-9a-z-]+\))?\n/) != nil)
     }
 
@@ -209,7 +211,8 @@ import Testing
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
-    /// The parser normally keeps only the last value of a repeated flag, so the help must say which may be repeated.
+    /// The help names the flags that may be repeated, because the parser normally keeps only the last value of a
+    /// repeated flag.
     @Test func aFlagThatMayBeRepeatedIsCalledSo() async throws {
         for command in ["check", "diff", "plan", "infer"] {
             let text = try await help(command, "--help")

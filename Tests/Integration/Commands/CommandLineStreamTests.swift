@@ -63,13 +63,15 @@ import Testing
             }
             #expect(run.exitCode == 75)
             #expect(run.output == "")
-            // On a busy machine, a line of progress may come first.
+            // On a busy machine, a line of progress may precede the message.
             #expect(
                 run.errorLines.last
                     == "shipshape: stopped by a signal; a check keeps no state, so the next one starts over")
         }
     }
 
+    /// The program uses colours on a terminal, unless `NO_COLOR` is set, and none in a pipe.
+    ///
     /// The shell command `script` runs the program on a terminal and prints what the terminal shows.
     @Test func colourIsForTerminalsThatWantIt() async throws {
         try await withPeople { _, _, check in

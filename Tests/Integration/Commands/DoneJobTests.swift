@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Earlier versions recorded a digest that also covers the comments of the job file.
+    /// The digest that an earlier version recorded, which also covers the comments of the job file, is accepted.
     @Test func aDigestOfAnEarlierVersionIsAccepted() async throws {
         try await withDone { test in
             let text = try String(contentsOfFile: test.path(), encoding: .utf8)

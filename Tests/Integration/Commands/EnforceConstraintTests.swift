@@ -7,7 +7,7 @@ import Testing
 
 /// Tests the last stages of `enforce`, up to "constraint", with a stand-in for MongoDB 9.0.
 ///
-/// No such server is available, so the stand-in follows its documentation. The level "constraint" requires a
+/// No such server is available, so the stand-in follows MongoDB's documentation. The level "constraint" requires a
 /// preparation, the level "strict", the action "error", and documents that all fit. The validator cannot be changed
 /// during the preparation, nor at the level "constraint".
 @Suite struct EnforceConstraintTests {

@@ -12,6 +12,7 @@ import Testing
         try folder.write(CommandLineFolder.person, to: "person.json")
         try folder.write("Task:\n  age: intger\n", to: "columns.yml")
         try folder.write("Task:\n  age: integer\n", to: "good.yml")
+        try folder.write("Task:\n  age: integer\n  home.city: text\n", to: "dotted.yml")
         try folder.write("{\n  \"modelVersion\": 5,\n  \"entities\": [ { \"name\": 7 } ]\n}\n", to: "model.json")
         try folder.write("{\n  \"modelVersion\": 5,\n", to: "cut.json")
         try folder.write(EngineCase.modelText, to: "objectbox-model.json")
@@ -46,6 +47,10 @@ import Testing
             "--active needs a schema"
         ),
         (["check", "objectbox-model.json", "--engine", "objectbox"], "give --database NAME"),
+        (
+            ["check", "--engine", "powersync", "--database", "a", "--collection", "a.b"],
+            "--database excludes --collection: name the collections or the database"
+        ),
     ])
     func flagsThatDoNotGoTogether(_ arguments: [String], _ message: String) async throws {
         let line = try await refusal(arguments + Self.nowhere, status: 64)
@@ -54,6 +59,8 @@ import Testing
 
     @Test(arguments: [
         (["--engine", "powersync", "--columns", "columns.yml"], "columns.yml:2:8: ", "did you mean \"integer\"?"),
+        (["--engine", "powersync", "--columns", "columns.yml"], "columns.yml:2:8: ", "text, integer or real, not"),
+        (["--engine", "powersync", "--columns", "dotted.yml"], "dotted.yml:3:3: ", "state \"home\" as text"),
         (["--engine", "objectbox", "--engine-model", "model.json"], "model.json:3:27: ", "name must be a string"),
         (["--engine", "objectbox", "--engine-model", "cut.json"], "cut.json:", ""),
         (
@@ -92,7 +99,7 @@ import Testing
         }
     }
 
-    /// The program checks each JSON output against `docs/reference/json/explain.schema.json`.
+    /// The JSON of `explain` fits `docs/reference/json/explain.schema.json`, against which `Program.run` checks it.
     @Test func programsReadIt() async throws {
         let one = try await Program.run(["explain", "any-year", "-o", "json"])
         #expect(one.output.contains("\"kind\": \"a rule for any sync engine\""), "\(one.output)")

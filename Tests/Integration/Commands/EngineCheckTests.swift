@@ -19,7 +19,7 @@ import Testing
         return try BSONDocument(extendedJSON: run.output)
     }
 
-    /// Returns the groups of a collection in a report that are of a rule.
+    /// Returns the groups of one rule from a collection's part of a report.
     private static func groups(_ report: BSONDocument, _ collection: String, _ code: String) -> [BSONDocument] {
         let collections = report["collections"]?.document?.values.compactMap(\.document) ?? []
         let groups = collections.first { $0["collection"] == .string(collection) }?["groups"]?.document?.values ?? []
@@ -52,7 +52,7 @@ import Testing
             let report = try BSONDocument(extendedJSON: run.output)
             let group = try #require(Self.groups(report, "Breaks", test.code).first, "\(run.output.prefix(2_000))")
             #expect(group["documents"] == 1 && group["outcome"] == .string(rule.outcome.rawValue))
-            // A filter that the report shows finds the same documents on the server.
+            // If the report shows a filter for the group, the server finds the group's document with that filter.
             if group["filter"]?.text != nil { #expect(group["proved"] == 1, "\(group)") }
             if !test.hasModel { #expect(Self.groups(report, "Fits", test.code).isEmpty) }
         }
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// The options decide about a document that might be changed, and exceptions about one that is.
+    /// A document that halts the engine fails the check under every `--fail-on`, unless the operator excepts it.
     @Test func aHaltingDocumentFailsEveryPolicyUnlessItIsExcepted() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("person", [["_id": 1, "name": "a", "at": Self.far]])
@@ -127,6 +127,63 @@ import Testing
             let arguments = ["check", "--engine", "any", "--database", database.name, "--uri", uri]
             #expect(try await Program.run(arguments).exitCode == 0)
             #expect(try await Program.run(arguments + ["--strict"]).exitCode == 1)
+        }
+    }
+
+    /// The server refuses an update only if the document does not fit the validator, whatever an engine does with it.
+    @Test func aFindingOfTheEngineAloneDoesNotMentionTheValidator() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            try folder.write(#"{"$jsonSchema": {"properties": {"n": {"bsonType": "int"}}}}"#, to: "v.json")
+            let arguments = [
+                "check", "v.json", "--engine", "powersync", "--collection", "\(database.name).Task", "--uri",
+                try await Mongod.shared.uri,
+            ]
+            try await database.fill("Task", [["_id": 1, "n": 1, "at": Self.far], ["_id": 2, "n": 2]])
+            let fitting = try await Program.run(arguments, in: folder.path)
+            #expect(fitting.exitCode == 1, "\(fitting.errors)")
+            #expect(!fitting.output.contains("validationLevel"), "\(fitting.output)")
+            try await database.fill("Task", [["_id": 3, "n": "x"]])
+            let unfit = try await Program.run(arguments, in: folder.path)
+            #expect(
+                unfit.output.contains(
+                    "the server refuses updates of documents that do not fit the schema, unless an update fixes"),
+                "\(unfit.output)")
+        }
+    }
+
+    /// The step that a rule for dates proposes changes the dates that break the rule, and no other value.
+    @Test(
+        arguments: [
+            ("powersync-date", -8_640_000_000_000_000, 8_640_000_000_000_000),
+            ("any-date", -8_640_000_000_000_000, 8_640_000_000_000_000),
+            ("any-year", -62_167_219_200_000, 253_402_300_799_999),
+        ] as [(String, Int64, Int64)])
+    func theRemedyForADateChangesOnlyDatesThatBreakTheRule(_ code: String, _ low: Int64, _ high: Int64) async throws {
+        let rule = try #require(EngineRule.named(RuleCode(rawValue: code)))
+        let step = try #require(rule.remedy.firstMatch(of: #/`(expression: .*)`/#)?.1)
+        let others: [BSONValue] = [
+            .date(milliseconds: 0), .date(milliseconds: low), .date(milliseconds: high), "2024", .timestamp(7), .null,
+            5,
+            .minKey, [Self.far], ["at": Self.far],
+        ]
+        try await Mongod.shared.withBackfill { test in
+            let documents = others.enumerated().map { index, value -> BSONDocument in
+                ["_id": .integer(index), "at": value]
+            }
+            try await test.database.fill("people", documents)
+            try await test.database.fill(
+                "people",
+                [["_id": 97], ["_id": 98, "at": .date(milliseconds: .min)], ["_id": 99, "at": Self.far]])
+            try test.job(steps: [String(step)])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 0, "\(run.errors)\(run.output)")
+            let after = try await test.database.documents("people")
+            #expect(after.dropLast(3).compactMap { $0["at"] } == others)
+            #expect(after.suffix(3).first?["at"] == nil)
+            let bounds: [BSONValue] = [.date(milliseconds: low), .date(milliseconds: high)]
+            #expect(after.suffix(2).compactMap { $0["at"] } == bounds)
         }
     }
 
@@ -179,7 +236,7 @@ import Testing
         }
     }
 
-    /// The parts of a check cannot find all equal texts, so the joined report says that it is not complete.
+    /// `merge` adds up the findings in the reports of two parts.
     @Test func theReportsOfPartsAreJoined() async throws {
         try await Mongod.shared.withDatabase { database in
             try await Mongod.shared.withDatabase("state") { state in

@@ -103,7 +103,7 @@ import Testing
             #expect(job.nextSchema == "../../\(new)")
             let active = try #require(try job.schema(at: job.activeSchema))
             #expect(active.collections.first?.root.property("age")?.types == [.int])
-            // The existing copy has the same content, so the plan keeps it.
+            // A copy of the schema with the same content exists already, so the plan keeps the copy.
             let again = try await Program.run(
                 ["plan", old, new, "--out", "jobs", "--fail-on", "none", "--force"] + single, in: folder.path)
             #expect(again.exitCode == 0, "\(again.errors)")
@@ -223,7 +223,8 @@ extension GitRevisionTests {
 
     @Test func commandsThatGitRunsGetNoSecret() async throws {
         try await withRepository { folder in
-            // The repository configures a filter and a hook. Both append their environment variables to a file.
+            // The repository configures a filter and a hook that append their environment variables to files. Git must
+            // run the filter without the secrets, and must not run the hook.
             try folder.write("* filter=spy\n", to: ".gitattributes")
             let spy = "sh -c 'env >>\(folder.path.appending("filter.env")); cat'"
             try await git(folder, "config", "filter.spy.smudge", spy)
@@ -245,7 +246,9 @@ extension GitRevisionTests {
         }
     }
 
-    /// Regression: `GitRevision` turned its text into a `FilePath`, whose checks take quadratic time in a debug build.
+    /// A long text is read in time.
+    ///
+    /// An earlier version turned the text into a `FilePath`, whose checks take quadratic time in a debug build.
     @Test(.timeLimit(.minutes(10))) func aLongTextIsReadInTime() {
         #expect(GitRevision("HEAD:" + String(repeating: "a//", count: 1 << 16)) != nil)
         #expect(GitRevision(String(repeating: "a//", count: 1 << 16)) == nil)

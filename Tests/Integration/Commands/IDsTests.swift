@@ -25,7 +25,7 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.output.contains("changed 450 of 450 documents"))
             #expect(try await changed(test) == ids.map { .integer($0) })
-            // A run without `--ids` changes the other documents.
+            // A run without `--ids` changes the documents that the list left out.
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await changed(test).count == 1_000)
             #expect(try await test.status()["state"] == "done")

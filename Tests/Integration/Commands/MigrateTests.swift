@@ -51,6 +51,20 @@ import Testing
         }
     }
 
+    @Test func aDraftIsSkippedWithANote() async throws {
+        try await withVersions { test in
+            try test.write(
+                "2-draft.yml", "# A DRAFT:\n# job: 2-draft\n# collection: a.b\n# steps:\n  # - unset: {field: x}\n")
+            let run = try await test.migrate()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.errors.contains("note: 2-draft.yml is not run, because it is a draft"), "\(run.errors)")
+            #expect(try await test.applied() == Self.versions)
+            let alone = try await test.backfill("2-draft")
+            #expect(alone.exitCode == 65)
+            #expect(alone.errors.contains("2-draft.yml:2:1: the file is a draft: "), "\(alone.errors)")
+        }
+    }
+
     @Test func aJobThatWasAppliedIsNotRunAgain() async throws {
         try await withVersions { test in
             try await test.migrate()
@@ -221,8 +235,8 @@ import Testing
             let first = try await test.migrate(held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(2, of: "1-email")
-                    // The first program is stopped during its first job, so it holds that job however slowly the second
-                    // one starts.
+                    // The first program is stopped during its first job, so it still holds that job when the second one
+                    // starts.
                     program.send(SIGSTOP)
                     try await waitUntil("it stands still") { try program.isStopped }
                     defer { program.send(SIGCONT) }

@@ -5,7 +5,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that the jobs of `plan --fix` repair the documents that fail, and that its remarks name all other failures.
+/// Tests that the jobs of `plan --fix` repair the documents that fail, and that the plan's remarks name all other
+/// failures.
 @Suite struct PlanFixTests {
     /// A collection `T`, its schema, and the folder of the jobs.
     private struct Subject {
@@ -67,7 +68,7 @@ import Testing
         let entries = members("jobs", of: plan).flatMap { members("entries", of: $0) } + members("remarks", of: plan)
         var left = counts(entries.filter { $0["role"] == "manual" }.flatMap { members("findings", of: $0) })
         for entry in entries where entry["role"] == "step" {
-            // A missing field fits the schema if its parent object is missing, too, so it is not a finding.
+            // A missing field fits the schema if its parent object is missing as well, so it is not a finding.
             let reasons = members("left_alone", of: entry).filter { $0["reason"] != "parent is missing" }
             let skipped = reasons.reduce(0) { $0 + ($1["count"]?.integer ?? 0) }
             let findings = counts(members("findings", of: entry))
@@ -99,7 +100,7 @@ import Testing
         #expect(try await subject.backfill.database.count("T", [:]) > 0)
     }
 
-    // MARK: A document for each rule
+    // MARK: The schema, and a document for each rule
 
     private static let text = #"{"bsonType":"string"}"#
     private static let int = #"{"bsonType":"int"}"#
@@ -108,7 +109,9 @@ import Testing
         #"{"title":"Home","bsonType":"object","required":["city"],"properties":{"city":\#(text)}}"#
     private static let scores = #"{"bsonType":"object","additionalProperties":\#(text)}"#
 
-    /// Each field fails in only one way: otherwise a step could skip a document because of another failure of its
+    /// The properties of the schema.
+    ///
+    /// Each field can fail in only one way, because otherwise a step could skip a document for another failure of its
     /// field.
     private static let properties = """
         "_id": \(int), "name": \(text), "state": {"bsonType":"string","enum":["Open","Done"]},
@@ -265,7 +268,7 @@ import Testing
         }
     }
 
-    // MARK: What check says, and bad input
+    // MARK: The command that a check proposes, and bad input
 
     @Test func aCheckWithFindingsEndsWithTheCommandThatPlansTheirRepair() async throws {
         try await with(Self.schema(Self.properties), Self.documents([["age": "7"]])) { subject in
@@ -286,6 +289,22 @@ import Testing
             #expect(try await subject.plan().exitCode == 0)
             try await subject.runJobs()
             #expect(try await next()?.hasPrefix("Next") == false, "every document fits")
+        }
+    }
+
+    /// `plan` overwrites no file, so a folder with the jobs of an earlier plan is not proposed again.
+    @Test func theProposedFolderHasNoJobsOfAnEarlierPlan() async throws {
+        try await with(Self.schema(Self.properties), Self.documents([["age": "7"]])) { subject in
+            let folder = subject.backfill.folder
+            func next() async throws -> String? {
+                try await Program.run(
+                    ["check", subject.schema] + subject.here + ["--ledger", "none"], in: folder
+                ).output.split(separator: "\n").last.map(String.init)
+            }
+            let first = try await next()
+            #expect(first?.hasSuffix(" --out jobs") == true)
+            #expect(try await subject.plan().exitCode == 0)
+            #expect(try await next()?.hasSuffix(" --out jobs-2") == true)
         }
     }
 

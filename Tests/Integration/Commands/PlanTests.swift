@@ -30,12 +30,12 @@ import Testing
         for (id, line) in try await plan.failing(plan.new) where broken[id] == nil {
             Issue.record("\(id) fitted before, and does not now: \(line)")
         }
-        // Only documents that newly fail count here. The change itself may be breaking, which no job can fix.
+        // The check counts only documents that newly fail. The change itself may be breaking, which no job can fix.
         let after = try await plan.check("--fail-on", "new")
         #expect(after.exitCode == 0, "\(after.output)\(after.errors)")
     }
 
-    /// Expects that each run ended with 0, or with 1, which means that it skipped documents.
+    /// Expects that each run ended with 0, or with 1, which means findings, such as skipped documents.
     private static func expectSteps(_ runs: [ProgramRun]) {
         for run in runs { #expect(run.exitCode == 0 || run.exitCode == 1, "\(run.output)\(run.errors)") }
     }
@@ -45,9 +45,11 @@ import Testing
         try await PlanCase.with(name) { plan in
             _ = try await plan.plan("--fail-on", "none")
             let first = try PlanCase.texts(below: plan.jobs)
-            _ = try await plan.plan("--fail-on", "none", to: plan.folder.appending("again"))
             #expect(!first.isEmpty)
-            #expect(try PlanCase.texts(below: plan.folder.appending("again")) == first)
+            // The commands in a job's header name its file, so the second plan is written to the same place.
+            try FileManager.default.removeItem(atPath: plan.jobs.string)
+            _ = try await plan.plan("--fail-on", "none")
+            #expect(try PlanCase.texts(below: plan.jobs) == first)
         }
     }
 

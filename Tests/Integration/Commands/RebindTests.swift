@@ -5,7 +5,8 @@ import Testing
 
 /// Tests jobs whose collection has a new UUID, as after a move.
 ///
-/// Such a job resumes only if the operator says that it is the same collection, and the documents confirm it.
+/// Such a job resumes only if the operator says that it is the same collection, and if the documents confirm it when
+/// the job has a journal.
 @Suite struct RebindTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -54,7 +55,7 @@ import Testing
                 #expect(refused.exitCode == 65)
                 #expect(refused.errors.contains("shipshape rebind job"), "\(refused.errors)")
             }
-            // In the meantime, a user deletes a document.
+            // Before the operator rebinds the job, a user deletes a document.
             try await test.database.run(["delete": "people", "deletes": [["q": ["_id": 3], "limit": 1]]])
             let asked = try await test.steer("rebind", "job")
             #expect(asked.exitCode == 64)
@@ -107,7 +108,8 @@ import Testing
         }
     }
 
-    /// A job without a journal can be rebound on the operator's word alone, because undo could restore nothing anyway.
+    /// The operator can rebind a job without a journal, although no journaled document confirms the collection, because
+    /// undo could restore nothing anyway.
     @Test func aJobWithoutAJournalGoesByYourWord() async throws {
         try await withPeople { test in
             #expect(try await test.stoppedHalfway(flags: ["--no-journal"]).exitCode == 75)

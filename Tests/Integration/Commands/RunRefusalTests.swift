@@ -134,9 +134,10 @@ import Testing
         }
     }
 
-    /// The connection string sets a timeout of ten minutes, which `--connect-timeout` must override.
+    /// The error names an unreachable deployment in time, because `--connect-timeout` overrides the timeout of the
+    /// connection string.
     ///
-    /// Otherwise, the test runs into its own time limit.
+    /// That timeout is ten minutes, and with it the test would run into its own time limit.
     @Test(.timeLimit(.minutes(10))) func anUnreachableDeploymentIsNamedInTime() async throws {
         try await withPeople { test in
             let run = try await test.backfill(

@@ -61,7 +61,7 @@ import Testing
             let shown = try await test.steer("status", "job")
             #expect(shown.exitCode == 1)
             #expect(shown.output.contains(": stalled, no sign of its runner for "))
-            // The next run resumes the job, and ends in the usual state.
+            // The next run resumes the job, which is then done.
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await test.status()["state"] == "done")
         }

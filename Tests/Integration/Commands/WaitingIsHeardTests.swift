@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that waits, warnings and stops are reported even with `--quiet`, and that a stop request always works.
+/// Tests what a user sees of a run that waits or stops: `--quiet` hides no wait for a lease, and a signal stops a
+/// command that still looks for a server.
 @Suite struct WaitingIsHeardTests {
     private static let nowhere = ["--uri", "mongodb://127.0.0.1:1/", "--connect-timeout", "60s"]
     private static let connecting: [[String]] = [

@@ -188,10 +188,10 @@ import Testing
         }
     }
 
-    /// Undo removes the documents that a job inserted into `homes`, unless another job uses the same collection.
+    /// Undo removes the documents that each job inserted into `homes`, although the same file ran in other databases.
     ///
-    /// All jobs come from one file, which names one database. Each job uses the collection `homes` of the database in
-    /// which it ran, so none of these collections is shared.
+    /// The file's step names `homes` of one database, but each job inserts into `homes` of the database in which it
+    /// runs. Undo keeps documents only in a collection that another job also uses, and these are not shared.
     @Test(.fencedDeletes) func createdDocumentsAreRemovedAlthoughTheSameFileRanElsewhere() async throws {
         try await DatabasesCase.with(2) { databases in
             let test = databases.test

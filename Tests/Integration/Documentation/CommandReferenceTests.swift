@@ -22,7 +22,7 @@ import Testing
 
     /// Finds commands and flags that a page or a scheduler's file shows and the program does not have.
     ///
-    /// A flag that is renamed in the program must be renamed there too.
+    /// A flag that is renamed in the program must also be renamed in these files.
     @Test func everyCommandThatIsShownIsOneOfTheProgramWithFlagsThatItHas() async throws {
         let reference = try String(
             contentsOfFile: Repository.path("docs/reference/commands.md").string, encoding: .utf8)

@@ -3,9 +3,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that the commands in fences marked `sh run` work in the demo's folder, and print what the page shows.
+/// Tests that the commands in fences marked `sh run` work in the demo's folder.
 ///
-/// They run with a tenth of the demo's documents.
+/// The commands run with a tenth of the demo's documents. If a page says that its demo has this size, the test also
+/// compares their output with the page.
 @Suite struct RunnablePagesTests {
     /// A command of a page, and the line that the page shows as the beginning of its output.
     ///

@@ -94,8 +94,8 @@ import Testing
         + files(below: "scripts", ["", "py", "c", "yml"]).filter { !$0.hasPrefix("scripts/licences/") }
         + files(below: "Benchmarks", ["py", "c"]) + files(below: ".ci", [""]) + ["Dockerfile"]
 
-    /// Returns the prose of such a file: the titles and descriptions of a JSON Schema, and the lines of any other file
-    /// that are comments.
+    /// Returns the prose of one of ``otherFiles``: the titles and descriptions of a JSON Schema, or the comment lines
+    /// of any other file.
     private static func prose(of file: String) -> [String] {
         guard let text = try? String(contentsOfFile: Repository.path(file).string, encoding: .utf8) else { return [] }
         if file.hasSuffix(".json") {

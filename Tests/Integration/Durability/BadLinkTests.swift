@@ -16,7 +16,7 @@ import Testing
     ///
     /// Each earlier attempt may end with an error, because the link cut its connection.
     ///
-    /// - Returns: the last run, the number of runs, and what the link did to the connections.
+    /// - Returns: the last run, the number of runs, and how often the link accepted and cut connections.
     private func untilDone(
         _ faults: BadLink.Faults, of test: BackfillCase, _ run: (_ uri: String) async throws -> ProgramRun
     ) async throws -> (last: ProgramRun, runs: Int, tally: BadLink.Tally) {
@@ -36,7 +36,7 @@ import Testing
     ///
     /// - Parameter faults: returns the faults of the link for the size of the collection in bytes. No reply of the
     ///   server is larger than the collection.
-    /// - Returns: what the link did to the connections of the run, of the check and of the undo.
+    /// - Returns: how often the link accepted and cut connections of the run, of the check and of the undo.
     private func everythingOver(_ faults: (_ size: Int) -> BadLink.Faults) async throws -> [BadLink.Tally] {
         try await Mongod.shared.withBackfill { test in
             for name in ["people", "whole"] {

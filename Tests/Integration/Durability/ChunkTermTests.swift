@@ -13,9 +13,10 @@ import Testing
 @Suite(.serialized) struct ChunkTermTests {
     private static let server = Task { try await Mongod.start() }
 
-    /// After an election, a new primary rolls back writes of the old one that no majority had.
+    /// A chunk is written again if an election comes before its checkpoint.
     ///
-    /// This server has no other members, so the test reverts the writes itself.
+    /// After an election, the old primary rolls back its writes that a majority had not replicated. The replica set has
+    /// no other member, so the test reverts the chunk's writes itself.
     @Test func aChunkIsRunAgainWhenAnElectionComesBeforeItsCheckpoint() async throws {
         try await Self.server.value.withBackfill { test in
             try await test.database.fill("people", count: 100)
@@ -34,8 +35,8 @@ import Testing
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(run.errors.contains("an election came between the writes of a chunk"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": ""]) == 100)
-            // The runner repeated the chunk itself. It did not leave that to the second pass, which looks for documents
-            // that still need the job.
+            // The runner wrote the chunk again itself. A second pass, which looks for documents that still need the
+            // job, was not necessary.
             #expect(try await test.checkpoint()?.pass == 1)
             #expect(try await test.checkpoint()?.chunks == 5)
         }

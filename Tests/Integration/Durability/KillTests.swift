@@ -11,12 +11,13 @@ import Testing
 
     /// The moment at which a run of the job is killed.
     private enum Death: Equatable {
-        /// After the server acknowledged the write of a chunk, and before the checkpoint of that chunk.
+        /// The run is killed after the server acknowledged the write of a chunk, and before the checkpoint of that
+        /// chunk.
         case betweenWriteAndCheckpoint(chunk: Int)
-        /// A moment that the test chooses: shortly after the run's given number of checkpoints, wherever the program is
-        /// then.
+        /// The test kills the run shortly after the given number of checkpoints, wherever the program is at that
+        /// moment.
         case fromOutside(chunks: Int)
-        /// Right after the checkpoint of a chunk.
+        /// The run is killed right after the checkpoint of a chunk.
         case afterCheckpoint(chunk: Int)
 
         static func round(_ number: Int) -> Death {
@@ -79,7 +80,7 @@ import Testing
             run = try await test.backfill(flags: lease, fault: "after-checkpoint:\(chunks):stop") { program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
                 program.send(SIGCONT)
-                // The random pause decides at which moment the kill comes. It is too short for the rest of the job.
+                // The kill comes after a random pause, which is too short for the rest of the job.
                 usleep(.random(in: 0..<20_000))
                 program.send(SIGKILL)
             }

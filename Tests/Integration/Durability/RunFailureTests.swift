@@ -45,8 +45,8 @@ import Testing
             let whole = try await test.database.documents("whole")
             #expect(try await test.database.documents("people") == whole)
             #expect(try await test.checkpoint()?.state == "done")
-            // There may be more chunks: if a read fails within a chunk, or a write is retried, the chunks become
-            // smaller.
+            // The run may write more chunks than chunks of ten documents need: if a read fails within a chunk, or a
+            // write is retried, the chunks become smaller.
             #expect(try #require(try await test.checkpoint()).chunks >= Self.documents / 10)
         }
     }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// The failed commands write the job, its progress and its lease to the state database.
+    /// A run retries a failed write of the job, its progress or its lease to the state database.
     ///
     /// The program cannot know whether the server did such a write before it failed.
     @Test(arguments: [Failure.connectionLost, .notMajority], ["update", "findAndModify"])
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// A server under load may end any command with this error, because a time limit has passed.
+    /// A server under load may end any command with error 50 (MaxTimeMSExpired), because a time limit has passed.
     @Test(arguments: ["findAndModify", "insert", "find", "aggregate", "getMore", "createIndexes", "update"])
     func aTimeLimitOutsideOfAChunksWriteIsRetried(_ command: String) async throws {
         try await withPeople { test in

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests a run and its undo on a server on which a random 15 % of all commands fail, from the start to the end.
+/// Tests a run and its undo on a server that fails a random 15 % of the program's commands, from the first to the last.
 @Suite struct ShareOfFailuresTests {
     private static let documents = 100
 
@@ -15,7 +15,7 @@ import Testing
     /// Each failed command reports that the server is shutting down (error 91), but the server keeps running.
     @Test(arguments: [["unset: {field: n}"], ["convert: {field: n, to: string}", "unset: {field: m}"]])
     func aRunAndItsUndoGetThrough(_ steps: [String]) async throws {
-        // The test starts a server for itself, because a server has only one such fail point at a time.
+        // The test starts a server for itself, because a server has only one fail point for commands at a time.
         let server = try await Mongod.start()
         try await server.withBackfill { test in
             try await test.database.fill("people", count: Self.documents) {

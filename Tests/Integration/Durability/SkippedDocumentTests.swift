@@ -55,10 +55,10 @@ import Testing
         }
     }
 
-    /// One update command changes documents that the job may make unsyncable, and others.
+    /// One update command writes documents that the job may make unsyncable, and documents that stay syncable.
     ///
-    /// The server refuses only document 600. It is not the first that still needs the job, so the runner has to search
-    /// for it by halving the chunk.
+    /// The server refuses only document 600. Documents with lower `_id`s may still need the job, so the runner searches
+    /// for the refused document by halving the chunk.
     @Test func possiblyUnsyncableDocumentsAmongOthersAreFoundByHalves() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 800) { number in

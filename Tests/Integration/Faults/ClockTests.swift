@@ -29,7 +29,8 @@ struct ClockTests {
         FaultTable.note(subject, "the client's clock is five hours apart", tries: 1, continued: 1)
     }
 
-    /// The second runner's own clock says that the first runner's lease ended hours ago or lasts hours longer.
+    /// A lease lasts by the server's clock, although the second runner's own clock says that the first runner's lease
+    /// ended hours ago or lasts hours longer.
     @Test(arguments: hours) func aLeaseLastsByTheServersClock(_ hours: Int) async throws {
         try await FakeClock.lend { early in
             try await FakeClock.lend { late in try await aLeaseLasts(early.hours(-hours), late.hours(hours)) }

@@ -10,7 +10,7 @@ import Testing
 struct FaultSubject: Sendable, CustomTestStringConvertible {
     /// The name of the command in the rows that `FaultTable` prints.
     let name: String
-    /// Inserts the command's data into the given server, runs a test on it, and removes it.
+    /// Inserts the command's data into the given server, runs a test on the data, and removes the data.
     let trial: @Sendable (Mongod, @Sendable (FaultTrial) async throws -> Void) async throws -> Void
 
     var testDescription: String { name }
@@ -31,7 +31,9 @@ struct FaultTrial: Sendable {
 
     /// Runs the command.
     ///
-    /// Unless it succeeds, its leases are ended, so that the next run does not have to wait for them.
+    /// If the command fails with an exit code other than 0 and 1, its leases are ended, so that the next run does not
+    /// have to wait for them.
+    /// - Parameter endsLeases: `false` to keep the leases even after a failure.
     func run(
         by uri: String? = nil, _ flags: [String] = [], environment: [Environment.Key: String?] = [:],
         fault: String? = nil, endsLeases: Bool = true, during: (LiveProgram) async throws -> Void = { _ in }
@@ -69,7 +71,7 @@ extension FaultSubject {
     /// The commands that the fault tests run.
     static let all = [backfill, clientBackfill, undo, migrate, enforce, partnerInit, mirror, watch, check, infer]
 
-    // MARK: Jobs
+    // MARK: Commands on jobs
 
     /// A backfill that can make documents unsyncable, in chunks of 4 documents.
     static let backfill = backfill(of: 10)
@@ -165,8 +167,7 @@ extension FaultSubject {
             ]
             try await body(
                 FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
-                    // The last column, the digest of the job file, is ignored: if the digest were wrong, the state
-                    // would also differ.
+                    // The last column is left out. It shows whether the job file has changed since the job was applied.
                     let rows = try await test.migrationRows().map { row in
                         BSONDocument(row.dropLast().enumerated().map { ("\($0)", .string($1)) })
                     }
@@ -191,7 +192,7 @@ extension FaultSubject {
         }
     }
 
-    // MARK: Streams
+    // MARK: Partner commands and `watch`
 
     /// A `partner init`, which creates and fills a partner collection.
     static let partnerInit = FaultSubject(name: "partner init") { mongod, body in
@@ -239,9 +240,9 @@ extension FaultSubject {
         }
     }
 
-    // MARK: Reads
+    // MARK: Commands that only read
 
-    /// A `check` of documents, a part of which does not fit the schema.
+    /// A `check` of documents, some of which do not fit the schema.
     static let check = check(of: 400)
 
     /// Returns the command `check` over this many documents.

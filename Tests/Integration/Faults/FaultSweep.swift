@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A series of trials of a command: in each trial, one fault happens, at another moment of the command.
+/// A series of trials of a command: each trial has one fault, at a different moment of the command.
 ///
 /// A visit is one moment at which the command reaches a fault point or sends a request. Visits are counted from 1 on.
 enum FaultSweep {
@@ -99,7 +99,7 @@ func difference(_ found: [BSONDocument], _ wanted: [BSONDocument]) -> String {
 enum FaultTable {
     static let lostPrimary = "election, or kill -9 of the primary"
 
-    /// Prints a row.
+    /// Prints a row of the fault table.
     ///
     /// - Parameters:
     ///   - tries: how often the test caused the fault.

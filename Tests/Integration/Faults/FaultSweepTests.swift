@@ -10,7 +10,7 @@ import Testing
 @Suite struct FaultSweepTests {
     /// The commands that have fault points.
     ///
-    /// `enforce` has fault points too, but another suite kills it there.
+    /// `enforce` also has fault points, but ``EnforceKillTests`` kills it there.
     private static let subjects: [FaultSubject] = [
         .backfill, .clientBackfill, .undo, .migrate, .partnerInit, .mirror, .watch,
     ]
@@ -41,7 +41,7 @@ import Testing
         #expect(try await FaultSubject.undo.undisturbed(on: mongod) == original)
     }
 
-    /// Every fault point is reached by one of the commands.
+    /// Every fault point is reached by at least one of the commands.
     ///
     /// A new fault point that none of them reaches fails this test.
     @Test(.fencedDeletes) func everyFaultPointIsReachedAndChangesNoResult() async throws {

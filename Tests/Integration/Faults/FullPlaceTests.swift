@@ -40,9 +40,9 @@ import Testing
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }
 
-    /// The output file can have a size of one KiB or none.
+    /// The system limits the size of the output file to 0 or 1 KiB.
     ///
-    /// If the output does not fit, the earlier file stays.
+    /// If the output does not fit, the file of an earlier run stays.
     @Test(arguments: Output.all) func aCheckKeepsWhatWasThereBefore(_ output: Output) async throws {
         let isLong = ["r.json", "r.html", "f.jsonl"].contains(output.name)
         for room in TestScale.pick([isLong ? 1 : 0], full: [0, 1], torture: [0, 1]) {
@@ -124,7 +124,7 @@ import Testing
         FaultTable.note(.backfill, Self.row, tries: 1, continued: 0)
     }
 
-    /// The output file's folder exists when the run begins, and another process removes it before the run ends.
+    /// The run finishes its work, although another process removes the folder of the output file before the run ends.
     @Test(arguments: Output.ofJobs) func aFolderThatGoesDuringARunTakesNoWorkWithIt(_ output: Output) async throws {
         let subject = FaultSubject.backfill
         let mongod = try await Mongod.shared

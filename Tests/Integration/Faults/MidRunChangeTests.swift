@@ -117,6 +117,9 @@ import Testing
         }
     }
 
+    /// A command lists the documents that a validator refuses, because another client has set the validator during the
+    /// command.
+    ///
     /// The validator requires a string for the field in which the job writes an `int`, or an `int` where undo writes a
     /// string.
     @Test(arguments: [(FaultSubject.backfill, "string"), (FaultSubject.undo, "int")])
@@ -157,11 +160,12 @@ import Testing
         FaultTable.note(subject, "an index of the state is dropped", tries: 1, continued: 1)
     }
 
-    // MARK: The state database
+    // MARK: Changes of the state database during a command
 
     /// The journal is dropped during a run.
     ///
-    /// The undo restores the chunks that were journaled after that, and reports that the other chunks have no journal.
+    /// The undo restores the chunks that were journaled after the drop, and reports that the other chunks have no
+    /// journal.
     @Test func aJournalThatGoesDuringARunIsReportedByUndo() async throws {
         try await FaultSubject.backfill.trial(try await Mongod.shared) { trial in
             let run = try await disturbed(trial, at: "before-write:2:stop") {

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// The server refuses three of ten commands that a subcommand sends.
+    /// The server refuses each request of the program with a probability of 30 %.
     ///
     /// The outcome is the same as without refusals.
     @Test(arguments: FaultSubject.all, Refusal.allCases)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// The subcommands that read or change a job's state wait for an overloaded server, too.
+    /// Subcommands that read or change a job's state wait for an overloaded server instead of failing.
     @Test func steeringWaits() async throws {
         let mongod = try await Self.server.value
         try await mongod.withBackfill { test in

@@ -62,7 +62,8 @@ import Testing
         #expect(churn.elections > 0 && churn.kills > 0)
     }
 
-    /// Runs the command until it has finished its work, and compares the outcome with that of an undisturbed run.
+    /// Runs the command until it has finished its work, at most 20 times, and compares the outcome with that of an
+    /// undisturbed run.
     ///
     /// - Parameter comes: waits for the next moment to change the primary; returns `false` to change it no more until
     ///   the run ends.
@@ -78,8 +79,8 @@ import Testing
                     try await set.waitForMembers()
                     let term = try await set.term()
                     let kills = !churn.count.isMultiple(of: 2)
-                    // The program runs again before the primary changes, so that it meets a replica set without a
-                    // primary.
+                    // The test lets the program continue before the primary changes, so that the program meets a
+                    // replica set without a primary.
                     async let change: Void = kills ? set.killPrimary() : set.stepDown()
                     program.send(SIGCONT)
                     try await change

@@ -9,10 +9,10 @@ import Testing
 @Suite struct RequestFaultTests {
     private static let faults: [RequestFault] = [
         .requestLost, .replyLost, .killedBefore, .killedAfter,
-        // ShutdownInProgress, PrimarySteppedDown, NotWritablePrimary, InterruptedAtShutdown, MaxTimeMSExpired,
-        // CursorNotFound.
+        // The codes mean ShutdownInProgress, PrimarySteppedDown, NotWritablePrimary, InterruptedAtShutdown,
+        // MaxTimeMSExpired and CursorNotFound.
         .error(91), .error(189), .error(10_107), .error(11_600), .error(50), .error(43),
-        // ShutdownInProgress, WriteConcernFailed.
+        // The codes mean ShutdownInProgress and WriteConcernFailed.
         .writeConcernError(91), .writeConcernError(64),
     ]
 

@@ -11,8 +11,8 @@ import Testing
     enum Write: String, CaseIterable, Sendable {
         /// Updates for a whole chunk, whose filters name the chunk's `_id`s.
         case range
-        /// The same updates, but of a job with schemas: the unsync budget checks each chunk before the chunk is
-        /// written.
+        /// Updates like those of ``range``, but of a job with schemas, so that the unsync budget checks each chunk
+        /// before its write.
         case listed
         /// One update for each document, with a value that the client computed.
         ///

@@ -48,8 +48,8 @@ import Testing
     @Test func afterAnUndoTheSameStepsHaveRoomUnderANewName() async throws {
         try await withTwoJobs { test in
             #expect(try await run("job", test).exitCode == 0)
-            // The undo would wait until the ledger no longer has the documents. The test stops it, because the next run
-            // releases the reservations, too.
+            // After restoring, the undo waits until the ledger no longer has the documents, and then releases their
+            // reservations. The test stops the undo while it waits, because the next run releases them as well.
             let undo = try await test.undo(flags: ["--ledger", "\(test.database.name).ledger"]) { program in
                 try await waitUntil("all documents are restored, or the undo has ended") {
                     try await BudgetCase.unsyncable(test).isEmpty || program.hasEnded

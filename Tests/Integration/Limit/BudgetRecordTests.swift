@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The reservations of documents, which all jobs with the same state database share.
+/// Tests the reservations of documents, which all jobs with the same state database share.
 @Suite(.serialized) struct BudgetRecordTests {
     /// A server for this suite alone, because a server has only one fail point at a time.
     ///
@@ -47,7 +47,8 @@ import Testing
         }
     }
 
-    /// Runs the job until more than 60 documents are converted, with the fail point on from before the first write.
+    /// Runs the job; the server has the fail point from before the first write until more than 60 documents are
+    /// converted, or until the program has ended.
     private func run(into point: FailPoint, _ test: BackfillCase) async throws -> ProgramRun {
         let flags = ["--allow-unsync", "200", "--lease-ttl", "10s", "--ledger", "\(test.database.name).ledger"]
         return try await test.backfill(flags: flags, fault: "before-write:1") { program in

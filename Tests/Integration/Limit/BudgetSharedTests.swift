@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The unsync budget while another job runs or users write at the same time.
+/// Tests the unsync budget while another job runs or users write at the same time.
 @Suite struct BudgetSharedTests {
     @Test func twoJobsAtOnceShareTheCeiling() async throws {
         try await BudgetCase.withTasks { test in
@@ -37,8 +37,8 @@ import Testing
             ) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                // The new `_id`s are between those of the chunk that the budget has checked and the runner is about to
-                // write.
+                // The new `_id`s are between the `_id`s of a chunk that the budget has checked and that the runner is
+                // about to write.
                 try await test.database.fill(
                     "tasks", (0..<50).map { ["_id": .integer(2 * $0 + 1), "priority": "1"] })
             }
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// The documents are unsyncable already before the job.
+    /// The documents are already unsyncable before the job.
     ///
     /// The budget reserves room for a few of them at a time, and releases the room after their write.
     @Test func documentsThatFailAlreadyTakeNoRoomForGood() async throws {

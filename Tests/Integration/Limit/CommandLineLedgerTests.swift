@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// How the ledger of unsynced documents and the limit affect the deploy verdict of a check.
+/// Tests how the ledger of unsynced documents and the limit affect the deploy verdict of a check.
 @Suite struct CommandLineLedgerTests {
     /// Runs a test with three failing documents, two of which are in the app's ledger, and one that might fail.
     ///
@@ -96,7 +96,7 @@ import Testing
     ) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
-            // Under --strict, the only finding is a document that might not sync.
+            // With --strict, the only failing document of the test is one that might not sync.
             let failing: [BSONDocument] =
                 flags.isEmpty ? [["_id": 2], ["_id": 3]] : [["_id": 2, "name": "Hedy", "age": .long(36)]]
             try await database.fill("person", [["_id": 1, "name": "Ada"]] + failing)

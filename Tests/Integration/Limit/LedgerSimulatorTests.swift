@@ -58,7 +58,7 @@ import Testing
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
             try await ledger.catchUp()
             #expect(ledger.highest == Self.ceiling - 1)
-            // The ledger now has the documents that were pending, so there is still no more room.
+            // The documents that were pending are in the ledger now, so the budget still has no room.
             #expect(try await test.backfill(flags: flags).exitCode == 75)
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
 

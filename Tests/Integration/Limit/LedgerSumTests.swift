@@ -59,7 +59,9 @@ import Testing
         }
     }
 
-    /// The ledger of all apps and the app's own database have 600 entries each: 1,200 together, so sync has stopped.
+    /// The ledger of all apps and the ledger in the app's own database have 600 entries of the app each.
+    ///
+    /// Together these are 1,200 entries, so sync has stopped.
     @Test func bothLayoutsAreOneSum() async throws {
         try await withLedgers { test, insert in
             try await insert(Self.shared, Self.entries(100..<700, of: test) { .integer($0) })
@@ -67,7 +69,7 @@ import Testing
             try await insert(Self.own, Self.entries(700..<1_000, of: test, app: .null) { .integer($0) })
             try await insert(
                 Self.own, Self.entries(1_000..<1_300, of: test, app: .string("\(Self.app)")) { .integer($0) })
-            // Another app has fewer entries.
+            // The 900 entries of another app are not counted.
             try await insert(Self.shared, Self.entries(0..<900, of: test, app: "other") { .integer($0) })
         } _: { test, run in
             for flags in [[], ["--app-id", "\(Self.app)"]] {

@@ -55,6 +55,9 @@ import Testing
 
             let late = try await run(file, "--deployed", test: test)
             #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
+            // The change is breaking, and a check with --active would judge it again.
+            let next = test.folder.appending("next.json").string
+            #expect(late.output.contains("Next: shipshape check \(next) --collection "), "\(late.output)")
             #expect(try await converted(test) == 20)
             #expect(try await test.state.count("harm", [:]) == 0)
             #expect(try await test.state.count("jobs", ["control.deployed.at": ["$type": "date"]]) == 1)
@@ -82,7 +85,8 @@ import Testing
         }
     }
 
-    /// The recorded deploy is of another schema: the early job's next schema is `other.json`.
+    /// The early job records the deploy of `other.json`, so the job that requires the deploy of `next.json` does not
+    /// run.
     @Test func theRecordOfAnotherSchemaDoesNotSuffice() async throws {
         try await withTasks { test in
             try test.write(

@@ -82,11 +82,9 @@ import Testing
         }
     }
 
-    /// A client-side step has skipped a document, which therefore still needs the job.
+    /// The run waits for a locked document, but not for another document that the server refused.
     ///
-    /// The run does not wait for it.
-    ///
-    /// The run waits only for a locked document, and does not survey the collection repeatedly in the meantime.
+    /// Both documents still need the job. While the run waits, it does not survey the collection repeatedly.
     @Test func lockedDocumentsAreWaitedForAlthoughAnotherWasSkipped() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) {

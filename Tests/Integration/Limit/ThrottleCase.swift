@@ -68,7 +68,7 @@ enum ThrottleCase {
         try await test.state.documents("ranges").first?["waiting"]?.document?.values.compactMap(\.document) ?? []
     }
 
-    /// Runs `shipshape VERB JOB …`.
+    /// Runs a command on the test's job, such as `pause`.
     @discardableResult
     static func steer(_ verb: String, _ test: BackfillCase, _ arguments: String...) async throws -> ProgramRun {
         try await Program.run(

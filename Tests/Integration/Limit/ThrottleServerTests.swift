@@ -21,7 +21,7 @@ import Testing
             ) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 try await mongod.admin(["revokeRolesFromUser": .string(name), "roles": [watch]])
-                // The runner reads the metrics again only if its last reading is a second old.
+                // The runner reads the metrics again only if its last reading is at least a second old.
                 try await Task.sleep(for: .milliseconds(1_200))
                 program.send(SIGCONT)
                 try await ThrottleCase.waitForThrottle("reading", test)
@@ -40,7 +40,7 @@ import Testing
             let run = try await ThrottleCase.expectWait("secondaryLag", "lag of \(set.secondaries[0])", test) {
                 try set.continueSecondary()
             }
-            #expect(run.output.contains("limit 2 s"), "\(run.output)")
+            #expect(run.output.contains("  2 s  "), "\(run.output)")
         }
     }
 
@@ -51,7 +51,8 @@ import Testing
         try await ThrottleCase.withPeople(on: mongod, limits: "oplog: 1h, nice: 10", chunk: 1) { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
             try await test.database.fill("more", count: 200) { ["_id": .integer($0), "text": text] }
-            // The documents of this test make the oplog window short. A job of two documents does not wait for that.
+            // The documents of this test make the oplog window short. A job of two documents does not wait for a longer
+            // window.
             try await test.database.fill("few", count: 2)
             try test.job("small", on: "few", steps: ["default: {field: email, value: none}"], limits: "{oplog: 1h}")
             let few = try await test.backfill("small", "--max-runtime", "60s")
@@ -110,7 +111,7 @@ import Testing
         let mongod = try await Mongod.start(
             .replicaSet, ["--setParameter", "wiredTigerConcurrentWriteTransactions=5"])
         try await ThrottleCase.withPeople(on: mongod, limits: "") { test in
-            // An insert that hangs keeps its ticket.
+            // An insert that hangs on the server keeps its write ticket.
             let hang: BSONDocument = ["configureFailPoint": "hangWithLockDuringBatchInsert"]
             try await mongod.admin(hang.merging(["mode": "alwaysOn"]))
             try await withThrowingTaskGroup { group in
@@ -123,7 +124,7 @@ import Testing
                         try await mongod.admin(hang.merging(["mode": "off"]))
                     }
                 } catch {
-                    // Otherwise the inserts would hang forever, and this test with them.
+                    // The fail point is removed even after a failure. Otherwise, the inserts and this test would hang.
                     try await mongod.admin(hang.merging(["mode": "off"]))
                     throw error
                 }

@@ -39,7 +39,9 @@ import Testing
         }
     }
 
-    /// The server's profiler records every command that reaches the test's database.
+    /// `unsynced` sends no command that writes.
+    ///
+    /// The test reads the server's profiler, which records every command that reaches the test's database.
     @Test func noCommandThatWritesReachesTheServer() async throws {
         try await UnsyncedCase.with(try await Mongod.shared) { test in
             try await test.fill()

@@ -3,7 +3,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The report that `unsynced` makes of a ledger.
+/// Tests the report that `unsynced` makes of a ledger.
 @Suite struct UnsyncedTests {
     private func with(_ body: (UnsyncedCase) async throws -> Void) async throws {
         try await UnsyncedCase.with(try await Mongod.shared, body)
@@ -47,7 +47,7 @@ import Testing
             #expect(groups[0]["documents"] == 1)
 
             let text = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger", "--app", "mine"])
-            #expect(text.output.contains(": why documents fail\n  #  documents  level"), "\(text.output)")
+            #expect(text.output.contains(": why documents fail\n  documents  level"), "\(text.output)")
             #expect(!text.output.contains(#"\n"#))
         }
     }
@@ -66,6 +66,8 @@ import Testing
         }
     }
 
+    /// The document of a ledger entry is found in both spellings of its `_id`.
+    ///
     /// The ledger may store an `_id` that is an ObjectId as text, and an `_id` that is a text of 24 hex digits as an
     /// ObjectId.
     @Test func idsAreFoundInBothSpellings() async throws {

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Each of these failures of a veto makes the run wait, too.
+    /// The run waits if a veto fails: the veto's program does not answer in time, gives another answer, or is killed.
     @Test(arguments: [
         ("{http: \"http://127.0.0.1:1/\"}", "no answer (Failed to connect"),
         ("{http: \"http://127.0.0.1:PORT/slow\", timeout: 300ms}", "no answer ("),

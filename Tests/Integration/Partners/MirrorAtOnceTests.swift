@@ -4,7 +4,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Changes that clients make in one transaction over both sides, or in one large command, are all carried over.
+/// A mirror carries over all changes that clients make in one transaction over both sides, or in one large command.
 @Suite(.fencedDeletes) struct MirrorAtOnceTests {
     /// A client writes both sides in one transaction: most pairs on one side only, but pair 3 on both sides.
     ///

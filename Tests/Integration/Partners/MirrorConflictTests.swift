@@ -30,8 +30,8 @@ import Testing
         }
     }
 
-    /// A client inserts a document into the partner just after the mirror found it missing, and before the mirror
-    /// inserts it.
+    /// A client's insert into the partner is a conflict if it comes after the mirror found the document missing, and
+    /// before the mirror inserts it.
     @Test func anInsertWhileTheMirrorInsertsTheSameIsAConflict() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.fill("Task", [original(50), original(51)])
@@ -89,7 +89,7 @@ import Testing
                 guard case .date(let now)? = try await test.mongod.admin(["hello": 1])["localTime"] else { return 0 }
                 return now
             }
-            // These are more changes than the mirror handles at once, so some of them still wait when the mirror is
+            // The mirror handles fewer than 1,500 changes at once, so some of the changes still wait when the mirror is
             // stopped.
             try await test.database.fill("Task", count: 1_500) { original(1_000 + $0) }
             let changed = try await now()
@@ -104,8 +104,8 @@ import Testing
                 try await waitUntil("it has told its lag") {
                     reported = lag(test)
                     if reported == before { reported = nil }
-                    // A write that took too long is retried in halves. The mirror then stops again before it has
-                    // reported anything.
+                    // If a write took too long, the mirror retries it in halves, and stops again before it reports its
+                    // lag. The test lets it continue.
                     if reported == nil, try program.isStopped { program.send(SIGCONT) }
                     return reported != nil || program.hasEnded
                 }

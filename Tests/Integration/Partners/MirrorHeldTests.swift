@@ -32,7 +32,7 @@ import Testing
         #expect(try await test.run("status").output.contains("1 document not on the other side"))
     }
 
-    /// Earlier versions of the program recorded the reason only as a text.
+    /// A held pair is reported once, even if an earlier version of the program recorded the reason only as a text.
     @Test(arguments: [false, true]) func aHeldPairIsReportedOnce(_ isOfEarlierVersion: Bool) async throws {
         try await withMirror { test in
             if isOfEarlierVersion {
@@ -98,9 +98,9 @@ import Testing
     }
 }
 
-/// Documents that are too large for a command or for the other side are skipped and listed.
+/// A document that the server refuses because of its size is skipped and listed.
 ///
-/// Unusual documents are carried over unchanged.
+/// Other large documents and unusual documents are carried over unchanged.
 @Suite(.fencedDeletes) struct MirrorDocumentTests {
     private func large(_ id: Int, _ size: Int) -> BSONDocument {
         ["_id": .integer(id), "title": "large", "filling": .string(String(repeating: "x", count: size))]
@@ -166,7 +166,8 @@ import Testing
     }
 }
 
-/// The partner has a unique index, and documents exchange their keys before a mirror carries the changes over.
+/// Tests a mirror to a partner with a unique index, if documents have exchanged their keys before the mirror reads the
+/// changes.
 @Suite(.fencedDeletes) struct MirrorUniqueKeyTests {
     private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
         try await PartnerCase.withCopy(

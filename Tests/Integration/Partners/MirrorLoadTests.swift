@@ -59,8 +59,8 @@ import Testing
                             if !second.hasEnded { second.send(SIGKILL) }
                             kills += 2
                         }
-                        // By the clock of a new primary, the mirror's lease may have ended. The mirror then ends with
-                        // that reason.
+                        // The mirror's lease may have ended by the clock of a new primary. The mirror then exits
+                        // with 76.
                         #expect(other.wasKilled || other.exitCode == 76, "\(other.errors)")
                     }
                     #expect(run.wasKilled || run.exitCode == 76, "\(run.errors)")

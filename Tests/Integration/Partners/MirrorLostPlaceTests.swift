@@ -16,7 +16,9 @@ import Testing
         #expect(try await test.differences()["difference_count"] == 0)
     }
 
-    /// A real oplog of a few megabytes is overwritten while no mirror runs.
+    /// The mirror reports that the oplog has lost its position, and both sides are compared again.
+    ///
+    /// The test overwrites a real oplog of a few megabytes while no mirror runs.
     @Test func aPlaceThatTheOplogLostIsReportedAndBothSidesAreComparedAgain() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
         try await mongod.withPartner { test in
@@ -52,9 +54,8 @@ import Testing
         }
     }
 
-    /// The mirror is killed after it carried over half of the changes.
-    ///
-    /// Then a collection of the state database is dropped.
+    /// The mirror loses no change, although it is killed after half of the changes and a collection of the state
+    /// database is then dropped.
     @Test(arguments: ["carried", "unmirrored", "jobs"])
     func aStateDatabaseThatLostACollectionCostsNoChange(_ collection: String) async throws {
         try await PartnerCase.withCopy { test in
@@ -87,7 +88,8 @@ import Testing
         }
     }
 
-    /// The document with the mirror's position is deleted from the state database while the mirror runs.
+    /// The mirror ends and overwrites nothing if the document with its position is deleted from the state database
+    /// while it runs.
     @Test func aRecordThatGoesUnderARunningMirrorEndsItAndOverwritesNothing() async throws {
         try await PartnerCase.withCopy { test in
             let run = try await test.run("mirror", "--lease-ttl", "5s") { program in

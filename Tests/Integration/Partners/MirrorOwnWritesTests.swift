@@ -52,9 +52,10 @@ import Testing
         }
     }
 
-    /// The mirror's commit succeeds, but two replies report errors.
+    /// The mirror's commit succeeds, but the server's replies report errors, so the mirror retries the commit.
     ///
-    /// A client sets the document back before the mirror retries the commit.
+    /// Before the retry, a client restores the earlier content of the document. The retry must not overwrite this
+    /// change.
     @Test func aRetryOfACommittedTransactionOverwritesNoClient() async throws {
         try await PartnerCase.withCopy { test in
             var point = FailPoint("commitTransaction", appName: test.appName, mode: .times(4))
@@ -70,7 +71,7 @@ import Testing
                 }
             }
             #expect(run.exitCode == 0, "\(run.errors)")
-            // A write that overwrites the client's change would be restored, and count as a conflict.
+            // If the retry overwrote the client's change, the mirror would restore the change and count a conflict.
             let report = try #require(try BSONValue(extendedJSON: run.output).document)
             let rest = try await test.mirrored()
             #expect(try await title(1, test) == "task 1", "\(run.errors)")

@@ -86,7 +86,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
     /// A client's write therefore often has the same value as the mirror's, or restores an earlier value.
     static let texts = ["on", "off", "new"]
 
-    /// Returns the name of the field that holds the text on a side.
+    /// Returns the name of the field that has a document's text on a side: 0 is the original, and 1 the partner.
     private static func field(_ side: Int) -> String { side == 0 ? "title" : "name" }
 
     /// Writes a document alternately on both sides; before each write, waits until a mirror has carried over the last

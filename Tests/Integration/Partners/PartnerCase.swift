@@ -16,7 +16,7 @@ struct PartnerCase: Sendable {
     var appName: String { "\(database.name)_partner" }
 
     /// The example of the documentation: it changes the type of `_id`, renames a field, and changes the types of
-    /// others.
+    /// other fields.
     static let documented = """
         id: {from: objectId, to: string}
         forward:

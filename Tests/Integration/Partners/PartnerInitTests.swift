@@ -79,7 +79,7 @@ import Testing
 
     @Test func aUniqueIndexThatWouldBreakIsFoundBeforehand() async throws {
         try await Mongod.shared.withPartner { test in
-            // The forward step converts the codes to lower case, so both become "a".
+            // The forward step converts the codes to lower case, so the codes of both tasks become "a".
             try test.job(
                 """
                 forward: [expression: {field: code, value: {$toLower: "$code"}, when: {$ne: ["$code", null]}}]
@@ -172,7 +172,7 @@ import Testing
             PartnerCase.documented + "\nschema: {target: v2.json}\nlimits: {unsynced: \(limit), reserve: 0}")
     }
 
-    /// The documents that a killed run copied count for the next run, and so do the reservations of another job.
+    /// The documents that a killed run copied count towards the next run's limit, and so do another job's reservations.
     @Test func theLimitIsSharedAcrossRunsAndJobs() async throws {
         try await Mongod.shared.withPartner { test in
             try jobOfFailing(test, limit: 1201)
@@ -228,7 +228,7 @@ import Testing
     }
 }
 
-/// `partner verify`, the comparison of both sides.
+/// Tests `partner verify`, which compares both sides.
 @Suite struct PartnerVerifyTests {
     @Test(.server(from: 5, for: "reads of one moment")) func everyDifferenceIsListedWithItsDirection() async throws {
         try await Mongod.shared.withPartner { test in
@@ -239,7 +239,7 @@ import Testing
             try await test.database.delete("Task", ["_id": .objectID(PartnerCase.id(2))])
             try await test.database.update(
                 "TaskV2", ["_id": .string("\(PartnerCase.id(4))")], ["$set": ["name": "new"]])
-            // Fields that exist on one side only are no difference.
+            // `partner verify` must report no difference for fields that exist on one side only.
             try await test.database.update("TaskV2", ["_id": .string("\(PartnerCase.id(5))")], ["$set": ["note": "n"]])
             try await test.database.update("Task", ["_id": .objectID(PartnerCase.id(6))], ["$set": ["legacy": "l"]])
             try await test.database.update("Task", ["_id": .objectID(PartnerCase.id(7))], ["$set": ["priority": 2.5]])

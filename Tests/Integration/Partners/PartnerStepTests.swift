@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// All steps and all conversions of `_id`s that a partner supports, with changes in both directions.
+/// Tests all steps and all conversions of `_id`s that a partner supports, with changes in both directions.
 @Suite(.fencedDeletes) struct PartnerStepTests {
     /// Returns the lines of `jobs/partners/every-step.yml`, which has every kind of step, for the test's collections.
     static func everyKind(_ test: PartnerCase) throws -> String {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The verdicts of `check`, `diff` and `plan` on a partner.
+/// Tests the verdicts of `check`, `diff` and `plan` on a partner.
 @Suite(.fencedDeletes) struct PartnerVerdictTests {
     private static func schema(_ title: String, _ key: String, tags: String = "mixed") -> String {
         """
@@ -23,13 +23,14 @@ import Testing
     /// in place.
     private enum Next: String {
         case additional, changed
-        /// The original's schema is changed in place, also in its tags, which the partner's steps do not mention.
+        /// The original's schema is changed in place, also in the field `tags`, which no step of the partner mentions.
         case changedMore = "changed-more"
         /// The original's schema is changed in place, and the partner's schema is added.
         case both
     }
 
-    /// Runs a test with a partner that is copied and not compared yet, and with the older schema and all newer ones.
+    /// Runs a test with a partner that is copied but not compared yet, and with the older schemas and each version in
+    /// ``Next``.
     private func withPartner(_ body: (PartnerCase) async throws -> Void) async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()
@@ -108,9 +109,10 @@ import Testing
         }
     }
 
-    /// The partner was verified and `mirror --once` has run, but no mirror runs now.
+    /// A partner without a running mirror is not safe to deploy, because later changes of clients would not be carried
+    /// over.
     ///
-    /// Later changes of clients would not be carried over.
+    /// The partner was verified, and `mirror --once` has run.
     @Test(arguments: verdicts) func aPartnerWithoutAMirrorIsNotSafeToDeploy(_ command: String) async throws {
         try await withPartner { test in
             try await verify(test)
@@ -232,7 +234,8 @@ import Testing
         }
     }
 
-    /// The schema changes the type of the tags, which the partner's steps do not mention.
+    /// A schema change stays breaking if it changes the type of the tags, because the partner's steps do not mention
+    /// the tags.
     @Test(arguments: ["check", "diff", "plan"]) func aChangeThatThePartnerDoesNotCarryStaysBreaking(
         _ command: String
     ) async throws {

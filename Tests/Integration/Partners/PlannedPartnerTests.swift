@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The partner jobs that `plan` writes for changes that no backfill can make.
+/// Tests the partner jobs that `plan` writes for changes that no backfill can make.
 @Suite struct PlannedPartnerTests {
     private static func task(_ key: String, _ more: String = "") -> String {
         """

@@ -63,7 +63,8 @@ import Testing
         }
     }
 
-    /// In JavaScript, an assignment to `__proto__` sets the prototype of an object and makes no field.
+    /// A field named `__proto__` is carried over, although a JavaScript assignment to `__proto__` makes no field: it
+    /// sets the prototype of an object.
     @Test func aFieldNamedProtoIsCarried() async throws {
         try await Mongod.shared.withPartner { test in
             let app = try await generate(
@@ -95,7 +96,7 @@ import Testing
         }
     }
 
-    /// A field that only one side has keeps its value, also if it is named like a member that each object inherits.
+    /// A field that only one side has keeps its value, even if it is named like a member that each object inherits.
     @Test func aFieldOfOneSideMayHaveTheNameOfAnInheritedMember() async throws {
         try await Mongod.shared.withPartner { test in
             let app = try await generate("only: {target: [__proto__, toString, constructor]}", of: test)

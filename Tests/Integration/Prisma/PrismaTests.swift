@@ -38,7 +38,8 @@ import Testing
         }
     }
 
-    /// After the steps before the deploy, clients of the older schema can still read every document.
+    /// After the jobs that run before the deploy, clients of the older schema can still read every document that they
+    /// could read before.
     @Test(arguments: PrismaCase.names) func theJobsBeforeTheDeployBreakNoOlderClient(_ name: String) async throws {
         try await PrismaCase.with(name) { prisma in
             func failing() async throws -> Set<String> {

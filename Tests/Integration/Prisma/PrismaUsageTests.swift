@@ -33,9 +33,9 @@ import Testing
         #expect(run.errors.contains("no database (give --database NAME, or a connection string"), "\(run.errors)")
     }
 
-    /// With a connection string, `diff` counts documents on the server and fails, because there is no server.
+    /// With a connection string, `diff` counts documents on the server, and fails here, because no server listens.
     ///
-    /// `lint` needs none.
+    /// `lint` takes only the name of the database from a connection string.
     @Test(
         arguments: [
             (["lint", "schema.prisma", "--database", "app"], 0),
@@ -56,6 +56,17 @@ import Testing
         let unmapped = try await self.run(
             ["lint", "schema.prisma", "-o", "json"], schema.replacing(" @map(\"_id\")", with: ""))
         #expect(unmapped.exitCode == 1 && unmapped.output.contains("\"shop.User\""), "\(unmapped.output)")
+    }
+
+    @Test(arguments: ["check", "plan --fix"]) func theURLOfTheSchemaNamesNoDeployment(_ command: String) async throws {
+        let schema = Self.schema.replacing(
+            "\"mongodb\"", with: "\"mongodb\"\n  url = \"mongodb://127.0.0.1/shop?replicaSet=r\"")
+        let words = command.split(separator: " ").map(String.init)
+        let run = try await run(words + ["schema.prisma"], schema)
+        #expect(run.exitCode == 64, "\(run.errors)")
+        #expect(run.errors.contains("no deployment is named"), "\(run.errors)")
+        let help = try await Program.run([words[0], "--help"]).output.split(whereSeparator: \.isWhitespace)
+        #expect(help.joined(separator: " ").contains("datasource does. No command connects by that url."))
     }
 
     /// Each error has a line of its own, in the order of the file.

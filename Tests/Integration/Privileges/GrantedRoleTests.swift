@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// The role with the optional privileges is enough, too, and with it, the command gives all of its guarantees.
+    /// With the optional privileges in addition, the command succeeds and reports no missing throttle.
     @Test(
         .fencedDeletes,
         arguments: RoleCase.commands.filter { ["check", "backfill", "watch"].contains($0.arguments[0]) })

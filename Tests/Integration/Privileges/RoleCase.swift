@@ -20,7 +20,7 @@ struct RoleCase: Sendable {
         let arguments: [String]
         /// The commands that the administrator runs before this one.
         var before: [[String]] = []
-        /// Whether the collection is moved after those commands, so that it gets another UUID.
+        /// Whether the collection is moved after the commands in ``before``, so that it gets another UUID.
         var isMoved = false
         /// The name of the file that the command works on.
         let subject: String

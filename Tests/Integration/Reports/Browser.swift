@@ -19,7 +19,7 @@ struct Browser {
                 .replacing("&quot;", with: "\"").replacing(/\s+/, with: " ")
         }
 
-        /// The lines of the log with complaints of the page's console, or about network requests.
+        /// The lines of the log about messages in the page's console and about failed network requests.
         var complaints: [Substring] {
             log.split(separator: "\n").filter { $0.contains("CONSOLE") || $0.contains("net_error") }
         }

@@ -88,7 +88,7 @@ import Testing
                         ["models", "person.json", "--collection", namespace, "--language", "swift", "--out", "code"]
                             + ["--force"], "swift"
                     ),
-                    (["config"], "state-database"),
+                    (["config"], "config"),
                 ]
                 for (arguments, says) in commands {
                     for form in Self.forms {

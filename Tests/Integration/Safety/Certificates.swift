@@ -5,7 +5,7 @@ import Testing
 ///
 /// The authorities are `ca` and `stranger`. The servers are `server`, `misnamed` (for another host), `expired`, and
 /// `foreign` (issued by `stranger`). The clients are `client`, `late` (expired), and `outsider` (issued by `stranger`).
-/// All others are issued by `ca`.
+/// The authority `ca` issues all other certificates of servers and clients.
 struct Certificates {
     /// The subject of the certificate `client` as MongoDB writes it.
     static let client = "CN=ada,O=tests"

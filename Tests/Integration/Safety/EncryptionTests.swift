@@ -129,7 +129,7 @@ import Testing
             #expect(good.exitCode == 0, "\(good.errors)")
             expectRefusal(try await run("mongodb://\(mongod.host)/"), saying: "may require --tls")
         }
-        // The program sends no password to a server without TLS.
+        // With `--tls`, the program sends no password to a server without TLS.
         let plain = try await Mongod.shared
         expectRefusal(
             try await run("mongodb://ada@\(plain.host)/", ["--tls"], password: "password-1"),

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// The manifest states an exact version for indirect dependencies, too, so that every clone builds the same
+    /// The manifest states an exact version even for indirect dependencies, so that every clone builds the same
     /// program.
     @Test func noDependencyFloats() throws {
         let manifest = try String(contentsOfFile: Repository.path("Package.swift").string, encoding: .utf8)

@@ -40,7 +40,7 @@ import Testing
 
     /// The process ends without the exit functions of libraries.
     ///
-    /// They would free memory that other threads still use to close connections.
+    /// The exit functions would free memory that other threads still use to close connections.
     @Test func noLibraryIsTornDownWhileConnectionsClose() async throws {
         let mongod = try await Mongod.shared
         let folder = try CommandLineFolder()

@@ -22,6 +22,8 @@ import Testing
         #expect(run.output.isEmpty)
     }
 
+    /// The program reports that the system allows it too few threads.
+    ///
     /// The limit on processes does not apply to root, so the test runs the program as another user.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")))
     func tooFewThreadsAreSaid() async throws {
@@ -39,7 +41,7 @@ import Testing
         #expect(run.errors.contains("ulimit -u"), "\(run.errors)")
     }
 
-    /// The program raises a soft limit as far as the hard limit allows.
+    /// The program raises the soft limit on open files as far as the hard limit allows.
     @Test func aLowSoftLimitIsNoObstacle() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// The software that `scripts/setup` installs on a machine.
+/// Tests how `scripts/setup` installs software on a machine.
 @Suite struct SetupTests {
     /// `scripts/setup` checks the hash of the mongod package, because a package index can serve any file under that
     /// name.

@@ -8,7 +8,10 @@ import Testing
 @Suite struct NightlyTests {
     private typealias Install = @Sendable (TestDatabase, Mongod) throws -> InstalledNightly
 
-    /// Runs the check on three nights: it reports a finding as new on one night, and as known on the next.
+    /// Runs the check on three nights.
+    ///
+    /// The check finds nothing on the first night, reports a new finding on the second, and reports no change on the
+    /// third.
     private func nights(of install: Install) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Yams
 
-/// The files of `jobs/` that a scheduler reads: units of systemd and manifests of Kubernetes.
+/// Tests the files of `jobs/` that a scheduler reads: units of systemd and manifests of Kubernetes.
 @Suite struct ScheduleFileTests {
     /// Verifies the units as they are installed, with `/bin/true` in place of the program that they start.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze")))

@@ -32,7 +32,7 @@ struct BackfillCase: Sendable {
         }
     }
 
-    /// Writes a file into the folder.
+    /// Writes a text to a file in the test's folder.
     func write(_ name: String, _ text: String) throws {
         let file = try FileDescriptor.open(
             folder.appending(name), .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)
@@ -54,7 +54,7 @@ struct BackfillCase: Sendable {
         try write("\(name).yml", lines.joined(separator: "\n") + "\n")
     }
 
-    /// Returns the path of the job file with a name.
+    /// Returns the path of the job file with this name.
     func path(_ job: String = "job") -> String { folder.appending("\(job).yml").string }
 
     /// Runs `shipshape backfill` without a terminal.

@@ -14,7 +14,7 @@ struct DemoApp {
 
     let database: TestDatabase
 
-    /// The collections as the generator describes them.
+    /// The demo's collections, whose documents the generator computes.
     let collections = DemoData.collections(documents: documents)
 
     /// Returns the namespace of a demo collection in the test's database.
@@ -30,7 +30,7 @@ struct DemoApp {
     /// The folder of the demo's schemas and jobs.
     static var folder: FilePath { Repository.path("scripts/demo-app") }
 
-    /// Inserts the documents of every collection.
+    /// Inserts the documents of every collection of the demo.
     func load() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for collection in collections {

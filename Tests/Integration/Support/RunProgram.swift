@@ -1,6 +1,7 @@
 import Foundation
 import Subprocess
 import SystemPackage
+import TestSupport
 import Testing
 
 /// The result of one run of the built program.
@@ -100,7 +101,7 @@ enum Program {
     static func atTerminal(
         _ arguments: [String], askedFor question: String, types input: String, in folder: FilePath? = nil
     ) async throws -> ProgramRun {
-        // The input stays open until the program ends: on a real terminal, it does not end after the answer either.
+        // The input stays open until the program ends, as it does on a real terminal.
         let script = #"""
             folder=$(mktemp -d) && trap 'rm -r "$folder"' EXIT && mkfifo "$folder/keys" || exit
             question=$1 input=$2; shift 2
@@ -119,6 +120,7 @@ enum Program {
         _ executable: Executable, _ arguments: [String], environment: [Environment.Key: String?] = [:],
         in folder: FilePath? = nil, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
+        var failure: (any Error)?
         let result = try await Subprocess.run(
             executable, arguments: Arguments(arguments), environment: bare.updating(environment),
             workingDirectory: folder, input: .none, output: .string(limit: 4 << 20), error: .string(limit: 4 << 20)
@@ -128,8 +130,12 @@ enum Program {
                 try await during(program)
             } catch {
                 program.send(SIGKILL)
-                throw error
+                failure = error
             }
+        }
+        if let failure {
+            throw TestSupportError(
+                "\(failure)\nThe program ended with \(result.terminationStatus): \(result.standardError)")
         }
         let run = ProgramRun(
             status: result.terminationStatus, output: result.standardOutput, errors: result.standardError)

@@ -35,7 +35,27 @@ import Testing
         }
     }
 
-    /// A cleanup removes the markers by which the job recognizes documents that it has done.
+    /// A job that runs again after its cleanup keeps a journal of the later run, by which `undo` undoes only that run.
+    @Test func aRunAfterTheCleanupCanBeUndone() async throws {
+        try await withPeople { test in
+            #expect(try await test.backfill().exitCode == 0)
+            #expect(try await test.steer("cleanup", "job", "--yes").exitCode == 0)
+            let refused = try await test.undo()
+            #expect(refused.exitCode == 65)
+            #expect(refused.errors.contains("its journal was dropped"), "\(refused.errors)")
+            let late: [BSONDocument] = (100..<105).map { ["_id": .integer($0)] }
+            try await test.database.fill("people", late)
+            #expect(try await test.backfill().exitCode == 0)
+            let undo = try await test.undo()
+            #expect(undo.exitCode == 1, "\(undo.errors)")
+            #expect(undo.output.contains("the journal is incomplete: 10 of 11 chunks are missing"), "\(undo.output)")
+            #expect(try await test.database.documents("people", ["_id": ["$gte": 100]]) == late)
+            #expect(try await test.database.count("people", ["email": ""]) == 100)
+        }
+    }
+
+    /// A cleanup removes the markers by which the job recognizes documents that it has done, so the job cannot run
+    /// again.
     @Test func itTakesTheMarkersOutOfTheDocumentsAndTheJobCannotRunAgain() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill(

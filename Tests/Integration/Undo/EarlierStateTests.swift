@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    // MARK: A run
+    // MARK: A run from an earlier state
 
     @Test func aStartedJobContinuesAndItsPartIsUncertain() async throws {
         try await withPeople { test in
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    // MARK: Undo
+    // MARK: Undo of an earlier state
 
     @Test func uncertainChangesAreSkippedUnlessRequested() async throws {
         try await withPeople { test in
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    // MARK: Steering
+    // MARK: Status, pause, resume and cleanup of an earlier state
 
     @Test func itIsSeenAndCleanedUp() async throws {
         try await withPeople { test in

@@ -3,7 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A user changes a field after a job has journaled its old value, and before the job overwrites the field.
+/// Tests undo if a user changes a field after a job has journaled its old value, and before the job overwrites the
+/// field.
 @Suite struct JournaledWriteTests {
     private static let fault = "after-journal:1:stop"
 

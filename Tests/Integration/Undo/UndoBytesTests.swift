@@ -77,9 +77,9 @@ import Testing
         }
     }
 
-    /// If a step looks into an array whose keys are not 0, 1, 2, the server would renumber the keys.
+    /// The run skips and lists a document if a step looks into an array whose keys are not 0, 1, 2.
     ///
-    /// The run therefore skips and lists such a document.
+    /// The server would renumber the keys of such an array.
     @Test(
         .server(from: 5, for: "hashes of objects"),
         arguments: [
@@ -124,9 +124,9 @@ import Testing
         }
     }
 
-    /// An undo could not send the old and the new value in one command.
+    /// The old and the new value of one document are too large for one command, so undo could not restore the document.
     ///
-    /// The dry run of the job already reports that.
+    /// The dry run of the job already reports that document.
     @Test func changesTooLargeToUndoAreReportedBefore() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))

@@ -8,7 +8,7 @@ extension BackfillCase {
     /// Runs `shipshape undo` with a job's name, without a terminal.
     ///
     /// The lease is long, as for ``backfill(_:_:uri:yes:fault:held:during:)``, so that no write exceeds its time limit.
-    /// After such a write, undo would try again, and would not count the documents that the first attempt restored.
+    /// If a write exceeded it, undo would try again, and would not count the documents that the first attempt restored.
     @discardableResult
     func undo(
         _ job: String = "job", flags: [String] = [], yes: Bool = true, fault: String? = nil,

@@ -41,7 +41,8 @@ import Testing
         }
     }
 
-    /// The collection has a collation by which the field names `Name`, `name` and `NAME` are equal.
+    /// Undo restores a field at its place, although the collation takes the field names `Name`, `name` and `NAME` as
+    /// equal.
     @Test func aFieldGoesBackToItsPlaceWhateverTheCollation() async throws {
         try await withCollation { test in
             try await test.database.fill(
@@ -57,7 +58,9 @@ import Testing
         }
     }
 
-    /// A user changes only the case of a text inside the field, after the job has journaled it and before its write.
+    /// Undo restores the text as the user last wrote it, although the collation takes both texts as equal.
+    ///
+    /// The user changes only the case of a text inside the field, after the job has journaled it and before its write.
     @Test(arguments: [3, "three"] as [BSONValue])
     func capitalsAreAChangeWhateverTheCollation(_ id: BSONValue) async throws {
         try await withCollation { test in
@@ -79,7 +82,7 @@ import Testing
     /// Two of the four documents have 9 MB.
     ///
     /// Undo restores each value that fits into a command, although some fields then move to the end of their document.
-    /// It lists the documents with other values.
+    /// It lists the documents whose values do not fit.
     @Test(
         arguments: [
             (#"default: {field: email, value: ""}"#, []), ("unset: {field: big}", []), ("unset: {field: a}", []),

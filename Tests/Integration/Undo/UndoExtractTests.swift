@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests the undo of `extract`: it removes the child documents that the job made, unless they have changed or are
-/// linked.
+/// Tests the undo of `extract`: it removes the child documents that the job made, unless they have changed or documents
+/// still link to them.
 @Suite(.fencedDeletes) struct UndoExtractTests {
     private static let documents = 30
 
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// A run is killed, and then its undo is killed as well, before or after one of its writes.
+    /// A further undo finishes the work of an undo that was killed before or after one of its writes.
     @Test(arguments: [
         "before-write:4:kill", "before-write:5:kill", "after-restore:3", "after-restore:4", "after-restore:5",
     ])
@@ -121,9 +121,7 @@ import Testing
         }
     }
 
-    /// An undo sleeps before it deletes documents until its lease has ended.
-    ///
-    /// It then deletes nothing.
+    /// An undo that sleeps before it deletes documents, until its lease has ended, deletes nothing.
     @Test func aSleeperRemovesNothing() async throws {
         try await withHomes { test in
             #expect(try await test.backfill().exitCode == 0)
@@ -136,7 +134,7 @@ import Testing
                 let second = try await test.undo(flags: ["--lease-wait", "20s"])
                 #expect(second.exitCode == 0, "\(second.errors)")
                 #expect(try await test.database.documents("homes") == [["_id": "a user's"]])
-                // A user inserts documents that look like the job's.
+                // A user inserts documents that equal those that the job inserted.
                 try await test.database.fill("homes", made.filter { $0["_id"] != "a user's" })
             }
             #expect(first.exitCode == 76, "\(first.errors)")

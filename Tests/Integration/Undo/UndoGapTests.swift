@@ -50,7 +50,10 @@ import Testing
             ], without: [3])
     }
 
-    /// The user inserts as many documents as the user deletes, so that the number of documents stays the same.
+    /// Undo restores every value that the job changed, although the number of documents does not show that a user
+    /// inserted and deleted some.
+    ///
+    /// The user inserts as many documents as the user deletes.
     @Test func afterAChangeInPlaceToo() async throws {
         try await undoing(
             "unwrap: {field: list}", over: { ["_id": .integer($0), "list": [1]] },

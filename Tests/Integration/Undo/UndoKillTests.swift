@@ -101,7 +101,7 @@ import Testing
                 defer { program.send(SIGCONT) }
                 let second = try await test.undo(flags: ["--lease-wait", "20s"])
                 #expect(second.exitCode == 0, "\(second.errors)")
-                // A user makes a change that looks like the job's.
+                // A user makes the same change as the job.
                 try await test.database.set("people", .minKey, ["email": "none"])
             }
             #expect(first.exitCode == 76, "\(first.status): \(first.errors)")

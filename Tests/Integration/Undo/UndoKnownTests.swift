@@ -3,7 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Undo changes a field only if the job is known to have written it, and the field has not changed since.
+/// Without `--include-uncertain`, undo changes a field only if the job is known to have written it, and the field has
+/// not changed since.
 @Suite struct UndoKnownTests {
     /// Returns a document that has a field for each kind of step in the jobs of this suite.
     private static func document(_ id: Int) -> BSONDocument {
@@ -22,7 +23,9 @@ import Testing
 
     // MARK: A journal whose state was lost
 
-    /// The state of a job is lost, so the job runs again with `--restart`, as the program's error advises.
+    /// Undo also restores the fields that a run removed after the job's state was lost.
+    ///
+    /// The job runs again with `--restart`, as the program's error advises.
     @Test(arguments: [["ranges"], ["ranges", "jobs"]])
     func fieldsThatARunAfterALostRangeRemovesAreRestoredToo(_ lost: [String]) async throws {
         try await withPeople("unset: {field: nick}", count: 3) { test in
@@ -58,6 +61,8 @@ import Testing
 
     // MARK: A chunk that a signal ends between two of its commands
 
+    /// The journal shows which part of a chunk was written if a signal ends the run between two commands of the chunk.
+    ///
     /// The client computes the values, so one chunk takes four commands of 500 updates each.
     @Test func theWrittenPartOfAChunkThatASignalEndsIsKnown() async throws {
         try await withPeople("default: {field: key, generate: uuid}", count: 2_000) { test in
@@ -76,7 +81,7 @@ import Testing
         }
     }
 
-    // MARK: Journaled, but not known to be written
+    // MARK: Changes that are journaled, but not known to be written
 
     /// Each element has a step, a user's update that makes the same change, and document 3 after that update.
     private static let byHand: [(String, BSONDocument, BSONDocument)] = [
@@ -114,7 +119,9 @@ import Testing
         }
     }
 
-    /// While a runner sleeps between its journal and its write, a user makes the step's change to document 3.
+    /// Undo keeps a user's write that equals the change of the step, and lists the document as uncertain.
+    ///
+    /// The user writes document 3 while a runner sleeps between its journal and its write.
     @Test(arguments: byHand)
     func aUsersWriteDuringARunStays(
         _ step: String, _ user: BSONDocument, _ expected: BSONDocument
@@ -135,7 +142,8 @@ import Testing
         }
     }
 
-    /// All chunks of the killed runner are known to be written, except for the last one.
+    /// The undo restores the last chunk of the killed runner only on request, because only that chunk is not known to
+    /// be written.
     @Test func uncertainChangesAreUndoneOnRequest() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             let original = try await test.database.documents("people")
@@ -157,7 +165,7 @@ import Testing
         }
     }
 
-    // MARK: Another document
+    // MARK: Another document with the same `_id`
 
     private static let other: BSONDocument = ["_id": 3, "name": "another", "age": "77", "born": 2001]
 
@@ -195,7 +203,7 @@ import Testing
         }
     }
 
-    // MARK: The order of jobs
+    // MARK: The order in which jobs are undone
 
     /// A job runs, another job runs, and the first job is resumed.
     ///
@@ -247,9 +255,9 @@ import Testing
         }
     }
 
-    // MARK: Documents of other collections
+    // MARK: Documents that a job inserts into another collection
 
-    /// The job inserts an embedded object as a document.
+    /// Undo removes a document that the job inserted for an embedded object, although no document links to it.
     ///
     /// A user changes the object before the job writes the link.
     @Test(.fencedDeletes) func createdButUnlinkedDocumentsAreRemoved() async throws {
@@ -272,7 +280,7 @@ import Testing
         }
     }
 
-    // MARK: Many steps
+    // MARK: Jobs with many steps
 
     private static let manyKinds = [
         "rename: {from: a#, to: b#}", "rename: {from: o.a#, to: o.b#}", "dedupe: {field: l#}",
@@ -292,7 +300,7 @@ import Testing
             let run = try await test.backfill()
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(try await test.database.documents("people") != original)
-            // Under load, the write of so many steps may exceed the runner's time limit, and its result is then
+            // Under load, a write with 28 steps may exceed the runner's time limit, and the result of the write is then
             // uncertain.
             let undone = try await test.undo(flags: ["--include-uncertain"])
             #expect(undone.exitCode == 0, "\(run.output)\(run.errors)\(undone.output)\(undone.errors)")
@@ -300,8 +308,10 @@ import Testing
         }
     }
 
-    /// A hundred steps are more than a server accepts, so they are refused, with their line, before anything is
-    /// written.
+    /// A job with a hundred steps is refused before anything is written, because a server does not accept so many
+    /// steps.
+    ///
+    /// The error states the line of the steps.
     @Test(arguments: manyKinds[..<3]) func stepsThatComeToTooMuchAreRefused(_ step: String) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3)
@@ -314,7 +324,7 @@ import Testing
         }
     }
 
-    // MARK: A job that was undone
+    // MARK: Commands on a job that was undone
 
     @Test func anUndoneJobIsNotSteered() async throws {
         try await withPeople("unset: {field: nick}") { test in

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Users write a document after a job or its undo has read it, and before the job or the undo writes it.
+/// Tests undo if users write a document after a job or its undo has read it, and before the job or the undo writes it.
 @Suite struct UndoRaceTests {
     private static func document(_ id: Int) -> BSONDocument {
         [
@@ -20,7 +20,9 @@ import Testing
         }
     }
 
-    /// A user replaces a document after the undo has read it and before the undo writes it.
+    /// A document by which a user replaces another one stays as it is.
+    ///
+    /// The user replaces the document after the undo has read it and before the undo writes it.
     @Test(arguments: [true, false]) func aDocumentThatIsReplacedUnderTheUndoStaysAsItIs(deletes: Bool) async throws {
         let other: BSONDocument = ["_id": 3, "a": "another", "b": "another", "age": "77", "born": 2001]
         try await withPeople("unset: {field: nick}") { test in
@@ -45,9 +47,9 @@ import Testing
         }
     }
 
-    /// A user changes the source field just before the job's write, so the job writes another value than it journaled.
+    /// Undo lists a document in which the job wrote another value than it journaled.
     ///
-    /// Then the user changes the source field again, and the job runs a second time.
+    /// A user changes the source field just before the job's write, and again before the job runs a second time.
     @Test func valuesThatDifferFromTheJournalAreNamed() async throws {
         try await withPeople("copy: {from: age, to: nick, whenPresent: replace}") { test in
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-journal:1:stop") { program in

@@ -7,9 +7,9 @@ import Testing
 @Suite struct UndoTests {
     private static let documents = 600
 
-    /// The kinds of steps.
+    /// The steps of the jobs that the tests undo.
     ///
-    /// Their fields are missing, null, or of several types, and the `_id`s have every type.
+    /// The fields of these steps are missing, null, or of several types in the documents, whose `_id`s have many types.
     private static let kinds: [[String]] = [
         [#"default: {field: email, value: "none", when: missingOrNull}"#],
         [#"default: {field: address.country, value: "US"}"#],
@@ -189,8 +189,9 @@ import Testing
         }
     }
 
-    /// The stored job uses an operator that only an earlier version accepted; undo works, because it does not compute
-    /// it.
+    /// The stored job uses an operator that only an earlier version of the program accepted.
+    ///
+    /// The job cannot run again, but `status`, `undo` and `cleanup` work, because they do not evaluate the operator.
     @Test func aJobOfAnEarlierVersionIsUndoneAndJudgedWhateverItsOperatorsAre() async throws {
         try await BudgetCase.withTasks { test in
             let original = try await test.database.documents("tasks")

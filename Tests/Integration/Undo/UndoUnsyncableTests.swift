@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Undo reserves room for documents that it makes unsyncable before it writes them, as a run does.
+/// Like a run, undo reserves room for the documents that it makes unsyncable before it writes them.
 @Suite struct UndoUnsyncableTests {
     /// Runs a test with tasks that undo makes unsyncable.
     ///
-    /// A job has converted their priority to a number, which the active schema requires. Task 3 lacks a name, so that
-    /// it fails with any priority.
+    /// A job has converted their priority to a number, which the active schema requires. Task 3 lacks a name, so it
+    /// fails with any priority.
     private func withRepairedTasks(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 10) {

@@ -43,7 +43,7 @@ import Testing
             #expect(dry.output.contains("refuses 3 documents as they were before the job"), "\(dry.output)")
             #expect(try await test.database.documents("people") == before)
 
-            // The undo without `--dry-run` skips the same documents.
+            // The undo without `--dry-run` skips the three documents that the dry run reported.
             let run = try await test.undo(flags: ["--output", "json"])
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.errors.contains("refuses 3 documents as they were before the job"), "\(run.errors)")
@@ -67,7 +67,10 @@ import Testing
         }
     }
 
-    /// At the level "moderate", the server accepts a change of a document that does not fit the validator already.
+    /// Undo restores a document that does not fit the validator, because the server accepts that change at the level
+    /// "moderate".
+    ///
+    /// At that level, the validator does not apply to changes of documents that already fail it.
     @Test func underModerateADocumentThatAlreadyFailsIsUndone() async throws {
         try await withValidator(["validationLevel": "moderate", "validationAction": "error"]) { test in
             try await test.database.run([
@@ -89,7 +92,7 @@ import Testing
 
     /// If the validator's expression fails on a document, the server refuses that document.
     ///
-    /// Undo still checks the others.
+    /// Undo still checks the other documents.
     @Test func documentsThatTheValidatorCannotEvaluateAreReportedBefore() async throws {
         let validator: BSONDocument = ["$expr": ["$gt": [["$add": ["$age", 1]], 0]]]
         try await withValidator(["validationLevel": "strict", "validationAction": "error"], validator) { test in

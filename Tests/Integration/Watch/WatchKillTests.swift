@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests random writes and kills: a watch that has caught up has the same ledger as a full check would find.
+/// Tests random writes and kills: the ledger of a watch that has caught up has the documents that fail in a full check.
 @Suite(.fencedDeletes) struct WatchKillTests {
     @Test func atRestTheLedgerIsWhatAFullCheckFinds() async throws {
         try await Mongod.shared.withWatch { test in

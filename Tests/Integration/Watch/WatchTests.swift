@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests the servers that a watch refuses.
+/// Tests that a watch refuses servers that lack a feature which it needs.
 @Suite struct WatchServerTests {
     @Test func aServerThatIsTooOldIsRefused() async throws {
         try await Mongod.shared.withWatch { test in
@@ -152,6 +152,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("aggregate", "unsynced_documents"), ("delete", "unsynced_documents"), ("aggregate", "streams"),
+        ("find", "person"),
+    ]) func aCommandWhoseCollectionIsDroppedMeanwhileIsRetried(command: String, collection: String) async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1], ["_id": 2]])
+            #expect(try await test.once().exitCode == 1)
+            try await test.database.update("person", ["_id": 1], ["$set": ["name": "Ada"]])
+            try await test.database.fill("person", [["_id": 3]])
+            var point = FailPoint.error(175, command, appName: test.appName, mode: .times(1))
+            let database = collection == "person" ? test.database : test.state
+            point.namespace = "\(database.name).\(collection)"
+            let run = try await test.mongod.failing(point) { try await test.once() }
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.errors.contains("QueryPlanKilled"), "\(run.errors)")
+            #expect(try await test.recorded() == [IDKey(2), IDKey(3)])
+        }
+    }
+
     @Test func aLedgerThatIsDroppedUnderARunningWatchIsRebuilt() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1], ["_id": 2]])
@@ -160,8 +179,8 @@ import Testing
                 try await test.state.run(["drop": "unsynced_documents"])
                 try await test.database.fill("person", [["_id": 3]])
                 try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3)])
-                // The watch removes entries only after it has read the whole collection. A new entry for document 4
-                // shows that it has.
+                // The watch removes entries only after it has read the whole collection. An entry for the new document
+                // 4 shows that the watch has read it.
                 try await test.database.fill("person", [["_id": 4]])
                 try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3), IDKey(4)])
                 try await test.database.update("person", ["_id": 4], ["$set": ["name": "Cy"]])

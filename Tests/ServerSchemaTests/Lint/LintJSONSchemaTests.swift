@@ -25,7 +25,7 @@ import Testing
         #expect(try codes(#"{"required": ["_id", "a"], "properties": {"a": {}}}"#) == [])
     }
 
-    /// The rule `pattern-outdated` finds a pattern anywhere in the schema.
+    /// The rule `pattern-outdated` reports a pattern that newer servers refuse, wherever it is in the schema.
     @Test func patternsThatNewerServersRefuse() throws {
         #expect(
             try codes(##"{"properties": {"a": {"pattern": "^[\\w-.]+$"}, "b": {"pattern": "^[\\w\\-.]+$"}}}"##)

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// Tests lint of Prisma schemas: mistakes that Prisma refuses, or because of which its client loses values or
+/// Tests lint of Prisma schemas: mistakes that Prisma refuses, and mistakes by which its client loses values or
 /// documents.
 @Suite struct LintPrismaTests {
     private static func codes(_ lines: String, id: String = "id String @id @map(\"_id\") @db.ObjectId") throws

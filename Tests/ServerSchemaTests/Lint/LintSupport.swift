@@ -29,7 +29,7 @@ enum Lint {
 }
 
 extension AppFolder {
-    /// Returns the findings of lint on the folder.
+    /// Returns the findings of lint on the folder, each as `code level path`.
     func codes() throws -> [String] { Lint.short(SchemaLint.findings(in: try readForLint())) }
 
     /// Returns the findings with one code, with paths relative to the folder.

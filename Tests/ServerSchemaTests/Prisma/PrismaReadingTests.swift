@@ -3,7 +3,7 @@ import Foundation
 import ServerSchema
 import Testing
 
-/// Tests the conversion of a Prisma schema, and which database it gets.
+/// Tests how a Prisma schema is converted for checks, and in which database its collections are.
 @Suite struct PrismaReadingTests {
     private static func folder(_ files: [String: String], _ body: (String) throws -> Void) throws {
         let folder = URL(filePath: NSTemporaryDirectory()).appending(path: UUID().uuidString)

@@ -24,7 +24,7 @@ CACHE_GIGABYTES = 8
 
 
 class Bench:
-    """The things that all rows share."""
+    """The server, the data, the tools and the settings that all rows share."""
 
     def __init__(self, options, folder):
         self.quick = options.quick
@@ -54,18 +54,18 @@ class Bench:
         print(f"[{time.monotonic() - self.started:5.0f} s] {self.row}: {text}", file=sys.stderr, flush=True)
 
     def count(self, name):
-        """The number of documents of A, B, C or D."""
+        """Returns the number of documents in the set A, B, C or D."""
         return self.data.counts[name]
 
     def file(self, name, text):
-        """A file of the run's own folder."""
+        """Writes a file in the run's own folder, and returns its path."""
         path = os.path.join(self.folder, name)
         with open(path, "w", encoding="utf-8") as output:
             output.write(text)
         return path
 
     def tool(self, name):
-        """A program of Benchmarks/, compiled when it is first needed."""
+        """Returns the path of a program of Benchmarks/, which is compiled when it is first needed."""
         path = os.path.join(self.folder, name)
         if not os.path.exists(path):
             stem = name.removesuffix(".so")
@@ -80,7 +80,7 @@ class Bench:
         return path
 
     def python(self):
-        """A Python with pymongo and fastjsonschema, in an environment of the run's own."""
+        """Returns the path of a Python with pymongo and fastjsonschema, in a virtual environment of this run."""
         folder = os.path.join(self.folder, "venv")
         binary = os.path.join(folder, "bin", "python")
         if not os.path.exists(binary):
@@ -104,7 +104,7 @@ def output(*arguments):
 
 
 def machine(folder):
-    """The facts that the figures depend on."""
+    """Returns the facts about the machine and its software on which the figures depend."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = re.search(r"model name\s*: (.*)", file.read())
     with open("/proc/meminfo", encoding="utf-8") as file:
@@ -122,13 +122,16 @@ def machine(folder):
 
 
 def revision():
-    """The commit that is measured, with a plus if files differ from it."""
+    """Returns the commit that is measured, with a plus if the working copy of the program differs from it."""
     changed = output("git", "status", "--porcelain", "--", "Sources", "Package.swift")
     return output("git", "rev-parse", "--short", "HEAD") + ("+" if changed else "")
 
 
 def parent_folder():
-    """The place of the run's folder: in memory if there is room for the data of all rows."""
+    """Returns the folder in which the run makes its own folder; None for the system's temporary folder.
+
+    The run's folder is in memory if there is room for the data of all rows.
+    """
     chosen = os.environ.get("SHIPSHAPE_BENCH_FOLDER")
     if chosen:
         return chosen
@@ -157,9 +160,9 @@ def main():
     if options.list:
         print("\n".join(ROWS))
         return 0
-    # Otherwise libmongoc's counters stay in /dev/shm after a program is killed.
+    # Without this variable, libmongoc's counters stay in /dev/shm after a program is killed.
     os.environ["MONGOC_DISABLE_SHM"] = "1"
-    # As with Ctrl-C, the run then ends through its clean-up.
+    # These signals end the run like Ctrl-C, so that it cleans up.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     results = Results(list(ROWS), is_kept=options.scale == 1 and not options.quick)
@@ -184,7 +187,7 @@ def main():
                     bench.batch = lines[0]["batch"]
                 results.add(name, lines, stamp, known)
         finally:
-            # The rest takes little time, and must not be interrupted.
+            # Stopping the server takes little time, and must not be interrupted.
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
             bench.server.stop()

@@ -6,8 +6,8 @@ import measure
 from measure import Command
 from rows import line, memory_line, pair_line, row, watch_memory
 
-#: The change of each row: the stages that prepare the documents of A for it, the job's steps, the update by hand, and,
-#: if not every document needs it, every how many documents one does.
+#: The changes that the rows measure. Each has the stages that prepare the documents of A, the job's steps, and the same
+#: update by hand. If not every document needs the change, `every` is 50 if one in 50 documents needs it.
 RETYPE = {
     "steps": "[{convert: {field: quantity, to: string}}]",
     "by hand": {"q": {"quantity": {"$type": "int"}}, "u": [{"$set": {"quantity": {"$toString": "$quantity"}}}]},
@@ -22,7 +22,7 @@ SPARSE = {
     "steps": "[{rename: {from: surname, to: lastName}}]",
     "by hand": {"q": {"surname": {"$exists": True}}, "u": {"$rename": {"surname": "lastName"}}},
 }
-#: One to five elements, all different: the value that the job sets is missing, null and present in turn.
+#: Each document has one to five different items, whose `currency` is missing, null and present in turn.
 ITEMS = {
     "stages": [{"$set": {"items": {"$map": {
         "input": {"$range": [0, {"$add": [1, {"$mod": ["$serial", 5]}]}]}, "as": "index", "in": {
@@ -39,14 +39,17 @@ ITEMS = {
 
 
 def job_file(bench, name, collection, change):
-    """A job with a name of its own, because a job is bound to the collection that it ran over."""
-    # The bench itself fills the oplog in minutes, and no other program reads it.
+    """Writes the file of a job, and returns its path.
+
+    Each job has its own name, because the program binds a job to the collection that it ran over.
+    """
+    # The limit on the oplog window is off: the bench fills the oplog in minutes, and no other program reads the oplog.
     return bench.file(f"{name}.yml", f"job: bench-{name}\ncollection: bench.{collection}\nsteps: {change['steps']}\n"
                                      "limits: {oplog: off}\n")
 
 
 class Work:
-    """Documents that are the same at the start of every run."""
+    """A collection to change, which has the same documents at the start of every run."""
 
     def __init__(self, bench, name, change, count, source="Order"):
         self.bench = bench
@@ -64,24 +67,24 @@ class Work:
         self.bench.run_command({"aggregate": source, "pipeline": [*stages, {"$out": target}], "cursor": {}}, "bench")
 
     def reset(self):
-        """Copies the documents, and drops what earlier jobs left."""
+        """Restores the documents from the kept copy, and drops the state database of earlier jobs."""
         self.bench.run_command({"dropDatabase": 1}, "shipshape")
         self._copy(self.kept, "Work")
-        # Flushed, so that no run pays for the writes of the one before.
+        # The server flushes its data to disk, so that earlier writes do not slow down the measured run.
         self.bench.run_command({"fsync": 1})
 
     def drop(self):
-        """Frees the room."""
+        """Drops the collection and its kept copy."""
         for name in (self.kept, "Work"):
             self.bench.run_command({"drop": name}, "bench")
 
     def by_hand(self):
-        """One `updateMany`."""
+        """Returns a command that makes the change with one `updateMany`."""
         update = {"update": "Work", "updates": [{**self.change["by hand"], "multi": True}], "writeConcern": {"w": "majority"}}
         return self._bare("run", json.dumps(update))
 
     def in_bulks(self, loop):
-        """One update per document, by a loop of Benchmarks/write.c."""
+        """Returns a command that makes the change with one update per document, by a loop of Benchmarks/write.c."""
         return self._bare(loop, "Work")
 
     def _bare(self, *arguments):
@@ -90,7 +93,7 @@ class Work:
                        before=self.reset)
 
     def backfill(self, *options):
-        # A rename may count a document twice, because it copies and removes.
+        # A rename may count a document twice, because it copies the field and then removes it.
         return self.runner("backfill", "--yes", *options, expect=f"changed ({self.needy:,}|{2 * self.needy:,}) of",
                            before=self.reset)
 
@@ -100,7 +103,7 @@ class Work:
 
 
 def against_update(bench, name, change, what, limits, count=500_000):
-    """The lines of a backfill without and with journal, against one `updateMany`."""
+    """Measures a backfill without and with journal against one `updateMany`; returns the collection and the lines."""
     work = Work(bench, name, change, bench.data.scaled(count))
     by_hand = work.by_hand()
     seconds = measure.alternate({"by hand": by_hand, "without": work.backfill("--no-journal"), "with": work.backfill(),
@@ -112,7 +115,7 @@ def against_update(bench, name, change, what, limits, count=500_000):
 
 
 def against_bulks(bench, work, loop, what, limit, rounds):
-    """The line of a backfill with journal against one update per document."""
+    """Measures a backfill with journal against one update per document; returns the line."""
     seconds = measure.alternate({"bulks": work.in_bulks(loop), "with": work.backfill()}, rounds, bench.progress, warm=False)
     return pair_line(f"`backfill` with journal, {what}", "one update per document, in bulks of 1,000", seconds["with"],
                      seconds["bulks"], limit)
@@ -131,13 +134,17 @@ def sparse(bench):
 @row("retype")
 def retype(bench):
     work, lines = against_update(bench, "retype", RETYPE, "in-place retype", (1.1, 1.4))
-    # Fewer rounds, because this is slow and has no target.
+    # This comparison has fewer rounds, because it is slow and has no target.
     return [*lines, against_bulks(bench, work, "retype", "in-place retype", None, max(1, bench.rounds // 4))]
 
 
 @row("lists")
 def lists(bench):
-    """Fewer documents than in other rows, because the need of a list is evaluated document by document."""
+    """Measures a default in the elements of lists.
+
+    The row has fewer documents than other rows, because whether a list needs the change is evaluated document by
+    document.
+    """
     what = "a default in the elements of lists"
     work, lines = against_update(bench, "lists", ITEMS, what, (None, None), count=20_000)
     return [*lines, against_bulks(bench, work, "items", what, 1, bench.rounds)]
@@ -145,7 +152,7 @@ def lists(bench):
 
 @row("nothing")
 def nothing(bench):
-    """A job for which all documents are done already."""
+    """Measures a job that has nothing to do, because all documents already have the change."""
     done = {"stages": RETYPE["by hand"]["u"], **RETYPE}
     work = Work(bench, "nothing", done, bench.data.scaled(500_000))
     work.reset()
@@ -160,7 +167,7 @@ def nothing(bench):
 
 @row("undo")
 def undo(bench):
-    """Each run of the job is the reference of the undo after it."""
+    """Measures an undo; the reference of each undo is the run of the job before it."""
     work = Work(bench, "undo", RETYPE, bench.data.scaled(500_000))
     run = work.backfill()
     runs = []
@@ -171,7 +178,10 @@ def undo(bench):
 
 @row("growth")
 def growth(bench):
-    """The memory of a job with journal over ten times the documents, measured once because it does not vary."""
+    """Measures the memory of a job with journal over ten times the documents.
+
+    The row measures once, because the memory does not vary.
+    """
     peaks = []
     for name, source in (("D", "Tenfold"), ("A", "Order")):
         work = Work(bench, f"growth-{name}", RETYPE, bench.count(name), source)
@@ -184,7 +194,7 @@ def growth(bench):
 
 @row("dry-run")
 def dry_run(bench):
-    """Compared with the same change written by hand."""
+    """Measures a dry run against a query that computes the same change."""
     bench.data.ensure("A", bench.progress)
     count = bench.count("A")
     job = job_file(bench, "dry-run", "Order", RETYPE)

@@ -8,22 +8,22 @@ import time
 
 
 class Failed(Exception):
-    """A command did not do its work."""
+    """The error that a command did not do its work."""
 
 
 class Command:
-    """A program to run, and what it must print for the run to count."""
+    """A program to run, and a regular expression for the output of a run that did its work."""
 
     def __init__(self, arguments, expect="", statuses=(0,), before=None, environment=None):
         self.arguments = [str(argument) for argument in arguments]
         self.expect = expect
         self.statuses = statuses
-        #: Called first, outside the measured time.
+        #: A function to call before each run, outside the measured time.
         self.before = before
         self.environment = environment
 
     def run(self):
-        """Runs it once; returns the wall seconds and the output."""
+        """Runs the program once; returns the wall time in seconds, and the output with the errors."""
         if self.before:
             self.before()
         environment = dict(os.environ, **self.environment) if self.environment else None
@@ -40,8 +40,8 @@ class Command:
 class Summary:
     """The median of some numbers, and the interval that holds the true median in at least 95 of 100 cases.
 
-    The interval's ends are numbers of the same distance from either end of the sorted list; the binomial distribution
-    says from which. Fewer than six numbers never suffice for 95 of 100: then it is all of them.
+    The ends of the interval are equally far from the two ends of the sorted list, as far as the binomial distribution
+    allows. Fewer than six numbers never suffice for 95 of 100 cases; the interval then contains all of them.
     """
 
     def __init__(self, numbers):
@@ -63,9 +63,9 @@ class Summary:
 
 
 def alternate(commands, rounds, progress, warm=True):
-    """Runs each of the named commands once a round, and returns their seconds by name.
+    """Runs each of the named commands once in each round, and returns their wall times in seconds by name.
 
-    Each round begins one command later than the one before, so that none always runs after the same one.
+    Each round begins one command later than the previous round, so that each command is sometimes the first.
     """
     if warm:
         progress("warms up")
@@ -83,19 +83,22 @@ def alternate(commands, rounds, progress, warm=True):
 
 
 def ratios(some, others):
-    """The ratio of two measured series, round by round."""
+    """Returns the summary of the ratios of two measured series, round by round."""
     return Summary([one / other for one, other in zip(some, others)])
 
 
 def noise(reference, again=None):
-    """The ratio of the reference to itself: to its second run in each round, else to its run of the round before."""
+    """Returns the summary of the ratios between runs of the reference; None if there are too few runs.
+
+    The two runs of a ratio are of the same round if `again` has second runs, and otherwise of consecutive rounds.
+    """
     if again is None:
         again, reference = reference[:-1], reference[1:]
     return ratios(reference, again) if reference else None
 
 
 def verdict(summary, limit):
-    """Whether a ratio, or another figure that has to be small, meets its limit."""
+    """Returns whether a ratio, or another figure that has to be small, meets its limit; empty without a limit."""
     if limit is None:
         return ""
     if summary.median <= limit:

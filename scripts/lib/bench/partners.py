@@ -26,7 +26,10 @@ limits: {oplog: off}
 
 @row("mirror")
 def mirror(bench):
-    """Clients change both sides at a steady rate; measures the changes that are not carried over when they end."""
+    """Measures how late a mirror is, and how many changes it has not carried over when the clients stop to write.
+
+    Clients change both sides at a steady rate.
+    """
     seconds = 10 if bench.quick else 60
     bench.data.ensure("A", bench.progress)
     bench.run_command({"aggregate": "Order", "cursor": {}, "pipeline": [

@@ -12,7 +12,7 @@ COLUMNS = [("what", "what"), ("against", "against"), ("measured", "median"), ("r
 
 
 class Results:
-    """The lines by row; those of earlier runs stay until their row is measured again."""
+    """The lines of the table by row; the lines of earlier runs stay until their row is measured again."""
 
     def __init__(self, order, is_kept):
         self.order = order
@@ -25,7 +25,7 @@ class Results:
                     self.rows.setdefault(record["row"], []).append(record)
 
     def add(self, row, lines, stamp, machine):
-        """Replaces a row, and writes the files at once, so that an interrupted run keeps the rows before."""
+        """Replaces a row, and writes the files at once, so that an interrupted run keeps the rows measured so far."""
         self.rows[row] = [{"row": row, **stamp, **line} for line in lines]
         for line in self.rows[row]:
             print(terminal(line), flush=True)
@@ -60,7 +60,7 @@ class Results:
 
 
 def terminal(line):
-    """A line for people at a terminal."""
+    """Returns a line of the table as text for a terminal."""
     head = line["what"].replace("`", "") + (f" / {line['against']}".replace("`", "") if line["against"] else "")
     figures = [line["measured"] + (f" / {line['reference']}" if line["reference"] else ""), line["result"]]
     figures += [f"noise {line['noise']}"] if line["noise"] else []
@@ -69,7 +69,7 @@ def terminal(line):
 
 
 def replace(path, text):
-    """Writes a file in one step."""
+    """Writes a file so that other programs see either the old text or the new one."""
     with open(f"{path}.new", "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(f"{path}.new", path)

@@ -9,7 +9,7 @@ import subprocess
 import measure
 from measure import Command, Summary
 
-#: The rows by name, in order; each returns its lines of the table.
+#: The functions that measure a row, by the name of the row, in their order; each returns the row's lines of the table.
 ROWS = {}
 
 FLAT = "Benchmarks/flat/schema.json"
@@ -19,7 +19,7 @@ NESTED = "Benchmarks/nested"
 
 
 def row(name):
-    """Names a function's row."""
+    """Registers a function as the measurement of the row with this name."""
     def named(function):
         ROWS[name] = function
         return function
@@ -27,13 +27,13 @@ def row(name):
 
 
 def line(what, against, **figures):
-    """One line of the table; cells without a value are empty."""
+    """Returns one line of the table; cells without a value are empty."""
     return {"what": what, "against": against, "measured": "", "reference": "", "result": "", "noise": "",
             "target": "", "verdict": "", "rounds": 1, **figures}
 
 
 def pair_line(what, against, measured, reference, limit, again=None, factor=1.0):
-    """The line of two measured series; the ratio is multiplied by `factor`."""
+    """Returns the line that compares two measured series; the ratio is multiplied by `factor`."""
     ratio = measure.ratios([factor * seconds for seconds in measured], reference)
     noise = measure.noise(reference, again)
     return line(
@@ -43,7 +43,10 @@ def pair_line(what, against, measured, reference, limit, again=None, factor=1.0)
 
 
 def pair(bench, what, against, measured, reference, limit, repeats_reference=True):
-    """Measures a pair, with the reference twice a round for the noise if that does not take too long."""
+    """Measures a command against a reference, and returns the line.
+
+    With `repeats_reference`, the reference runs twice in each round, to measure the noise. Pass False for a slow run.
+    """
     commands = {"measured": measured, "reference": reference}
     if repeats_reference:
         commands["again"] = reference
@@ -52,7 +55,7 @@ def pair(bench, what, against, measured, reference, limit, repeats_reference=Tru
 
 
 def check(bench, schema, collection, *options, count, uri=None, strict_failing=False, environment=None):
-    """A check of a collection of the server."""
+    """Returns the command that checks a collection of the server."""
     failing = count // 10
     expect = f"{count:,} documents read.*, all fit" if not strict_failing else rf"at worst {failing:,}, "
     return Command(
@@ -61,7 +64,7 @@ def check(bench, schema, collection, *options, count, uri=None, strict_failing=F
 
 
 def cursor(bench, collection, count, batch):
-    """The bare cursor with this batch size; 0 means the server's default."""
+    """Returns the command that reads a collection by a bare cursor; batch 0 means the server's default size."""
     return Command(
         [bench.tool("read"), "cursor", bench.uri, "bench", collection, *([str(batch)] if batch else [])],
         f"^{count} documents")
@@ -78,7 +81,7 @@ def version(bench):
 
 @row("checker")
 def checker(bench):
-    """The checker alone: the micro-benchmark's figures."""
+    """Measures the checker alone, with the micro-benchmarks."""
     arguments = ["scripts/micro", "--json", "--only", "by schema, A", "--repetitions", str(bench.rounds)]
     if bench.quick:
         arguments += ["--documents", "50000"]
@@ -87,7 +90,7 @@ def checker(bench):
     for benchmark in json.loads(done.stdout)["benchmarks"]:
         rates = Summary([benchmark["bytes"] / float(seconds) / 1e9 for seconds in benchmark["seconds"]])
         allocations = float(benchmark["allocations_per_item"])
-        # Allocations that a run makes once, such as for a table that grows, do not count per document.
+        # A few allocations that a run makes once, such as for a table that grows, do not count.
         is_free = allocations < 0.001
         verdict = "missed" if not is_free or rates.high < 1.5 else "met" if rates.median >= 1.5 else "within noise"
         found.append(line(
@@ -99,7 +102,7 @@ def checker(bench):
 
 @row("sweep")
 def sweep(bench):
-    """The batch size at which the bare cursor is fastest."""
+    """Measures at which batch size the bare cursor is fastest."""
     bench.data.ensure("A", bench.progress)
     sizes = [0, 1_000, 3_000, 10_000, 30_000, 100_000]
     commands = {str(size): cursor(bench, "Order", bench.count("A"), size) for size in sizes}
@@ -134,7 +137,7 @@ def server_count(bench):
 
 @row("jsonschema")
 def jsonschema(bench):
-    """Both schemas in one row: the App Services schema has the target, the same schema as a validator has none."""
+    """Measures checks by an App Services schema, which has a target, and by the same schema as a validator."""
     bench.data.ensure("A", bench.progress)
     count = bench.count("A")
     validator = bench.file("validator.json", f'{{"$jsonSchema": {open(VALIDATOR, encoding="utf-8").read()}}}')
@@ -150,7 +153,10 @@ def jsonschema(bench):
 
 @row("python")
 def python(bench):
-    """The noise is measured between rounds, because a run takes long."""
+    """Measures a check against a Python script.
+
+    The noise is measured between rounds, because a run of the script takes long.
+    """
     bench.data.ensure("A", bench.progress)
     count = bench.count("A")
     script = Command([bench.python(), "Benchmarks/check.py", bench.uri, "bench", "Order", "Benchmarks/flat/python.json"],
@@ -181,7 +187,10 @@ def file(bench):
 
 @row("allocations")
 def allocations(bench):
-    """The allocations of the whole program per document of a file: the difference that twice the documents make."""
+    """Measures the allocations of the whole program per document of a file.
+
+    The row subtracts the allocations for a file from those for a file with twice the documents.
+    """
     def mallocs(count):
         path = os.path.join(bench.folder, f"{count}.bson")
         subprocess.run([bench.data.loader, "flat", "--file", path, "--count", str(count)], check=True)
@@ -197,14 +206,17 @@ def allocations(bench):
 
 @row("prefilter")
 def prefilter(bench):
-    """The noise is measured between rounds, because a run takes long."""
+    """Measures a prefiltered check against a plain one over a slow link.
+
+    The noise is measured between rounds, because a run takes long.
+    """
     bench.data.ensure("C", bench.progress)
     count = bench.count("C")
     # The proxy ends when its standard input closes, so that it never outlives the bench.
     proxy = subprocess.Popen([bench.tool("proxy"), str(bench.server.port), "10", "100"],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
-        # A direct connection, because a driver that knows the replica set would bypass the proxy.
+        # The connection is direct, because a driver that knows the replica set would bypass the proxy.
         uri = f"mongodb://127.0.0.1:{int(proxy.stdout.readline())}/?directConnection=true"
         options = {"count": count, "uri": uri}
         return [pair(bench, "`check --prefilter`, C, 20 ms round trip, 100 Mbit/s", "`check`, same link",
@@ -217,7 +229,7 @@ def prefilter(bench):
 
 
 def watch_memory(bench, command):
-    """Measures a command's peak memory; returns the list that gets it in MiB, run by run."""
+    """Makes each run of a command append its peak memory in MiB to a list, and returns the list."""
     path = os.path.join(bench.folder, "peak-memory")
     command.arguments = [bench.tool("peak"), path, *command.arguments]
     run, peaks = command.run, []
@@ -233,7 +245,10 @@ def watch_memory(bench, command):
 
 
 def memory_line(what, against, many, few):
-    """The peak memory over many documents, compared with that over few; the highest of all runs counts."""
+    """Returns the line that compares the peak memory over many documents with the peak memory over few.
+
+    The highest value of all runs counts.
+    """
     ratio = max(many) / max(few)
     is_met = ratio <= 1.1 and max(many) < 100
     return line(what, against, measured=f"{max(many):.1f} MiB", reference=f"{max(few):.1f} MiB", result=f"{ratio:.2f}",
@@ -243,7 +258,7 @@ def memory_line(what, against, many, few):
 
 @row("tenfold")
 def tenfold(bench):
-    """Time and memory of ten times the documents."""
+    """Measures time and memory of a check of ten times the documents."""
     for name in "AD":
         bench.data.ensure(name, bench.progress)
     many = check(bench, FLAT, "Tenfold", count=bench.count("D"))

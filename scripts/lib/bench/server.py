@@ -9,13 +9,13 @@ from measure import Failed
 
 
 class Server:
-    """A mongod on a port of the system's choice, ended by its own process."""
+    """A mongod on a port that the system chooses; `stop` ends it."""
 
     def __init__(self, mongod, folder, cache_gigabytes):
         self.data = os.path.join(folder, "data")
         os.mkdir(self.data)
         self.log = os.path.join(folder, "mongod.log")
-        # A session of its own, so that Ctrl-C reaches only the bench, which then ends the server.
+        # The server has a session of its own, so that Ctrl-C reaches only the bench, which then ends the server.
         self.process = subprocess.Popen(
             [mongod, "--dbpath", self.data, "--port", "0", "--bind_ip", "127.0.0.1", "--replSet", "bench",
              "--wiredTigerCacheSizeGB", str(cache_gigabytes), "--oplogSize", "2048", "--nounixsocket",
@@ -51,11 +51,11 @@ class Server:
 
 
 class Data:
-    """The documents of the targets' four sets, each made when a row first asks for it."""
+    """The four sets of documents that the rows measure, each made when a row first needs it."""
 
     def __init__(self, loader, server, folder, scale, settle):
         self.loader = loader
-        #: Called after the server has received documents, so that no run pays for writing them.
+        #: A function to call after the server has received documents, so that writing them to disk slows down no run.
         self.settle = settle
         self.server = server
         self.folder = folder
@@ -65,16 +65,16 @@ class Data:
         self.made = set()
 
     def scaled(self, count):
-        """The scaled number of documents."""
+        """Returns a number of documents multiplied by the scale, but at least 1,000."""
         return max(1_000, int(count * self.scale))
 
     @property
     def file(self):
-        """The documents of A as a .bson file."""
+        """The path of the .bson file with the documents of A."""
         return os.path.join(self.folder, "A.bson")
 
     def ensure(self, name, progress):
-        """Makes A, B, C or D in the server, or the file of A."""
+        """Makes the set A, B, C or D in the server, or the file of A, unless this run has made it already."""
         if name in self.made:
             return
         count = self.counts["A" if name == "file" else name]

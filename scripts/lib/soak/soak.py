@@ -1,10 +1,11 @@
-"""Runs everything at the same time for long, and reports whether anything grows or fails.
+"""Runs commands of the program at the same time for minutes or hours, and reports whether anything grows or fails.
 
     soak.py PROGRAM MONGOD-PID PORT FOLDER MINUTES SEED
 
-One replica set with users who write, two watches, a check each minute, and jobs that are run, undone and cleaned up in
-a loop. Now and then one of them is killed, and the primary steps down. At the end, every document has to be what the
-last job makes of the users' last write, and each ledger what a full check finds. Ends with 1 if anything is wrong.
+On one replica set, users write, two watches run, a check runs about once a minute, and jobs are run, undone and cleaned
+up in a loop. Now and then, the soak kills a command, or makes the primary step down. At the end, every document has to
+be what the last job makes of the users' last write, and each ledger has to contain exactly the documents that a full
+check finds failing. The soak exits with 1 if anything is wrong.
 """
 
 import collections
@@ -73,7 +74,10 @@ class Soak:
         return subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=errors, text=True, errors="replace")
 
     def finish(self, words, state=STATE, expected=(0, 1), spared=False):
-        """Runs a command until it ends with an expected code; it may be killed before, and meet an election."""
+        """Runs a command until it ends with an expected code, at most 30 times; returns the code, or None if it fails.
+
+        The soak may kill the command, unless it is spared, and an election may interrupt the command.
+        """
         command = words[0]
         for _ in range(30):
             process, reason = self.start(words, state), ""
@@ -88,7 +92,7 @@ class Soak:
                 self.killed[command] += process.returncode == -signal.SIGKILL
             if process.returncode in expected:
                 return process.returncode
-            # The program was stopped, could not reach the server, or found a lease of a runner that died.
+            # With these codes, the program was killed or stopped, lost the server, or found a dead runner's lease.
             if process.returncode not in (-signal.SIGKILL, -signal.SIGTERM, 69, 75, 76):
                 return self.complain(f"{' '.join(words)} ended with {process.returncode}: {reason[-600:]}")
             time.sleep(1)
@@ -132,7 +136,7 @@ class Soak:
                             f"{FOLDER}/history", "--metrics", f"{FOLDER}/check.prom", "--quiet", *more])
 
     def disturb(self):
-        """Now and then the primary steps down, and the second watch is killed."""
+        """Makes the primary step down, or kills the second watch, every 20 to 60 seconds until the soak is over."""
         while not self.is_over:
             self.nap(self.random.uniform(20, 60))
             if self.random.random() < 0.3:
@@ -158,7 +162,7 @@ class Soak:
                 time.sleep(0.5)
 
     def load(self):
-        """The share of a core that all processes took since the previous call, in percent."""
+        """Returns the processor time that all processes took since the previous call, in percent of one core."""
         used = processor(MONGOD) + processor(self.watch.pid) + processor(self.other.pid)
         used += sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         now = time.monotonic()
@@ -220,7 +224,7 @@ class Soak:
         self.tell()
 
     def verify(self):
-        """Stops the users; one last job makes all documents fit, and then every document and ledger is checked."""
+        """Runs one last job, which makes all documents fit, and then checks every document and both ledgers."""
         name = self.job()
         self.finish(["backfill", f"{FOLDER}/{name}.yml", "--yes", "--ledger", "none", "--quiet"], spared=True)
         expected = {number: {**person, "age": int(person["age"]), "email": person.get("email", "")}
@@ -230,7 +234,7 @@ class Soak:
         for number in different[:5]:
             self.complain(f"document {number} is {found.get(number)}, and should be {expected.get(number)}")
         print(f"documents: {len(found)}, {len(different)} of them not as they should be", flush=True)
-        # Some changes, so that the ledgers have entries.
+        # The users change some documents again, so that the ledgers have entries.
         for _ in range(30):
             self.users.act()
         for watch, state in ((self.watch, STATE), (self.other, OTHER_STATE)):

@@ -7,7 +7,7 @@ from wire import Connection, Refused
 
 
 class Users:
-    """Users who write; `truth` holds the values that they wrote last."""
+    """Users who write; `truth` maps each `_id` to the document as the users last wrote it."""
 
     def __init__(self, port, database, seed):
         self.connection, self.database, self.random = Connection(port), database, random.Random(seed)
@@ -32,7 +32,11 @@ class Users:
         return f"{self.random.randrange(1 << 30)}@example.net"
 
     def act(self):
-        """One write. Most change a field that no job writes, or one that all jobs write; a few insert or delete."""
+        """Makes one random write.
+
+        On average, eight of ten writes change a field: `name`, which no job writes, or `age` or `email`, which all jobs
+        write. One of ten inserts a document, and one deletes a document.
+        """
         chosen = self.random.choice(list(self.truth))
         kind = self.random.random()
         if kind < 0.1:
@@ -47,7 +51,10 @@ class Users:
             self.truth[chosen][name] = value
 
     def write(self, command):
-        """Sends a write until it is done, because a new primary may be elected; each write can be repeated."""
+        """Sends a write until the server has done it, because an election may interrupt the write.
+
+        A repeated write changes nothing further.
+        """
         self.writes += 1
         while True:
             try:

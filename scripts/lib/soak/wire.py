@@ -1,4 +1,4 @@
-"""The part of MongoDB's wire protocol that a soak needs: one connection, and the types of its documents."""
+"""The part of MongoDB's wire protocol that a soak needs: a connection, and the BSON types of the soak's documents."""
 
 import socket
 import struct
@@ -70,13 +70,17 @@ class Refused(Exception):
 
 
 class Connection:
-    """One connection, which is opened again after it was lost."""
+    """A connection to a server, which is opened again by the next command after it was lost."""
 
     def __init__(self, port):
         self.port, self.socket, self.request = port, None, 0
 
     def run(self, database, command):
-        """Runs a command. Raises Refused, or OSError when the connection is lost: then it may have been done."""
+        """Runs a command, and returns the server's reply.
+
+        Raises Refused if the server refuses the command, and OSError if the connection is lost. After an OSError, the
+        server may or may not have done the command.
+        """
         try:
             if self.socket is None:
                 self.socket = socket.create_connection(("127.0.0.1", self.port), 30)

@@ -49,7 +49,7 @@ package struct CombineStep: TargetRuled {
         let target = Expression.field(into)
         let combined = template.filled { name in parts[name].map(text) ?? .constant("") }
         let isFree = rule.isFree(target, for: combined)
-        // If a field's parent is not an object, the report says so, and not that the field is missing.
+        // If a field's parent is not an object, the document is reported for that reason, and not for a missing field.
         let blocked = sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
         return StepBody(
             wanted: .all([areThere, areTexts, rule.isWanted(combined, in: target)]), value: combined,

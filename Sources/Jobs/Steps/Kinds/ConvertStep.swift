@@ -9,15 +9,15 @@ package struct ConvertStep: TargetRuled {
 
     /// The handling of a value that has no counterpart in the new type.
     package enum OnError: Hashable, Sendable {
-        /// The value stays, and the document is reported.
+        /// A value that cannot be converted stays, and the document is reported.
         case report
-        /// A constant replaces the value.
+        /// A constant replaces a value that cannot be converted.
         case replace(BSONValue)
-        /// The job does not start if there is such a value in any document.
+        /// The job does not start if any document has a value that the step cannot convert.
         case fail
     }
 
-    /// The field to convert.
+    /// The field whose value the step converts.
     package let field: FieldPath
     let conversion: Conversion
     /// The field that the converted value is written to; `nil` converts the field in place.
@@ -28,19 +28,21 @@ package struct ConvertStep: TargetRuled {
     /// Whether a value that cannot be converted stays unchanged.
     var reports: Bool { onError == .report || onError == .fail }
 
-    /// The new type.
+    /// The type to which the step converts.
     package var type: SchemaType { conversion.target }
     package var target: FieldPath { into ?? field }
     package var source: FieldPath? { into == nil ? nil : field }
     package var changesInPlace: Bool { into == nil || rule.whenPresent == .replace }
     package var quick: QuickCondition {
-        into == nil ? .present(field, notOf: type) : .present(field, with: [target])
+        into == nil ? .present(field, notOf: conversion.settled) : .present(field, with: [target])
     }
     package var inPlaceConversion: Conversion? { into == nil && reports ? conversion : nil }
+    package var couldAllowLoss: Bool { !conversion.allowsLoss }
     package var refuses: Set<CompiledStep.Reason> { onError == .fail ? [.notConvertible] : [] }
 
     package var description: String {
         var text = "convert \(field) to \(type.rawValue)" + (into.map { " into \($0)" } ?? "") + rule.words
+        if !conversion.kept.isEmpty { text += ", keeping \(conversion.kept.map(\.rawValue).joined(separator: ", "))" }
         if conversion.allowsLoss { text += ", with loss" }
         if case .replace(let value) = onError { text += ", else \(value == .null ? "null" : "a default")" }
         return text
@@ -49,7 +51,7 @@ package struct ConvertStep: TargetRuled {
     package var loss: String? {
         if let into { return rule.loss(into) }
         var lost = ["the earlier type of each value of \"\(field)\""]
-        if conversion.allowsLoss { lost.append("what a \(type.rawValue) cannot hold of it (onLoss: allow)") }
+        if conversion.allowsLoss { lost.append("what \(type.rawValue) cannot hold of it (onLoss: allow)") }
         if case .replace = onError { lost.append("the values that cannot become \(type.rawValue) (onError)") }
         return lost.joined(separator: ", ")
     }
@@ -91,7 +93,7 @@ package struct ConvertStep: TargetRuled {
             return StepBody(
                 wanted: due && isPossible, value: value, conflicts: [(.notConvertible, due && !isPossible)])
         }
-        // A value that already has the type is copied as it is.
+        // A value that already has the new type is copied unchanged.
         let carried = Expression.choose(if: isDone, then: source, else: value)
         let convertible =
             onError == .report || onError == .fail ? !carried.isMissingOrNull : .any([isDone, isPossible])
@@ -116,7 +118,8 @@ package struct ConvertStep: TargetRuled {
 extension ConvertStep {
     /// The keys that a `convert` step may have, in all its variants.
     static let members =
-        ["field", "to", "from", "into", "legacy", "unit", "onError", "default", "onLoss"] + YAMLMembers.targetRule
+        ["field", "to", "from", "into", "keep", "legacy", "unit", "onError", "default", "onLoss"]
+        + YAMLMembers.targetRule
 
     package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
         ConvertUUIDStep.reads(node) ? try ConvertUUIDStep(node) : try ConvertStep(node)
@@ -140,13 +143,19 @@ extension ConvertStep {
         }
         let onLoss: OnLoss = try members["onLoss"]?.choice("onLoss") ?? .report
         let unit: Conversion.Unit = try members["unit"]?.choice("unit") ?? .milliseconds
+        if let node = members["keep"], into != nil {
+            throw node.error("\"keep\" is for a conversion in place: with \"into\", every value gets the new type")
+        }
         let isAboutTime = type == .date || type.isNumeric
         if let node = members["unit"], !isAboutTime {
             throw node.error("\"unit\" is for dates: \(type.rawValue) has none")
         }
         self.init(
-            field: field, conversion: Conversion(target: type, unit: unit, allowsLoss: onLoss == .allow), into: into,
-            onError: try Self.onError(members, type: type), rule: try members.targetRule(among: [.report, .refresh]))
+            field: field,
+            conversion: Conversion(
+                target: type, unit: unit, allowsLoss: onLoss == .allow, keeping: try Self.kept(members["keep"])),
+            into: into, onError: try Self.onError(members, type: type),
+            rule: try members.targetRule(among: [.report, .refresh]))
     }
 
     private enum OnErrorWord: String, CaseIterable { case report, null, `default`, fail }
@@ -160,6 +169,26 @@ extension ConvertStep {
         }
         return type
     }
+
+    /// Returns the types of values that stay as they are, in the order of the file.
+    private static func kept(_ node: YAMLNode?) throws(JobError) -> [SchemaType] {
+        guard let node else { return [] }
+        var kept: [SchemaType] = []
+        for element in try node.elements(of: "\"keep\"") {
+            let name = try element.text(of: "\"keep\"")
+            guard let type = SchemaType(rawValue: name), keepable.contains(type) else {
+                let names = keepable.map(\.rawValue)
+                let hint = Spelling.hint(for: name, among: names).map { " (\($0))" } ?? ""
+                throw element.error(
+                    "\"keep\" cannot name the type \"\(name)\"\(hint); types: \(names.joined(separator: ", "))")
+            }
+            kept.append(type)
+        }
+        return kept
+    }
+
+    /// The types that a conversion can leave as they are.
+    private static let keepable = Conversion.targets + [.timestamp]
 
     private static func onError(_ members: YAMLMembers, type: SchemaType) throws(JobError) -> OnError {
         let word: OnErrorWord = try members["onError"]?.choice("onError") ?? .report
@@ -183,8 +212,8 @@ extension ConvertStep {
 
 /// The handling of a value that the new type or the new fields cannot hold completely.
 enum OnLoss: String, CaseIterable {
-    /// The value stays, and the document is reported.
+    /// A value that the target cannot hold completely is not written, and the document is reported.
     case report
-    /// The value is written, and the part that cannot be held is lost.
+    /// A value that the target cannot hold completely is written, and the rest of the value is lost.
     case allow
 }

@@ -5,15 +5,16 @@ package import ServerSchema
 
 /// Converts a field to or from a UUID: `convert` with `to: uuid` or `from: uuid`.
 ///
-/// The client converts, because servers before 8.0 have no operator for it.
+/// The client does the conversion, because servers before 8.0 have no operator for it.
 package struct ConvertUUIDStep: StepKind {
     package static let key = "convert"
 
-    /// The field to convert.
+    /// The field whose value the step converts.
     package let field: FieldPath
-    /// The new type, `uuid` or `string`.
+    /// The type to which the step converts, `uuid` or `string`.
     package let type: SchemaType
-    /// The byte order of UUIDs of subtype 3; with `nil` they are skipped, because a value does not show its order.
+    /// The byte order of UUIDs of subtype 3; with `nil`, values of this subtype are skipped, because they do not show
+    /// their order.
     package let legacy: LegacyUUID?
     /// Whether a text that is not in the canonical format is converted, although its spelling is lost.
     package let allowsLoss: Bool
@@ -109,7 +110,7 @@ extension ConvertUUIDStep {
             allowsLoss: try members["onLoss"].map { (node) throws(JobError) in
                 try node.choice("onLoss") as OnLoss
             } == .allow, into: into)
-        for name in ["unit", "default"] + YAMLMembers.targetRule {
+        for name in ["keep", "unit", "default"] + YAMLMembers.targetRule {
             if let node = members[name] { throw node.error("\"\(name)\" cannot be used with a uuid") }
         }
         if let node = members["onError"], try node.text(of: "\"onError\"") != "report" {

@@ -10,7 +10,9 @@ package struct CopyStep: TargetRuled {
     let from: FieldPath
     let to: FieldPath
     var rule = TargetRule()
-    /// The conversion that a later step applies to the target in place; its result does not count as another value.
+    /// The conversion that a later step applies to the target in place; `nil` if no later step converts the target.
+    ///
+    /// A target that holds the converted value of the source is no conflict.
     var conversion: Conversion?
 
     package var target: FieldPath { to }
@@ -34,10 +36,10 @@ package struct CopyStep: TargetRuled {
 
     package func body() -> StepBody {
         let (source, target) = (Expression.field(from), Expression.field(to))
-        // If a null in the target counts as missing, a null in the source does too.
+        // If a null in the target counts as missing, a null in the source counts as missing as well.
         let present = from.isReachable && !(rule.nullsToo ? source.isMissingOrNull : source.isMissing)
-        // A replacing copy writes what the later conversion would make of the value. Otherwise the two steps would
-        // change each other's result forever.
+        // With `replace`, a copy writes the value that the later conversion would write. Otherwise the two steps would
+        // change each other's result in every run.
         let value = rule.whenPresent == .replace ? converted(source) : source
         return StepBody(
             wanted: present && rule.isWanted(value, in: target), value: value, applies: present,
@@ -45,12 +47,14 @@ package struct CopyStep: TargetRuled {
                 .compactMap(\.self))
     }
 
-    /// Returns whether the target already holds what the later conversion makes of the source.
+    /// Returns whether the target already holds the source's value as a later step of the job converts it; false if no
+    /// later step converts the target.
     private func isConverted(_ target: Expression, from source: Expression) -> Expression {
         conversion == nil ? .constant(false) : .same(target, converted(source))
     }
 
-    /// Returns the result of the later conversion for the source, or the source itself if it is not converted.
+    /// Returns the source's value as a later step of the job converts it; the value itself if no later step converts
+    /// the target, or if the value cannot or need not be converted.
     private func converted(_ source: Expression) -> Expression {
         guard let conversion else { return source }
         return .let(
@@ -64,7 +68,8 @@ package struct CopyStep: TargetRuled {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
         guard let source = schema.property(at: from), schema.leadsThroughObjects(to: from) else { return false }
-        // The same value meets the same rules. A null is accepted only where the field is not required.
+        // A copied value fits if both fields have the same rules. A required target must not become null, so the source
+        // must be required, too.
         return source.demandsTheSame(as: target) && (!schema.requires(to) || schema.requires(from))
             && (target.hasScalarsAlone || from.parents.isEmpty == to.parents.isEmpty)
     }

@@ -32,7 +32,7 @@ package struct DedupeStep: StepKind {
     package func body() -> StepBody {
         let value = Expression.field(field)
         let isList = value.hasType("array")
-        // This fast test excludes most lists: they have no two elements that are equal even by the loose `$eq`.
+        // A fast test excludes most lists: a list has no repeated elements if no two elements are equal by `$eq`.
         let mayRepeat = !(size(Expression(["$setUnion": [value.bson]])) == size(value))
         let distinct = distinct(value)
         return StepBody(
@@ -52,7 +52,8 @@ package struct DedupeStep: StepKind {
                 "input": .call("$slice", list, .constant(0), index), "as": Expression("other"),
                 "in": isEqual(.variable("other"), element),
             ])
-        // Usually, the first element that `$eq` finds is the element itself, or one that equals it exactly.
+        // The first element of the list that equals an element by `$eq` is usually that element itself, or exactly
+        // equal to it. In both cases, no other element is compared.
         let isFirst = Expression.let(
             ["element": item(index)],
             in: .let(
@@ -69,7 +70,7 @@ package struct DedupeStep: StepKind {
         return .call("$map", ["input": kept, "as": Expression("index"), "in": item(index)])
     }
 
-    /// Returns whether two elements count as equal; the elements need not be equal by `$eq`.
+    /// Returns whether two arbitrary elements count as equal.
     private func isEqual(_ left: Expression, _ right: Expression) -> Expression {
         func isNumber(_ value: Expression) -> Expression { value.hasType("int", "long", "double", "decimal") }
         return .any([

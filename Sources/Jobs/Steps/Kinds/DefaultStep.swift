@@ -10,16 +10,16 @@ package struct DefaultStep: StepKind {
 
     /// The value that the step writes to the field.
     package enum Filling: Hashable, Sendable {
-        /// The same value in every document.
+        /// Every document gets the same value.
         case constant(BSONValue)
         /// The time of the job's start; until the job has started, the server's time.
         case now
     }
 
     let field: FieldPath
-    /// The value to fill in.
+    /// The value that the step writes to the field.
     package let value: Filling
-    /// Whether a field that is null is filled too.
+    /// Whether the step fills a null field as well as a missing one.
     let nullsToo: Bool
 
     package var target: FieldPath { field }
@@ -76,7 +76,7 @@ package struct DefaultStep: StepKind {
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming assumptions: CheckOptions
     ) -> Bool {
-        // After the step, the field holds the constant, whatever the rest of the document contains.
+        // After the step, the field holds the constant or the time, whatever the rest of the document contains.
         switch value {
         case .constant(let value): schema.fits(value, at: field, assuming: assumptions)
         case .now: schema.fits(.date(milliseconds: 0), at: field, assuming: assumptions)
@@ -118,7 +118,7 @@ extension DefaultStep {
 extension YAMLMembers {
     private enum When: String, CaseIterable { case missing, missingOrNull }
 
-    /// Reads from `when` whether a field that is null is filled too; `false` if there is no `when`.
+    /// Reads from `when` whether the step fills a null field as well as a missing one; `false` if there is no `when`.
     func fillsNulls() throws(JobError) -> Bool {
         guard let node = self["when"] else { return false }
         let when: When = try node.choice("when")

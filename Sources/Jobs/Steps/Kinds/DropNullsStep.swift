@@ -39,7 +39,8 @@ package struct DropNullsStep: StepKind {
             .call("$filter", ["input": input, "as": Expression("entry"), "cond": !isNull(tested)])
         }
         let isContainer = value.hasType("array", "object")
-        // If a name occurs twice in the object, the update would lose one of the two fields.
+        // If a name occurs twice in the object, the document is skipped, because the update would lose one of the two
+        // fields.
         let object = Expression.entries(of: value)
         let isWhole =
             !value.hasType("object")

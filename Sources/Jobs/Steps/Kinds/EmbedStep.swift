@@ -10,7 +10,7 @@ package struct EmbedStep: StepKind {
     package let field: FieldPath
     /// The collection that the links lead to; the job only reads it.
     package let from: Namespace
-    /// The field that the embedded object is written to; `nil` replaces the link.
+    /// The field that the embedded object is written to; `nil` if the object replaces the link.
     package let into: FieldPath?
     /// The only fields of the linked document that are embedded; `nil` embeds all but `_id` and ``omit``.
     package let keep: [String]?
@@ -23,19 +23,19 @@ package struct EmbedStep: StepKind {
 
     /// The handling of a document that no document links to.
     package enum Orphans: String, CaseIterable, Sendable {
-        /// The job does not start.
+        /// The job does not start if the linked collection has a document that no document links to.
         case refuse
-        /// The document stays in its collection and is not embedded anywhere.
+        /// A document that no document links to stays in its collection, and is not embedded.
         case leave
     }
 
     /// The handling of a document that several documents link to.
     package enum Shared: String, CaseIterable, Sendable {
-        /// The job does not start.
+        /// The job does not start if several documents link to one document.
         case refuse
-        /// The documents with these links are skipped.
+        /// A document is skipped if its link leads to a document that other documents link to.
         case leave
-        /// Each document with such a link gets a copy.
+        /// Each document that links to the shared document gets a copy of it.
         case copy
     }
 

@@ -3,17 +3,17 @@ package import LocatedYAML
 
 /// Sets a field to the value of an aggregation expression from the job file.
 ///
-/// If the field's path contains a `[]`, paths in the expression begin at the element, `$$CURRENT` is the element, and
+/// If the field's path contains a `[]`, paths in the expression begin at the element. `$$CURRENT` is the element, and
 /// `$$ROOT` is the document.
 package struct ExpressionStep: StepKind {
     package static let key = "expression"
 
     let field: FieldPath
-    /// The expression that gives the new value.
+    /// The expression whose result is the field's new value.
     package let value: Expression
-    /// The condition that a document, or an element, must meet to be changed.
+    /// The condition under which the step changes a document, or an element of a list or dictionary.
     let when: Expression
-    /// The field that marks a document as done; `nil` if the value itself shows that the step is done.
+    /// The field that marks a document as done; `nil` if the new value itself shows that the step is done.
     package let once: FieldPath?
 
     package var target: FieldPath { field }

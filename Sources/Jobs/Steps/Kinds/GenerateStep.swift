@@ -7,11 +7,11 @@ package import ServerSchema
 package struct GenerateStep: StepKind {
     package static let key = "default"
 
-    /// The field to fill.
+    /// The field that the step fills with a new ID.
     package let field: FieldPath
     /// The type of the IDs, `objectId` or `uuid`.
     package let type: SchemaType
-    /// Whether a field that is null is filled too.
+    /// Whether the step fills a null field as well as a missing one.
     let nullsToo: Bool
 
     package var target: FieldPath { field }

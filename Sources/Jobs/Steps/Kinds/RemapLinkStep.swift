@@ -7,9 +7,9 @@ package struct RemapLinkStep: StepKind {
 
     /// The handling of a link that the map has no entry for.
     enum Unmapped: String, CaseIterable {
-        /// The link stays, and the document is reported.
+        /// A link that the map has no entry for stays, and the document is reported.
         case report
-        /// The link stays, and the document is not reported.
+        /// A link that the map has no entry for stays, and the document is not reported.
         case keep
     }
 
@@ -24,11 +24,11 @@ package struct RemapLinkStep: StepKind {
     package var readsInside: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
     package var marker: FieldPath? { once }
-    // The server may find further values equal to a link of the map, and the map does not show which.
+    // The server may find a new value equal to the old value of another entry, and the map alone does not show this.
     package var mayBeNeededAgain: Bool { true }
 
     package var description: String {
-        "remap links of \(field) by a map of \(map.entries.count)" + (once.map { ", once by \($0)" } ?? "")
+        "replace values of \(field) by a map of \(map.entries.count)" + (once.map { ", once by \($0)" } ?? "")
     }
 
     package var loss: String? {

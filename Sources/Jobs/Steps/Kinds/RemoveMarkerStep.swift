@@ -1,7 +1,7 @@
 package import BSON
 package import LocatedYAML
 
-/// Removes the field that marks a document as done, if it holds the value that the step wrote.
+/// Removes the field that marks a document as done, if the field holds the value true, which a step of the job wrote.
 ///
 /// Only `cleanup` runs this step; a job file cannot name it.
 package struct RemoveMarkerStep: StepKind {

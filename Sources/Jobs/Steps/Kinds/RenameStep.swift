@@ -27,7 +27,9 @@ package struct RenameStep: TargetRuled {
 
     package var loss: String? { copy.loss }
 
-    /// The copy and the removal; only the removal reports a document in which the two fields differ.
+    /// The two steps of a rename: the copy, and the removal of the old field.
+    ///
+    /// Only the removal reports a document in which the two fields differ.
     package var parts: [any StepKind] {
         [copy, RemoveCopiedStep(from: from, to: to, reports: rule.whenPresent != .keep, nullsToo: rule.nullsToo)]
     }
@@ -53,7 +55,7 @@ extension RenameStep {
 
 /// Removes a field if a second field holds the same value.
 ///
-/// This step is the second half of ``RenameStep``; a job file cannot name it.
+/// This step is the second of the two steps of ``RenameStep``; a job file cannot name it.
 package struct RemoveCopiedStep: StepKind {
     package static let key = "removeCopied"
 
@@ -61,7 +63,7 @@ package struct RemoveCopiedStep: StepKind {
     let to: FieldPath
     /// Whether a document in which the two fields differ is reported.
     let reports: Bool
-    /// Whether a null is removed too, whatever the second field holds.
+    /// Whether the step also removes the field `from` if it is null and the field `to` holds any value.
     var nullsToo = false
 
     package var target: FieldPath { from }
@@ -81,7 +83,8 @@ package struct RemoveCopiedStep: StepKind {
         let isIdentical = nullsToo ? isNothing || .identical(second, first) : .identical(second, first)
         return StepBody(
             wanted: paired && isIdentical, value: .removed,
-            // The step that copies the field has already reported a field that cannot be reached.
+            // A field that cannot be reached is not reported here, because the step that copies the field already
+            // reports it.
             applies: .constant(false),
             conflicts: [
                 (

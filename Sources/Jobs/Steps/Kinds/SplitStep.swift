@@ -7,9 +7,9 @@ package import ServerSchema
 package struct SplitStep: TargetRuled {
     package static let key = "split"
 
-    /// The rule by which the text is split.
+    /// The rule by which the step splits the text.
     enum Way: Hashable, Sendable {
-        /// The parts are separated by this text, which occurs nowhere else.
+        /// The separator between two parts, which is a text that occurs in no part.
         case separator(String)
         /// A regular expression with a named group for each part; the template `join` restores the text from the parts.
         case pattern(String, groups: [Int], join: TextTemplate?, names: [String])
@@ -62,7 +62,8 @@ package struct SplitStep: TargetRuled {
 
     /// Returns the parts of a text, one for each field.
     ///
-    /// The result is `null` if the number of parts differs, or if joining them does not restore the text.
+    /// The result is `null` if the text has more or fewer parts than there are fields, or if joining the parts does not
+    /// restore the text.
     private func parts(of text: Expression) -> Expression {
         switch way {
         case .separator(let separator):

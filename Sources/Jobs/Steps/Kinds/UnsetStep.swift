@@ -3,15 +3,15 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Removes a field; with `when: null`, only if its value is null.
+/// Removes a field; with `when: null`, only if its value is null or undefined.
 package struct UnsetStep: StepKind {
     package static let key = "unset"
 
     /// The values that the step removes.
     enum When: String, CaseIterable {
-        /// All values, including `null`.
+        /// The step removes all values, including `null`.
         case present
-        /// Only the values `null` and `undefined`.
+        /// The step removes only the values `null` and `undefined`.
         case null
     }
 
@@ -35,7 +35,7 @@ package struct UnsetStep: StepKind {
         let value = Expression.field(field)
         return StepBody(
             wanted: when == .null ? value.hasType("null", "undefined") : !value.isMissing, value: .removed,
-            // If a parent is missing, there is nothing to remove.
+            // If a parent is missing, the document is not reported, because there is nothing to remove.
             applies: .constant(false))
     }
 
@@ -45,7 +45,8 @@ package struct UnsetStep: StepKind {
 
     /// Whether every document that syncs still syncs without the field; `false` for every field inside an object.
     ///
-    /// A field inside an object might be part of a geo point, so the schema alone proves nothing for it.
+    /// A field inside an object might be part of a geo point, so the schema alone does not prove that its removal is
+    /// safe.
     static func leavesSyncing(without field: FieldPath, under schema: SchemaNode) -> Bool {
         !schema.requires(field) && field.components.count == 1
     }

@@ -2,12 +2,12 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Replaces a list of one element by the element, or an object with one field by that field's value.
+/// Replaces a list of one element by the element, or an object that has only the named field by the field's value.
 package struct UnwrapStep: StepKind {
     package static let key = "unwrap"
 
     let field: FieldPath
-    /// The name of the field in the object that holds the value; `nil` for a list.
+    /// The name of the object's field that holds the value; `nil` if the value is in a list.
     let from: String?
 
     package var target: FieldPath { field }
@@ -35,8 +35,8 @@ package struct UnwrapStep: StepKind {
     package func body() -> StepBody {
         let value = Expression.field(field)
         let isWrapped = value.hasType(from == nil ? "array" : "object")
-        // A value that is wrapped twice is skipped, because the next run would unwrap it again. This includes a list in
-        // a list.
+        // A value that is wrapped twice, such as a list in a list, is skipped, because the next run would unwrap it
+        // again.
         let isOnce = Expression.let(
             ["inner": inner(of: value)],
             in: from == nil ? !Expression.variable("inner").hasType("array") : !isSingle(.variable("inner")))

@@ -2,12 +2,12 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Turns a value into a list of one element, or into an object that holds it in a field.
+/// Turns a value into a list that contains only the value, or into an object whose only field holds the value.
 package struct WrapStep: StepKind {
     package static let key = "wrap"
 
     let field: FieldPath
-    /// The name of the field in the object that holds the value; `nil` for a list.
+    /// The name of the field of the new object that holds the value; `nil` to make a list.
     let under: String?
 
     package var target: FieldPath { field }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Mongo
 internal import Reporting
 
-/// `shipshape config`.
+/// The command `shipshape config`.
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "config",

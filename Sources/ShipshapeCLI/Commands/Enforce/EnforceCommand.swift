@@ -8,7 +8,7 @@ internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
-/// `shipshape enforce VALIDATOR`.
+/// The command `shipshape enforce VALIDATOR`.
 struct EnforceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "enforce", "[<validator>] --collection <db.collection>",
@@ -47,7 +47,7 @@ struct EnforceCommand: AsyncParsableCommand {
         }
     }
 
-    /// The flags for what the command does instead of tightening the validator.
+    /// The flags that make the command do something other than tighten the validator.
     struct ModeFlags: ParsableArguments {
         @Flag(help: "Show how far the collection is; read no documents and write nothing.")
         var status = false

@@ -43,7 +43,8 @@ struct EnforceRun {
         var done: [BSONDocument] = []
         var checked: (report: CheckReport, stage: EnforcementStage)?
         while true {
-            // Clients can write documents that do not fit until `error` is set, so only a later check is certain.
+            // Before the stage `error`, clients can write documents that do not fit. A check that was made before this
+            // stage is therefore repeated once the collection has reached it.
             let isStale = checked.map { state.stage >= .error && $0.stage < .error } ?? true
             if isStale { checked = (try await check(), state.stage) }
             guard let found = checked?.report else { preconditionFailure("it was just made") }
@@ -77,8 +78,9 @@ struct EnforceRun {
         return try await deployment.with { try $0.read(for: validator, restarts: restarts) }
     }
 
-    /// Does the next step and returns the stage that the step has reached; a signal during the step ends the run after
-    /// it.
+    /// Does the next step and returns the state of the enforcement after it.
+    ///
+    /// If a signal asks the command to stop during the step, the run ends after the step.
     private func advance(from state: Enforcement.State) async throws -> Enforcement.State {
         interruption.beginWork()
         try await deployment.with { try $0.advance(from: state) }
@@ -128,7 +130,7 @@ struct EnforceRun {
         run.failures = try command.evidence.openFailures(command.privacy.display, in: .jsonSchema)
         do {
             var report = try await run.check(live: deployment.reading)
-            report.dialect = .jsonSchema
+            report.rules.dialect = .jsonSchema
             if let (file, lines) = run.failures { try file.finish(lines.result(report)) }
             return report
         } catch {

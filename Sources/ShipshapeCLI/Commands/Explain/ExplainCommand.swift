@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Reporting
 
-/// `shipshape explain [CODE]`.
+/// The command `shipshape explain [CODE]`.
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "explain", "[<code>]",
@@ -13,8 +13,8 @@ struct ExplainCommand: AsyncParsableCommand {
         ],
         details: """
             A code is that of a rule for documents, of a sync engine's rule, of lint, of a change, or of a remark of \
-            infer, a reason to wait, or an exit code. Without a code, all codes are listed. Nothing is asked of a \
-            server or of the network.
+            infer, a reason to wait, or an exit code. An error of a Prisma client, such as P2032, shows the rules that \
+            lead to it. Without a code, all codes are listed. Nothing is asked of a server or of the network.
             """, connects: false)
 
     @Argument(help: "The code, as the program printed it.")

@@ -12,15 +12,15 @@ internal import Watching
 
 /// The collections and databases that a command works on, which its role has to cover.
 ///
-/// They come from the command's files or from the names of collections.
+/// The command's files name them, or the operator names the collections.
 struct GrantSubject {
     private(set) var places: WorkPlaces
     /// Whether the schema is `live`, which means the validators that the collections have.
     private(set) var isLive = false
 
-    /// Commands whose file is a schema.
+    /// The commands whose file argument is a schema.
     private static let ofSchemas: Set = ["check", "diff", "lint", "plan", "enforce", "infer", "unsynced", "watch"]
-    /// Commands that need privileges only on the state database.
+    /// The commands that need privileges only on the state database.
     private static let ofState: Set = [
         "status", "pause", "resume", "tune", "deployed", "migrate --status", "partner status", "partner cutover",
     ]

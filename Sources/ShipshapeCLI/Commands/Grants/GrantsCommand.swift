@@ -7,7 +7,7 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// `shipshape grants [COMMAND] [FILE]`.
+/// The command `shipshape grants [COMMAND] [FILE]`.
 struct GrantsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "grants", "[<command>] [<file> ...]",
@@ -95,7 +95,7 @@ struct GrantsCommand: AsyncParsableCommand {
         Console.error((["with --full, the role also grants:"] + lost).joined(separator: "\n"))
     }
 
-    /// Returns the privileges of the command that the words begin with, and the files after it.
+    /// Returns the privileges of the command that the arguments begin with, and the files that follow the command.
     private func command() throws -> (CommandNeeds, [String]) {
         let typed = (1...2).reversed().compactMap { count -> (CommandNeeds, [String])? in
             guard words.count >= count else { return nil }

@@ -19,10 +19,10 @@ extension ClientPool {
         try await requirePrivileges(needs, on: places)
     }
 
-    /// Checks that the user has these privileges, which may be only some of the privileges that the command needs.
+    /// Checks that the user has the privileges `needs`, which may be only some of those that the command needs.
     ///
-    /// In all else, the method does the same as ``requirePrivileges(for:on:)``. It is for `enforce`, which can divide
-    /// its privileges between two users.
+    /// In all other respects, the method does the same as ``requirePrivileges(for:on:)``. The method is for `enforce`,
+    /// which can divide its privileges between two users.
     func requirePrivileges(_ needs: CommandNeeds, on places: WorkPlaces) async throws {
         try await refuseIncompleteReads()
         let user: UserPrivileges?
@@ -79,7 +79,7 @@ extension WorkPlaces {
         }
     }
 
-    /// Adds the collections of a job, and the ledger if the job may make documents unsyncable.
+    /// Adds to this list the collections of a job and, if the job may make documents unsyncable, those of the ledger.
     mutating func add(_ job: JobReach, ledger: LedgerLocation, apps: [String]) {
         add([job.collection], to: .data)
         add(job.lookedUp, to: .lookedUp)
@@ -88,7 +88,7 @@ extension WorkPlaces {
         if job.countsUnsyncable { add(ledger: ledger, apps: apps + job.apps) }
     }
 
-    /// Adds the collections of the ledger that a command reads; none if there is no ledger.
+    /// Adds to this list the collections of the ledger that a command reads; adds none if there is no ledger.
     mutating func add(ledger: LedgerLocation, apps: [String]) {
         switch ledger {
         case .none: break

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Concurrency
 internal import Reporting
 
-/// `shipshape history PLACE`.
+/// The command `shipshape history PLACE`.
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "history", "<place>",

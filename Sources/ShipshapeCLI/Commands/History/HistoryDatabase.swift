@@ -14,6 +14,7 @@ struct HistoryDatabase: HistoryStore {
 
     private func client() throws -> StoreClient { StoreClient(database: name, client: try pool.client()) }
 
+    /// Returns the counts of all checks in the database.
     /// - Throws: ``MongoError``.
     func read() throws -> CheckHistory {
         let documents = try client().all(Self.collection, [:]).documents()
@@ -28,11 +29,13 @@ struct HistoryDatabase: HistoryStore {
         return CheckHistory(summaries, passedOver: foreign, in: "db:\(name)")
     }
 
+    /// Adds the counts of a check to the database.
     /// - Throws: ``MongoError``.
     func add(_ summary: CheckSummary) throws {
         try client().put(Self.collection, id: .string(summary.name), try BSONDocument(extendedJSON: summary.text))
     }
 
+    /// Removes the counts of all checks except the newest ones, and returns how many were removed.
     /// - Throws: ``MongoError``.
     func keep(_ count: Int) throws -> Int {
         let client = try client()

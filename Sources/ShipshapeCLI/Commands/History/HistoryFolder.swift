@@ -7,14 +7,16 @@ internal import SystemPackage
 struct HistoryFolder: HistoryStore {
     private let path: FilePath
 
-    /// The size in bytes above which a file is not read; every summary is smaller.
+    /// The size in bytes above which a file is not read; the summary of a check is far smaller, unless it has tens of
+    /// thousands of findings.
     private static let largestFile = 4 << 20
 
     private init(_ path: FilePath) { self.path = path }
 
-    /// Returns the folder, created if it does not exist, after checking that files can be written to it.
-    /// - Parameter inputs: the files and folders that the command reads. None of them can be the folder, because the
-    ///   command would then read the history, too.
+    /// Returns the history folder, after checking that files can be written to it; creates the folder if it does not
+    /// exist.
+    /// - Parameter inputs: the files and folders that the command reads. None of them can be the history folder,
+    ///   because the command would read the history as an input.
     /// - Throws: ``UsageError``; ``OutputError``.
     static func forWriting(_ name: String, reading inputs: [String?]) throws -> HistoryFolder {
         let folder = HistoryFolder(FilePath(name))
@@ -27,7 +29,7 @@ struct HistoryFolder: HistoryStore {
         }
         do {
             if present == nil {
-                // If the parent is missing as well, the name is probably mistyped.
+                // A missing parent folder is not created, because it probably means that the name is mistyped.
                 try FileManager.default.createDirectory(
                     atPath: name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
             }
@@ -44,7 +46,7 @@ struct HistoryFolder: HistoryStore {
         return folder
     }
 
-    /// Returns the folder for reading; it has to exist.
+    /// Returns the history folder for reading; the folder has to exist.
     /// - Throws: ``InputError``.
     static func forReading(_ name: String) throws -> HistoryFolder {
         guard (try? FilePath(name).stat().type) == .directory else {
@@ -53,6 +55,7 @@ struct HistoryFolder: HistoryStore {
         return HistoryFolder(FilePath(name))
     }
 
+    /// Returns the counts of all checks in the folder.
     /// - Throws: ``InputError`` when the folder cannot be read.
     func read() throws -> CheckHistory {
         var summaries: [CheckSummary] = []
@@ -63,6 +66,7 @@ struct HistoryFolder: HistoryStore {
         return CheckHistory(summaries, passedOver: foreign, in: path.string)
     }
 
+    /// Writes the counts of a check to a file in the folder.
     /// - Throws: ``OutputError``.
     func add(_ summary: CheckSummary) throws {
         do { try AtomicFile.write(summary.text.utf8, to: path.appending("\(summary.name).json").string) } catch {
@@ -70,6 +74,7 @@ struct HistoryFolder: HistoryStore {
         }
     }
 
+    /// Removes the counts of all checks except the newest ones, and returns how many were removed.
     /// - Throws: ``InputError``; ``OutputError``.
     func keep(_ count: Int) throws -> Int {
         let ours = try names().compactMap { name in (try? read(name)).map { (name: name, at: $0.at) } }

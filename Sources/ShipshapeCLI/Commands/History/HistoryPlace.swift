@@ -9,9 +9,10 @@ enum HistoryPlace {
     case folder(String)
     case database(String)
 
-    /// The prefix of a database's name; the operator writes a folder whose name begins with it with a leading `./`.
+    /// The prefix that marks the name of a database; a folder whose name begins with it is given with a leading `./`.
     private static let databasePrefix = "db:"
 
+    /// Reads the value of `--history`.
     /// - Throws: ``ValidationError`` for a name that a database cannot have.
     init(parsing text: String) throws {
         guard text.hasPrefix(Self.databasePrefix) else {
@@ -25,7 +26,7 @@ enum HistoryPlace {
         self = .database(name)
     }
 
-    /// The database on which the user needs privileges; nothing for a folder.
+    /// The database on which the user needs privileges; none for a folder.
     var resources: WorkPlaces {
         var places = WorkPlaces()
         if case .database(let name) = self { places.add([.database(name)], to: .history) }

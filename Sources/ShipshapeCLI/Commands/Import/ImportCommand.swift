@@ -5,7 +5,7 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// `shipshape import FILE`.
+/// The command `shipshape import FILE`.
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "import", "<file>",

@@ -7,7 +7,7 @@ internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
-/// `shipshape infer`.
+/// The command `shipshape infer`.
 struct InferCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "infer",

@@ -6,7 +6,8 @@ internal import Mongo
 internal import Scanning
 
 extension InferRun {
-    /// Infers schemas from a dump or an export; from standard input, only from a sample.
+    /// Infers schemas from a dump or an export; refuses standard input without `--sample`, because it can be read only
+    /// once.
     func infer(source path: String) async throws -> InferReport {
         let started = ContinuousClock.now
         let progress = ProgressLine("infer", total: nil, isShown: showsProgress)
@@ -30,7 +31,10 @@ extension InferRun {
             duration: started.duration(to: .now))
     }
 
-    /// Returns the collections to read, sorted by name: those that the operator names, or those of the dump.
+    /// Returns the collections to read, sorted by name.
+    ///
+    /// If the operator names collections, the result has only these. Otherwise, it has the collections of the dump; if
+    /// the operator names a database, only those of that database.
     private func collections(of path: String, _ scan: ScanOptions) throws -> [Namespace] {
         guard namespaces.isEmpty else { return namespaces.sorted() }
         let reader = SourceReader([], source: path, options: scan, purpose: .inference)

@@ -6,7 +6,7 @@ internal import Reporting
 internal import Scanning
 internal import ServerSchema
 
-/// One run of `infer`: reads each collection twice and puts the report together.
+/// One run of `infer`: reads each collection twice, or a sample of it once, and puts the report together.
 struct InferRun {
     let options: InferOptions
     let reading: InferReadingFlags
@@ -18,7 +18,7 @@ struct InferRun {
     let showsProgress: Bool
     let stop: StopSignal
 
-    /// The maximum size of the documents of a sample, in bytes.
+    /// The maximum size of all documents of a sample together, in bytes.
     private static let maximumSampleBytes = 1 << 30
 
     /// Returns the options for reading a collection.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BSON
 internal import Backfill
 internal import Concurrency
 internal import JobState
@@ -10,7 +11,7 @@ internal import Running
 internal import Scanning
 internal import Steps
 
-/// `shipshape migrate [DIR]`.
+/// The command `shipshape migrate [DIR]`.
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "migrate", "[<folder>]",
@@ -98,6 +99,9 @@ struct MigrateCommand: AsyncParsableCommand {
 
     private func run(_ monitor: RunMonitor) async throws {
         let jobs = try JobFolder.read(at: folder, assuming: app.assumptions)
+        for draft in jobs.drafts where !output.quiet {
+            Console.error("note: \(draft.printable) is not run, because it is a draft: all its steps are comments")
+        }
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         try await pool.requirePrivileges(for: command, on: places(of: jobs))
         let registry = JobRegistry(state.stateDatabase, on: pool)
@@ -154,7 +158,7 @@ struct MigrateCommand: AsyncParsableCommand {
         for entry in plan.waiting {
             Console.error(
                 "note: \(entry.file) is not run, because it waits for the deploy of its next schema: record the deploy "
-                    + "with shipshape deployed, or state it with --deployed")
+                    + "with shipshape deployed --yes FILE, or state it with --deployed")
         }
         let late = plan.late.filter { entry in pending.contains { $0.name == entry.name } }
         for entry in late {

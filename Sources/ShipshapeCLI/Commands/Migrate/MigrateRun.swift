@@ -15,7 +15,7 @@ struct MigrateRun {
     let output: OutputFlags
     let isDryRun: Bool
     let monitor: RunMonitor
-    /// The names of the jobs that were applied before and run again.
+    /// The names of the applied jobs that run again: their next schema was deployed after them, or `--again` is given.
     private let again: Set<String>
     private(set) var report: MigrationReport
 
@@ -47,8 +47,9 @@ struct MigrateRun {
         for (index, entry) in pending.enumerated() {
             do {
                 var options = options
-                // `--deployed` applies only to jobs that require the deploy. The others may be meant to run before it,
-                // so the active schema of their files applies to them.
+                // `--deployed` states that the next schema is the active one, and applies only to jobs that require the
+                // deploy. Other jobs may be meant to run before the deploy, so for them, the active schema stays the
+                // one that their files name.
                 options.statesDeploy = options.statesDeploy && entry.job.job.requiresDeploy
                 options.maxRuntime = options.maxRuntime.map { max(.zero, $0 - started.duration(to: .now)) }
                 guard !interruption.stop.isRaised, options.maxRuntime != .zero else { return ExitStatus.stopped }

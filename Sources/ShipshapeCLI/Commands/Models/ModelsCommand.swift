@@ -5,7 +5,7 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// `shipshape models SCHEMA`.
+/// The command `shipshape models SCHEMA`.
 struct ModelsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "models", "<schema> --language <language>",

@@ -11,7 +11,7 @@ internal import Scanning
 internal import ServerSchema
 internal import SystemPackage
 
-/// `shipshape partner …`.
+/// The command `shipshape partner …`.
 struct PartnerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "partner",
@@ -90,7 +90,7 @@ struct LeaseFlags: ParsableArguments {
         }
     }
 
-    /// Returns the options from the flags.
+    /// Returns the options of a run from these flags and the flag for the state database.
     func options(_ state: StateFlags) -> RunOptions {
         var options = RunOptions()
         options.stateDatabase = state.stateDatabase
@@ -100,7 +100,7 @@ struct LeaseFlags: ParsableArguments {
     }
 }
 
-/// `shipshape partner init JOB`.
+/// The command `shipshape partner init JOB`.
 struct PartnerInitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "partner init", "<job>",
@@ -190,7 +190,8 @@ struct PartnerInitCommand: AsyncParsableCommand {
         try output.show(result)
     }
 
-    /// Returns a line with the command that follows; none if the operator has to fix something first.
+    /// Returns a line that proposes the next command, `partner mirror` or `partner init`; no line if the operator has
+    /// to fix something first.
     private func next(after plan: PartnerPlan, _ report: PartnerReport?) -> [String] {
         let isCopied = report.map { $0.stopped == nil && $0.refusals.count == 0 } ?? plan.isDone
         let lacksRoom = plan.headroom.map { plan.failing > max($0.documents, allowUnsync ?? 0) } ?? false
@@ -199,7 +200,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
     }
 }
 
-/// `shipshape partner verify JOB`.
+/// The command `shipshape partner verify JOB`.
 struct PartnerVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "partner verify", "<job>",

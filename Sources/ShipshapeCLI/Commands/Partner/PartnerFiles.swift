@@ -1,7 +1,7 @@
 internal import Foundation
 internal import SystemPackage
 
-/// Writes files for people to review and to keep.
+/// Writes files that the operator reviews and keeps.
 enum PartnerFiles {
     /// Writes a file below a folder, which is created if it does not exist; an existing file is not replaced.
     static func write(_ text: String, to path: String, in folder: String) throws {

@@ -5,7 +5,7 @@ internal import Partners
 internal import Reporting
 internal import Synchronization
 
-/// `shipshape partner mirror JOB`.
+/// The command `shipshape partner mirror JOB`.
 struct PartnerMirrorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "partner mirror", "<job>",
@@ -104,8 +104,8 @@ final class MirrorShowing: Sendable {
         do {
             try AtomicFile.write(MirrorReport.metrics(counts, of: name).utf8, to: metrics)
         } catch {
-            // A write that fails, for instance because the disk is full for a time, does not end the mirror, and is
-            // reported once.
+            // If the metrics cannot be written, for instance because the disk is full for a time, the mirror continues.
+            // Only the first such failure is reported.
             let isNew = hasFailed.withLock { failed in
                 defer { failed = true }
                 return !failed

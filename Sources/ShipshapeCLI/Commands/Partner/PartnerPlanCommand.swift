@@ -5,7 +5,7 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// `shipshape partner plan OLD NEW`.
+/// The command `shipshape partner plan OLD NEW`.
 struct PartnerPlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "partner plan", "<old> <new> --collection <db.collection>",

@@ -3,7 +3,7 @@ internal import Concurrency
 internal import Partners
 internal import Reporting
 
-/// `shipshape partner status JOB`.
+/// The command `shipshape partner status JOB`.
 struct PartnerStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "partner status", "<job>",
@@ -28,7 +28,7 @@ struct PartnerStatusCommand: AsyncParsableCommand {
     }
 }
 
-/// `shipshape partner cutover JOB`.
+/// The command `shipshape partner cutover JOB`.
 struct PartnerCutoverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "partner cutover", "<job>",
@@ -82,7 +82,7 @@ struct PartnerCutoverCommand: AsyncParsableCommand {
     }
 }
 
-/// `shipshape partner drop JOB`.
+/// The command `shipshape partner drop JOB`.
 struct PartnerDropCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "partner drop", "<job>",
@@ -124,7 +124,7 @@ struct PartnerDropCommand: AsyncParsableCommand {
     }
 }
 
-/// `shipshape partner triggers JOB`.
+/// The command `shipshape partner triggers JOB`.
 struct PartnerTriggersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "partner triggers", "<job>",

@@ -9,7 +9,7 @@ internal import Privileges
 internal import Scanning
 internal import ServerSchema
 
-/// `shipshape plan --fix SCHEMA`.
+/// The command `shipshape plan --fix SCHEMA`.
 extension PlanCommand {
     /// Plans the repair of the documents that fail a schema now.
     func planRepairs(of argument: SchemaArgument) async throws {

@@ -8,7 +8,7 @@ internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
-/// `shipshape plan OLD NEW`, and `shipshape plan --fix SCHEMA`.
+/// The commands `shipshape plan OLD NEW` and `shipshape plan --fix SCHEMA`.
 struct PlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "plan", "(<old> <new> | --fix <schema>)",

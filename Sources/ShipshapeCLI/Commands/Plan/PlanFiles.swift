@@ -8,7 +8,7 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// The files that `plan` writes: the job files, and copies of the schemas that they name.
+/// The files that `plan` writes: job files, partner job files, and copies of schemas from git revisions.
 struct PlanFiles {
     let files: [PlanFile]
     let partners: [PlanPartner]
@@ -21,10 +21,23 @@ struct PlanFiles {
     static let lateFolder = "after-deploy"
     /// The subfolder for partner jobs, which other commands run.
     static let partnerFolder = "partner"
-    /// The end of the file names of jobs that repair documents, which keeps them from replacing the jobs for a schema
-    /// change.
+    /// The suffix in the file names of repair jobs, so that these files do not replace the jobs for a schema change.
     private static let ofRepairs = "+fix"
 
+    /// A folder that has no repair jobs of an earlier plan, which `plan --fix` would not overwrite: `jobs`, or `jobs-2`
+    /// and so on.
+    static var folderForRepairs: String {
+        let names = sequence(state: 1) { (number: inout Int) -> String? in
+            defer { number += 1 }
+            return number == 1 ? "jobs" : "jobs-\(number)"
+        }
+        return names.first { folder in
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return !files.contains { $0.contains(ofRepairs) && $0.hasSuffix(".yml") }
+        } ?? "jobs"
+    }
+
+    /// Creates the files of a plan; writes nothing.
     /// - Parameter folder: the folder for the files; `nil` for standard output.
     init(_ plan: SchemaPlan, folder: String?, old: NamedSchema, new: NamedSchema) {
         (self.plan, self.folder) = (plan, folder)
@@ -71,7 +84,7 @@ struct PlanFiles {
     /// Returns the texts of the job files, after checking that each one can be read back as the planned job and fits
     /// its schemas.
     ///
-    /// Partner jobs without questions for the operator are checked in the same way.
+    /// Drafts are not checked. Partner jobs without questions for the operator are checked in the same way.
     /// - Throws: ``PlanDefect`` if a text fails the check.
     func texts(of planner: Planner, ids: IDDisplay, showsValues: Bool) throws -> [String] {
         for partner in partners where partner.draft.open.isEmpty {
@@ -164,7 +177,7 @@ struct PlanFiles {
         let paths = files.compactMap(\.path) + partners.compactMap(\.path)
         let copied = copies.flatMap(\.files)
         let isNew = { (path: String) in (try? FilePath(path).stat()) == nil }
-        // The folder of a copy has a digest of the schema in its name, so an existing copy has the same text.
+        // The folder of a copy has a digest of the schema in its name, so an existing copy has the same text and stays.
         try NewFiles(
             Array(zip(paths, texts + partners.map(\.text))) + copied.filter { isNew($0.0) }
         ).write(replacing: replacing)
@@ -181,7 +194,7 @@ struct NamedSchema {
 struct SchemaCopy {
     /// The operator's name for the schema.
     let name: String
-    /// The path that a job names: the folder of the copies, or the only file.
+    /// The path by which jobs name the schema: the folder of the copies, or the only copied file.
     let place: FilePath
     /// The path and the text of each copied file.
     let files: [(String, String)]

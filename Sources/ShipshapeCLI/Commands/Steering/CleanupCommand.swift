@@ -6,7 +6,7 @@ internal import Mongo
 internal import Privileges
 internal import Reporting
 
-/// `shipshape cleanup JOB`.
+/// The command `shipshape cleanup JOB`.
 struct CleanupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "cleanup", "<job>",
@@ -41,8 +41,8 @@ struct CleanupCommand: AsyncParsableCommand {
         let registry = try await state.registry(connection, for: "cleanup")
         let reach = try await onOwnedThread(name: "state") { () throws in try registry.reach(of: name) }
         if let reach, reach.marks {
-            // The cleanup also removes the job's marker fields from the documents, for which it needs privileges on the
-            // collection.
+            // The cleanup also removes the job's marker fields from the documents. The user therefore needs privileges
+            // on the collection.
             try await connection.pool(readsFromPrimary: true).requirePrivileges(
                 for: "cleanup", on: WorkPlaces(reading: [reach.collection], state: state.stateDatabase))
         }

@@ -6,7 +6,7 @@ internal import Mongo
 internal import Reporting
 internal import Steps
 
-/// `shipshape deployed JOB`.
+/// The command `shipshape deployed JOB`.
 struct DeployedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "deployed", "<job>",

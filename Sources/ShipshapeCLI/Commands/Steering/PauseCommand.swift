@@ -4,7 +4,7 @@ internal import Concurrency
 internal import JobState
 internal import Mongo
 
-/// `shipshape pause JOB`.
+/// The command `shipshape pause JOB`.
 struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "pause", "<job>",
@@ -35,7 +35,7 @@ struct PauseCommand: AsyncParsableCommand {
     }
 }
 
-/// `shipshape resume JOB`.
+/// The command `shipshape resume JOB`.
 struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "resume", "<job>",

@@ -5,7 +5,7 @@ internal import Jobs
 internal import Privileges
 internal import Reporting
 
-/// `shipshape rebind JOB`.
+/// The command `shipshape rebind JOB`.
 struct RebindCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "rebind", "<job>",

@@ -5,7 +5,7 @@ internal import JobState
 internal import Mongo
 internal import Reporting
 
-/// `shipshape status [JOB]`.
+/// The command `shipshape status [JOB]`.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "status", "[<job>]",
@@ -91,12 +91,14 @@ struct StatusCommand: AsyncParsableCommand {
     }
 }
 
-/// The output of `--watch`: on a terminal, each update replaces the one before; elsewhere, it follows the one before.
+/// The output of `--watch`: as text on a terminal, each update replaces the previous one; otherwise, each update
+/// follows the previous one.
 struct WatchScreen {
     let isTerminal: Bool
 
     func draw(_ text: String) throws {
-        // The codes move to the top, and clear the rest of each line and then of the screen, which avoids flicker.
+        // The terminal codes move the cursor to the top, and clear only the rest of each line and of the screen, to
+        // avoid flicker.
         let body = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\u{1B}[K\n")
         try Console.result(isTerminal ? "\u{1B}[H\(body)\u{1B}[J" : text)
     }

@@ -5,7 +5,7 @@ internal import Jobs
 internal import LocatedYAML
 internal import Mongo
 
-/// `shipshape tune JOB LIMIT=VALUE…`.
+/// The command `shipshape tune JOB LIMIT=VALUE…`.
 struct TuneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "tune", "<job> [<limit=value> ...]",
@@ -64,7 +64,7 @@ struct TuneCommand: AsyncParsableCommand {
         "\(limit.name)=\(limit.value)" + (limit.isOverridden ? " (set by tune)" : "")
     }
 
-    /// An argument: `limit=value`, or `limit=?`.
+    /// An argument of `tune`: `limit=value` sets a limit, and `limit=?` only asks for its value.
     struct Assignment: ExpressibleByArgument {
         let name: String
         let value: String

@@ -9,7 +9,7 @@ internal import Running
 internal import ServerSchema
 internal import Watching
 
-/// `shipshape watch SCHEMA`.
+/// The command `shipshape watch SCHEMA`.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "watch", "<schema>",
@@ -139,7 +139,7 @@ struct WatchCommand: AsyncParsableCommand {
         options.assumptions = app.assumptions
         options.assumptions.engine = try engine.settings()
         options.isStrict = strict
-        // Only Device Sync has a limit, unless the operator sets one for the warning.
+        // Without Device Sync, there is no limit, unless the operator sets one for the warning.
         options.limit = isOfDeviceSync(schema) || alarm.limit != DeployVerdict.defaultLimit ? alarm.limit : .max
         options.warnsAt = alarm.warnAt
         options.endsWhenCaughtUp = once

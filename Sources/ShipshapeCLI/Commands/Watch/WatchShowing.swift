@@ -14,7 +14,7 @@ final class WatchShowing: Sendable {
     private let metrics: String?
     private let hook: String?
     private let hooks = Hooks(timeLimit: .seconds(300))
-    /// The verb for a document that is not in the ledger: it syncs or, without Device Sync, it fits.
+    /// The verb for documents that do not fail: "sync" or, without Device Sync, "fit".
     private let verb: String
     private let isQuiet: Bool
     private let state = Mutex(State())

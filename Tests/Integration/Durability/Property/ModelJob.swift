@@ -9,7 +9,7 @@ struct ModelJob: Sendable {
     /// unsyncable.
     let hasBudget: Bool
 
-    /// The document after the job, and for each step the reason why the step skips the document; `nil` if it does not.
+    /// The document after the job, and for each step the reason why it skips the document; `nil` if it does not skip.
     struct Outcome: Sendable {
         var document: BSONDocument
         var skipped: [String?]
@@ -75,7 +75,7 @@ struct ModelJob: Sendable {
 
     /// The active schema of the random jobs.
     ///
-    /// Many of the random documents fit it, and after many of the random steps fewer do.
+    /// Many of the random documents fit it, and many of the random steps change documents so that they no longer fit.
     static let activeSchema = """
         {"title": "C", "bsonType": "object", "required": ["_id"], "properties": {
           "_id": {"bsonType": "int"}, "a": {"bsonType": "string"}, "b": {"bsonType": "int"}, "d": {"bsonType": "bool"},

@@ -13,7 +13,7 @@ extension ModelStep {
         return random.pick(kinds)(&random)
     }
 
-    /// Paths of fields that most of the random documents have, and of a few that none has.
+    /// Paths of fields that many of the random documents have, and a few paths that none of them has.
     private static let paths = [
         "a", "b", "c", "d", "n", "é", "e.x", "e.y.z", "e.n", "q.r", "m.k", "l", "e.y",
     ].compactMap { try? FieldPath($0) }
@@ -82,6 +82,6 @@ extension ModelStep {
 }
 
 extension BSONValue {
-    /// The decimal 1.50, which has the value of 1.5 but another last digit.
+    /// The decimal 1.50, which equals 1.5 but has other bytes.
     fileprivate static let decimal15 = Decimal128("1.50").map { BSONValue.decimal($0) } ?? nil
 }

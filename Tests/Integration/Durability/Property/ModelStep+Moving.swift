@@ -14,7 +14,8 @@ extension ModelStep {
 
     /// Returns a step that copies a field.
     ///
-    /// If the target has another value, it replaces that value or skips the document.
+    /// If the target has another value, the step replaces that value if `replaces` is true, and otherwise skips the
+    /// document.
     static func copy(_ from: FieldPath, to: FieldPath, replaces: Bool) -> ModelStep {
         let yaml = "copy: {from: \(from), to: \(to), whenPresent: \(replaces ? "replace" : "keep")}"
         return ModelStep(yaml: yaml, target: to, source: from) { document in

@@ -24,7 +24,7 @@ struct ModelStep: Sendable {
     ///
     /// `nil` if the model does not know the effect, so that the test asks the server for it.
     let find: (@Sendable (BSONDocument) throws -> Finding)?
-    /// Further fields that the step reads or writes.
+    /// The fields that the step reads or writes besides ``target`` and ``source``.
     var others: [FieldPath] = []
 
     /// The reasons with which a run's report lists the documents that a step skips.
@@ -129,6 +129,6 @@ extension BSONDocument {
 }
 
 extension FieldPath {
-    /// Whether the two paths are equal, or one of them is the path of a parent of the other's field.
+    /// Whether the paths are equal, or one of them is the beginning of the other.
     func meets(_ other: FieldPath) -> Bool { zip(components, other.components).allSatisfy { $0 == $1 } }
 }

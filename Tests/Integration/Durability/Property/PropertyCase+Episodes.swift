@@ -68,7 +68,8 @@ extension PropertyCase {
         try await checkAcknowledged()
     }
 
-    /// Stops a run before one of its writes, while the user changes documents that this write is about to change.
+    /// Stops a run before one of its writes, while the user writes, mostly to documents that the run is about to
+    /// change.
     private mutating func overtakenBetweenLookAndWrite() async throws {
         let visit = 1 + random.below(4)
         trail.append("the user overtakes write \(visit)")

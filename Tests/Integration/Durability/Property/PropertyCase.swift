@@ -83,7 +83,7 @@ struct PropertyCase {
 
     /// Runs the job.
     ///
-    /// Unless the flags set a lease, it is short, so that the next run soon gets it if this one is killed.
+    /// The lease is short, unless the flags set its length, so that the next run soon gets it if this run is killed.
     func backfill(
         flags: [String] = [], fault: String? = nil, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {

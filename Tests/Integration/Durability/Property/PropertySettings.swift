@@ -13,7 +13,7 @@ enum PropertySettings {
 
     /// The number of cases that ``UndoEventsTests`` runs, which `SHIPSHAPE_CASES` may set.
     ///
-    /// A case there judges about 2,500 change events.
+    /// Each of these cases judges about 2,500 change events.
     static let eventCases = number("SHIPSHAPE_CASES").map(Int.init) ?? TestScale.pick(2, full: 8, torture: 40)
 
     /// The seed of the first case; each further case has the next number.
@@ -41,7 +41,7 @@ enum PropertySettings {
 
 /// A condition of the property test that does not hold in a case.
 struct PropertyViolation: Error, CustomStringConvertible {
-    /// The condition that does not hold.
+    /// The condition that does not hold in a case of the property test.
     enum Kind {
         /// The program ended in an unexpected way.
         case ending

@@ -13,14 +13,16 @@ actor PropertyUser {
     private var favorites: [BSONValue] = []
     /// Each document that the user wrote, as the last of these writes left it, by `_id`; `nil` after a deletion.
     private(set) var left: [PropertyKey: BSONDocument?] = [:]
-    /// All values that the user's writes left in each top-level field of a document, by `_id` and name of the field.
+    /// The values that the user's writes left in top-level fields, by `_id` and name of the field.
     ///
-    /// A value is `nil` if the field was missing after the write.
+    /// An update adds the values of the fields that it changed. An insert or a replacement adds the values of the
+    /// fields that the job may write. A value is `nil` if the field was missing after the write.
     private(set) var values: [PropertyKey: [String: [BSONValue?]]] = [:]
     /// The top-level fields that the job may write.
     private let targets: [String]
 
-    /// Creates a user who inserts documents of the given kind, and writes mostly to fields that the job uses.
+    /// Creates a user who inserts documents of the given kind, and who updates each source or target of the job's steps
+    /// at least twice as often as any other field.
     init(
         _ database: TestDatabase, random: Randomness, documents: PropertyDocuments, ids: [BSONValue], job: ModelJob
     ) {

@@ -81,7 +81,7 @@ struct UndoEventsCase {
         return ModelStep(yaml: yaml, target: try FieldPath(target), source: nil, find: nil)
     }
 
-    // MARK: Running
+    // MARK: Running the job while users write
 
     mutating func run() async throws -> Result {
         let writers = UndoEventsWriters(test.database, targets: targets.sorted() + ["a", "e", "l", "free"])
@@ -152,7 +152,7 @@ struct UndoEventsCase {
             description: "\(text)\n  steps: \(steps.map(\.yaml))\n  after: \(trail.joined(separator: "; "))")
     }
 
-    // MARK: Judging
+    // MARK: Judging the change events
 
     private func judge() async throws -> Result {
         let start = start
@@ -247,7 +247,7 @@ struct UndoEventsJudge: Sendable {
     private var open: [BSONDocument: [String: [BSONDocument?]]] = [:]
     /// The value that the job last wrote into each field, and the values that it replaced there, by document and field.
     ///
-    /// They stay after a user has written the field, until the document is deleted or a user replaces it.
+    /// These values stay after a user has written the field, until the document is deleted or a user replaces it.
     private var made: [BSONDocument: [String: (left: BSONDocument?, found: [BSONDocument?])]] = [:]
     /// Each document after its last event, by `_id`.
     private var last: [BSONDocument: BSONDocument] = [:]
@@ -346,9 +346,9 @@ enum UndoEventsError: Error {
 extension BSONDocument {
     /// The document of a change event without outdated fields.
     ///
-    /// If an update moved a field, mongod 6.0 leaves its old copy in the event's document before the current one. If a
-    /// name occurs twice, the later field is therefore the current one. The tests write no documents in which a name
-    /// occurs twice.
+    /// If an update moved a field, mongod 6.0 leaves the field's old copy in the event's document before the current
+    /// one. If a name occurs twice, the later field is therefore the current one. The tests write no documents in which
+    /// a name occurs twice.
     fileprivate var withoutStaleFields: BSONDocument {
         let all = (try? elements()) ?? []
         let names = Set(all.map(\.name))

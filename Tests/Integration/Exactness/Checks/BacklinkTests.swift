@@ -107,8 +107,8 @@ import Testing
 
     /// A job counts the links in all collections of its schemas, not only in the field that it changes.
     ///
-    /// An address with only a `work` link is not reported as without a parent, and one that is also the `hq` of a
-    /// company has two parents.
+    /// An address with only a `work` link has a parent, and an address that is a person's `home` and a company's `hq`
+    /// has two parents.
     @Test func aJobThatEmbedsCountsThemToo() async throws {
         try await withAddresses { test in
             let step = { (more: String) in

@@ -88,7 +88,7 @@ final class ChangeHistory: Sendable {
         }
     }
 
-    /// Returns the tally that is expected for the documents as they were at a time.
+    /// Returns the tally that is expected for the documents as they were at the given time.
     ///
     /// The result also has the number of writes up to that time, and the number of later writes.
     func tally(at time: ClusterTime, _ options: ScanOptions) throws -> (Tally, passed: Int, later: Int) {

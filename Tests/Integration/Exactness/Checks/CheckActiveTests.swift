@@ -2,13 +2,14 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests how `check --active` counts documents that newly fail, already fail or are fixed, and its exit codes for them.
+/// Tests how `check --active` counts documents that newly fail, already fail or are fixed, and with which code it
+/// exits.
 @Suite struct CheckActiveTests {
     private static let old = #"""
         { "bsonType": "object", "required": ["name"],
           "properties": { "_id": { "bsonType": "int" }, "name": { "bsonType": "string" } } }
         """#
-    /// The old schema, except that the name may be missing and the age must not be missing.
+    /// The old schema, except that the name is optional, and an `age` of type int is required.
     private static let new = #"""
         { "bsonType": "object", "required": ["age"],
           "properties": { "_id": { "bsonType": "int" }, "name": { "bsonType": "string" }, "age": { "bsonType": "int" } } }

@@ -21,7 +21,9 @@ struct ChangingPeople: Sendable {
             }
         }
         """
-    /// The active schema, which requires an age to be a string, so that other people fail it than the next schema.
+    /// The active schema, in which an age is a string.
+    ///
+    /// The people who fail it are not the same as those who fail the next schema, ``schema``.
     static let active = """
         { "bsonType": "object", "properties": { "_id": { "bsonType": "int" }, "age": { "bsonType": "string" } } }
         """

@@ -66,7 +66,8 @@ import Testing
         }
         #expect(verdict["newly_failing"] == .integer(newlyFailing), about)
 
-        // The check calls a pair safe only if both parts find it safe, and its exit code agrees.
+        // The check calls a pair safe only if the change is not breaking and no document newly fails. The exit code of
+        // the check agrees.
         let isSafe = !isBreaking && newlyFailing == 0
         let text = try #require(test.folder.text(of: "\(folder)/report.txt"), about)
         #expect(verdict["safe"] == .bool(isSafe), about)
@@ -106,8 +107,8 @@ private struct SchemaPair: Sendable {
         }
         old = Self.text(fields)
         let before = fields
-        // In one pair of eight, both versions are the same. In half of the other pairs, the newer version only adds
-        // fields or bounds.
+        // On average, both versions are the same in one pair of eight. In half of the other pairs, the newer version
+        // only adds fields or bounds.
         let onlyGains = random.percent(50)
         for number in 0..<(random.percent(12) ? 0 : 1 + random.below(2)) {
             let index = random.below(fields.count)

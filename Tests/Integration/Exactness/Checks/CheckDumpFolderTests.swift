@@ -53,7 +53,7 @@ import Testing
         #expect(run.text.contains(": 1 document read"))
     }
 
-    /// Metadata are limited in size, because a few kilobytes of gzip can expand to any size.
+    /// The size of a metadata file in a dump is limited, because a few kilobytes of gzip can expand to any size.
     @Test func metadataThatAreTooLargeAreRefused() async throws {
         let run = try await check([
             "dump/app/person.bson": Self.good,

@@ -108,7 +108,8 @@ import Testing
         try await withFolder { folder, schema in
             var bytes = Self.bytes(Self.people)
             let start = Self.bytes(Self.people.prefix(300)).count
-            // This byte is the type of the document's first field, `_id`. The field's value begins after the name.
+            // This byte is the type of the document's first field, `_id`. The reader reports the damage at the field's
+            // value, which begins five bytes later.
             bytes[start + 4] = 0x77
             let file = try folder.write(bytes, to: "person.bson")
             let line = try await refusal(file, schema)

@@ -7,7 +7,7 @@ import Testing
     private typealias Case = CheckVerdictCase
     private static let steps = ["convert: {field: a, to: int}", "convert: {field: b, to: int}"]
 
-    /// Runs a test with three documents whose strings v2 wants as ints.
+    /// Runs a test with three documents whose fields are strings in v1 and must be ints in v2.
     ///
     /// Document 1 has a string that is not a number, and document 3 already fails v1.
     private func withTasks(_ body: (CheckVerdictCase) async throws -> Void) async throws {

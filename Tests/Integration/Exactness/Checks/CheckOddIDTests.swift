@@ -62,9 +62,9 @@ import Testing
         }
     }
 
-    /// For the server, 1 and 1.0 are the same `_id`.
+    /// A check judges a document again if a replacement changes the type of its `_id`.
     ///
-    /// A replacement may change the bytes of an `_id`, and the change event then has the old bytes.
+    /// For the server, 1 and 1.0 are the same `_id`, and the change event has the bytes of the old one.
     @Test(arguments: [false, true]) func oneWhoseTypeChangesIsJudgedAgain(_ beginsAsDouble: Bool) async throws {
         func number(_ value: Int, isDouble: Bool) -> BSONValue { isDouble ? .double(Double(value)) : .integer(value) }
         func id(_ value: Int, isDouble: Bool) -> [BSONValue] {

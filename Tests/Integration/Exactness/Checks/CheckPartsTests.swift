@@ -5,7 +5,8 @@ import Testing
 
 /// Tests `check --part` and `merge`.
 ///
-/// The parts together contain every document once, and the merged reports equal the report of a check of everything.
+/// The parts together contain every document once. The merged report equals the report of a check without parts, except
+/// for the times and the missing guarantees.
 @Suite struct CheckPartsTests {
     private static let old = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string"])
     private static let new = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string", "age!": "int"])
@@ -85,7 +86,7 @@ import Testing
         }
     }
 
-    /// The server examines only the documents of the part that is checked.
+    /// The server examines few documents outside of the part that is checked.
     @Test func eachPartReadsItsShareAlone() async throws {
         let documents: [BSONDocument] = (0..<4_000).map { ["_id": .integer($0), "name": "a"] }
         try await withPets(documents) { test in
@@ -111,7 +112,8 @@ import Testing
                     "originatingCommand.pipeline.$changeStream": ["$exists": false],
                 ])
             let examined = reads.reduce(0) { $0 + ($1["docsExamined"]?.integer ?? 0) }
-            // The server may examine up to 1,000 documents more, because the bounds of the parts come from a sample.
+            // The server may examine up to 1,000 documents more than the collection has, because the bounds of the
+            // parts come from a sample.
             #expect(4_000...5_000 ~= examined, "\(examined) documents were looked at for four parts of 4,000")
         }
     }

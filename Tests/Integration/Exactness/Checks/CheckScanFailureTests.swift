@@ -44,7 +44,7 @@ import Testing
     @Test func afterNaNItContinuesAfterNaN() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
-            // A batch ends at 16 MiB, and the first one ends with NaN.
+            // A batch ends at 16 MiB, so the first batch of these documents ends with the `_id` NaN.
             let large = BSONValue.string(String(repeating: "x", count: 8_380_000))
             let ids: [(BSONValue, BSONValue)] = [
                 (.minKey, large), (.null, large), (.double(.nan), 1), (1, large), (2, 1),

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests that a check reads every document once, whatever its `_id` and whatever the kind of the collection.
 @Suite struct CheckScanTests {
-    /// Several `_id`s of every type that mongod accepts.
+    /// `_id`s of every type that mongod accepts for an `_id`, several of most types.
     static let mixedIDs: [BSONValue] = {
         var ids: [BSONValue] = [.minKey, .maxKey, .null, .bool(false), .bool(true), .double(.nan)]
         for number in -20..<20 {

@@ -14,7 +14,7 @@ import Testing
 
     /// Runs a test with a small copy of the demo on the server.
     ///
-    /// `body` receives its documents as the driver reads them back.
+    /// `body` receives the documents of the copy as the driver reads them from the server.
     private func withDemo(
         _ body: (Mongod, CommandLineFolder, TestDatabase, [(Namespace, [BSONDocument])]) async throws -> Void
     ) async throws {

@@ -92,7 +92,7 @@ struct CheckVerdictCase {
 
     /// Writes and runs a job over a collection.
     ///
-    /// The next schema is v2, and `active` names its active schema.
+    /// The job's next schema is v2, and `active` names the job's active schema.
     @discardableResult
     func backfill(
         _ name: String, on collection: String, steps: [String], active: String = "v1", _ more: String...

@@ -38,7 +38,7 @@ import Testing
             for (policy, status) in [("new", Int32(0)), ("any", 0), ("possible", 0), ("breaking", 1)] {
                 #expect(try await test.check("--fail-on", policy).exitCode == status, "\(policy)")
             }
-            // A part of the verdict that was not judged is not called safe.
+            // Without the active schema, the check cannot judge the change, and does not call the deploy safe.
             let alone = try await test.check(active: false)
             #expect(alone.exitCode == 0)
             #expect(alone.output.hasPrefix("0 documents would stop syncing.\n"))
@@ -138,7 +138,8 @@ import Testing
         }
     }
 
-    /// The partner collection TaskV2 does not exist yet, so its clients would find no documents after the deploy.
+    /// The verdict says that the partner collection TaskV2 does not exist yet, so its clients would find no documents
+    /// after the deploy.
     @Test func aCollectionThatDoesNotExistIsPartOfTheVerdict() async throws {
         try await Case.with { test in
             try await test.database.fill("Task", [["_id": 1, "priority": "7"]])

@@ -61,7 +61,7 @@ struct ConformanceTests {
     private struct Counts: Sendable {
         let build: BuildInfo
         var agreed = 0
-        /// The number of cases on which this server is known to judge differently from 6.0.5.
+        /// The number of cases that this server is known to judge differently from mongod 6.0.5.
         var differing = 0
         var fitting = 0
         var disagreements: [String] = []
@@ -85,14 +85,15 @@ struct ConformanceTests {
 }
 
 extension BuildInfo {
-    /// Whether this server is known to judge by the schema differently from 6.0.5, as `docs/reference/servers.md`
-    /// lists.
+    /// Whether this server is known to judge differently from mongod 6.0.5 with the group's schema.
+    ///
+    /// The page `docs/reference/servers.md` lists these differences.
     fileprivate func isKnownToDiffer(on group: CaseGroup) -> Bool {
         let text = (try? group.schema.extendedJSON()) ?? ""
         // Since 6.0.6, a property with an empty name applies to the field with that name, and no longer to the object
         // around it.
         if !numbers.lexicographicallyPrecedes([6, 0, 6]) { return text.contains(#""" : {"#) }
-        // Before 6.0 the server refuses a title among the dependencies, and some forms of encryption.
+        // A server before 6.0 refuses a title among the dependencies, and some forms of encryption.
         guard !isAtLeast(6) else { return false }
         return text.contains(#""encrypt""#) || text.contains(#""title""#)
     }

@@ -90,7 +90,7 @@ private struct Finding: Hashable {
     var id: BSONValue
     var flaw: DemoFlaw
 
-    /// Returns the flaws that the generator reports to have made.
+    /// Returns the flaws that the generator has put into the documents of a collection.
     static func made(by collection: DemoCollection, against version: DemoVersion) -> Set<Finding> {
         var made: Set<Finding> = []
         for index in 0..<collection.count {

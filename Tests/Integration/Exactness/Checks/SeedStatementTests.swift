@@ -2,10 +2,10 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests each statement about a kind of change in the documents 000 to 004, from which the project was created.
+/// Tests each statement about a schema change in the texts 000 to 004, the notes from which the project was created.
 ///
-/// Document 000 is a quick reference, 001 describes the rules, and 002 to 004 contain examples. The names of types and
-/// properties here come from these documents.
+/// Text 000 is a quick reference, 001 describes the rules, and 002 to 004 contain examples. The names of types and
+/// properties in the tests come from these texts.
 @Suite struct SeedStatementTests {
     private typealias Case = CheckVerdictCase
 

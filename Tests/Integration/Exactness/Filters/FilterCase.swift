@@ -43,7 +43,7 @@ extension FilterCase {
     private static let embedded =
         #"{ "bsonType": "object", "required": ["n"], "properties": { "n": { "bsonType": "int" } } }"#
 
-    /// One value of each type that is not a number, a string, an array, an object, null or deprecated.
+    /// One value of each type except numbers, strings, arrays, objects, null and the deprecated types.
     private static let strangers: [BSONValue] = [
         .bool(true), .date(milliseconds: 5), .objectID(ObjectID(high: 1, low: 2)), .timestamp(7),
         .regex(pattern: "a", options: "i"), .minKey, .maxKey, .javascript("x"), .binary(subtype: 0, bytes: [1]),

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests that a group's filter, run on the server, finds the documents that the group counts.
 ///
-/// If the filter claims to be exact, it must find no others.
+/// If the filter claims to be exact, it must find no other documents.
 @Suite struct FilterServerTests {
     @Test(arguments: FilterCase.all) func theFilterFindsTheGroup(_ sample: FilterCase) async throws {
         let values = sample.failing + sample.others

@@ -6,7 +6,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Tests prefilters: with one, the server holds back only documents in which the checker finds nothing.
+/// Tests that with a prefilter, the server leaves out only documents in which the checker finds nothing.
 @Suite struct PrefilterTests {
     /// Tests the prefilter with the schemas and values of all ``FilterCase``s.
     @Test func everyRulesDocumentsAreStillFound() async throws {
@@ -54,7 +54,7 @@ import Testing
             let schema = try CompiledSchema(people.namespace, ChangingPeople.schema)
             options.prefilter = Prefilter(proof: try #require(schema.proof))
             let result = try await people.scan(options)
-            // Three of the seven kinds of people fit, and the server holds them back.
+            // The prefilter excludes the people of three of the seven kinds, because they fit the schema.
             #expect(result.tally.counts.read == 4_000)
             let whole = try await people.scan(ScanOptions())
             #expect(TallyDigest(result.tally).groups == TallyDigest(whole.tally).groups)
@@ -82,9 +82,9 @@ import Testing
 }
 
 extension PrefilterTests {
-    /// Inserts documents, and expects that the checker finds nothing in those that the prefilter would hold back.
+    /// Inserts documents, and expects that the checker finds nothing in those that the prefilter would leave out.
     ///
-    /// - Returns: the number of documents that it would hold back.
+    /// - Returns: the number of documents that the prefilter would leave out.
     @discardableResult
     private func expectSame(
         _ documents: [BSONDocument], _ schema: String, _ options: CheckOptions, in database: TestDatabase,

@@ -3,10 +3,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that an imported validator judges documents as a JSON Schema judges the values that they store.
+/// Tests that an imported validator accepts a document exactly if its JSON Schema accepts the document's JSON value.
 ///
-/// The package jsonschema judges the values, and mongod the documents. A string that BSON stores as another type, such
-/// as a date, is of that type in the document.
+/// mongod judges the documents, and the Python package jsonschema judges the JSON values. A JSON string that BSON
+/// stores as another type, such as a date, has that type in the document.
 @Suite struct ImportVerdictTests {
     /// A file of `Tests/ImportingTests/Fixtures`, and the name of the schema in it.
     struct Fixture: CustomTestStringConvertible {
@@ -42,7 +42,7 @@ import Testing
                 let judged = isValid ? "refuses" : "accepts"
                 Issue.record("mongod \(judged) \(try document.extendedJSON(.relaxed)), and the schema does not")
             }
-            // Neither verdict is so rare that the comparison means little.
+            // If mongod accepted or refused nearly all documents, the agreement would prove little.
             #expect((100...975).contains(fitting.count), "\(fitting.count) of 1,000 documents fit")
         }
     }

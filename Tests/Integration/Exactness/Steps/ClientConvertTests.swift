@@ -39,7 +39,8 @@ import Testing
         #expect(after == [Self.uuid] + others)
     }
 
-    /// A document of 9 MB does not fit into one reply of the server together with the result of the earlier step.
+    /// The client converts a document of 9 MB after a step of the server, although the document and the result of that
+    /// step are too large for one reply of the server.
     @Test func aLargeDocumentIsConvertedAfterAStepOfTheServer() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
@@ -121,8 +122,8 @@ import Testing
                     "copy: {from: o.new, to: last}", "default: {field: o.id, generate: objectId}",
                 ], limits: "{chunk: {documents: 100}}")
             let report = try await test.runThreeTimes(exitCode: 1)
-            // The report counts each document once, but each update: 1,200 tags, 400 conversions, 400 copies and 1,200
-            // ids.
+            // The report counts each of the 1,200 documents once, but counts all 3,200 updates: 1,200 tags, 400
+            // conversions, 400 copies and 1,200 ids.
             #expect(report["changed"]?.integer == 1_200)
             #expect(report["updates"]?.integer == 3_200)
             #expect(try await test.database.count("people", ["last": Self.uuid, "o.new": Self.uuid]) == 400)

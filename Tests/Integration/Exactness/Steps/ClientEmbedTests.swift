@@ -122,9 +122,9 @@ import Testing
         }
     }
 
-    /// The killed run has replaced some links to dogs by embedded dogs, so fewer links to dogs are left.
+    /// A killed run has embedded the dogs of some people, so fewer people still have a link to a dog.
     ///
-    /// The next run is not refused because of that, and completes the work.
+    /// The next run is not refused for lack of links, and embeds the other dogs.
     @Test func aRunThatDiedIsEnded() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("dogs", count: 60) { ["_id": .integer($0), "name": .integer($0)] }

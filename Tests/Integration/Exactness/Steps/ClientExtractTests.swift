@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// Objects are skipped if they have an `_id`, which would be lost, or if they would not fit their new collection.
+    /// The run skips a document if its object has an `_id`, which would be lost, or does not fit its new collection.
     @Test func valuesThatWouldBeLostOrNotFitAreSkipped() async throws {
         try await Mongod.shared.withBackfill { test in
             let name = test.database.name
@@ -124,7 +124,10 @@ import Testing
         }
     }
 
-    /// The run is killed after it has inserted the documents and before any document links to them.
+    /// The third run finishes the job with one home for each person.
+    ///
+    /// The first two runs are killed after they insert the objects of a chunk into `homes`, and before people link to
+    /// these homes.
     @Test func aRunThatDiesBetweenTheTwoIsEndedWithoutATrace() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 90) { number in

@@ -39,7 +39,9 @@ import Testing
         }
     }
 
-    /// A second run would map the new values again, so a dry run reports that, and a run does not start.
+    /// A second run would map a new value again, because the lookup also has it as an old value.
+    ///
+    /// The program therefore refuses both a dry run and a run.
     @Test func aLookupWhoseNewValuesAreOldOnesTooIsRefused() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("ids", [["_id": "a", "to": "b"], ["_id": "b", "to": "c"]])

@@ -113,6 +113,8 @@ import Testing
         }
     }
 
+    /// A run with five concurrent commands succeeds although the connection string limits the pool to one client.
+    ///
     /// Each concurrent command needs a client from the connection pool, and the run itself needs several more.
     @Test func aSmallPoolInTheConnectionStringStopsNoRun() async throws {
         try await Mongod.shared.withBackfill { test in

@@ -4,7 +4,7 @@ import Testing
 
 /// Tests steps and jobs that have a condition `where`, so that they apply only to matching documents.
 ///
-/// An example is the chain `if oldSchemaVersion < 3` in the documents that the project was created from.
+/// A `where` replaces conditions such as `if oldSchemaVersion < 3` in a client's migration code.
 @Suite struct ConditionTests {
     private func people(_ test: BackfillCase) async throws -> [BSONDocument] {
         try await test.database.documents("people").sorted { ($0["_id"]?.integer ?? 0) < ($1["_id"]?.integer ?? 0) }
@@ -97,9 +97,10 @@ import Testing
         }
     }
 
-    /// The type Person, in the four schema versions of the documents that the project was created from.
+    /// The people have four schema versions.
     ///
-    /// Version 1 has an age, 2 an email, 3 a single name, and 4 has yearsSinceBirth instead of the age.
+    /// Version 1 has an age. Version 2 adds an email, version 3 has a single name, and version 4 has `yearsSinceBirth`
+    /// instead of the age.
     @Test func fourMixedVersionsArriveAtTheNewestWhileOldClientsWriteOn() async throws {
         try await Mongod.shared.withBackfill { test in
             try test.write(

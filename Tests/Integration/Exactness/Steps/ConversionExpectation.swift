@@ -48,8 +48,8 @@ enum ConversionOutcome: Hashable {
 
     /// Returns a double as text; `nil` if the server does not convert it.
     ///
-    /// A whole number has all of its digits. Any other number has up to 15 digits, if they read back as the same
-    /// double.
+    /// A whole number of at most 64 bits has all of its digits. Any other number has up to 15 digits, if they read back
+    /// as the same double.
     private static func text(_ number: Double) -> String? {
         if let whole = whole(.double(number)) { return String(whole) }
         if number.isNaN { return "NaN" }
@@ -96,7 +96,8 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// Returns the double nearest to a decimal; `nil` if it is out of range, or if it is 0 although the decimal is not.
+    /// Returns the double nearest to a decimal; `nil` if the decimal is too large for a double, or rounds to 0 without
+    /// being 0.
     private static func nearest(_ number: Decimal128) -> Double? {
         if number.isNaN { return .nan }
         if number.isInfinite { return number.isNegative ? -.infinity : .infinity }
@@ -162,7 +163,7 @@ extension Character {
     fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
 
-/// A point in time in the years 0 to 9999, with the text of it that a conversion writes.
+/// A point in time in the years 0 to 9999, and the text into which a conversion changes it.
 private struct ISODate {
     let milliseconds: Int64
     /// The point in time as text, with milliseconds and `Z`.
@@ -180,6 +181,8 @@ private struct ISODate {
 
     /// Reads a text such as `2020-01-31`, `2020-01-31T12:30:45Z` or `2020-01-31T12:30:45.678Z`; `nil` for any other
     /// text.
+    ///
+    /// The last character of a text of 20 bytes is not checked.
     init?(_ text: String) {
         let whole = text.utf8.count == 10 ? "\(text)T00:00:00.000Z" : text
         let full = whole.utf8.count == 20 ? "\(whole.dropLast()).000Z" : whole

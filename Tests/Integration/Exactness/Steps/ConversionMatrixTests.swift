@@ -26,7 +26,8 @@ import Testing
 
     /// Whether the server keeps all digits when it converts a double to text, such as 0.30000000000000004.
     ///
-    /// Only servers of some versions do. They convert more values; other servers must skip these.
+    /// Only some versions of the server do, and these convert more values. With the other versions, the step must skip
+    /// these values.
     private static func writesAllDigits(_ database: TestDatabase) async throws -> Bool {
         try await database.fill("digits", [["_id": 1, "v": 0.30000000000000004]])
         let reply = try await database.run([
@@ -40,7 +41,8 @@ import Testing
     /// time, and a date cannot be converted to an int.
     static let oneWay: Set<[SchemaType]> = [[.string, .bool], [.string, .date], [.int, .date]]
 
-    /// A value that is converted to another type and back is the original value again.
+    /// A value that is converted to another type and back is the original value again, unless the conversion is in
+    /// ``oneWay``.
     @Test(arguments: Conversion.targets, Conversion.targets) func thereAndBack(_ type: SchemaType, via: SchemaType)
         async throws
     {

@@ -93,13 +93,13 @@ import Testing
         }
     }
 
-    // MARK: random documents
+    // MARK: Random documents
 
     private static let values = OddValues.all.filter { $0.name != "a huge text" }.map(\.value)
 
     private static func document(_ number: Int, _ random: inout Randomness) -> BSONDocument {
         var fields: [(String, BSONValue)] = [("_id", .integer(number))]
-        // One of the tested steps makes a text of this field with `$toString`, which the server can do only with
+        // This field is always a text: one of the tested steps converts it with `$toString`, which accepts only
         // scalars.
         fields.append(("name", .string("n\(number)")))
         for name in ["v", "w", "o", "x"] where random.percent(70) {

@@ -87,8 +87,8 @@ import Testing
                 "default: {field: yearsSinceBirth, value: 0}", "default: {field: email, value: \"\"}",
             ])
             #expect(try await test.backfill().exitCode == 0)
-            // In the meantime, a client fills in the source that was missing, and changes the field that the last step
-            // has filled.
+            // Between the two runs, a client adds the source field that document 2 lacked, and changes the field that
+            // the last step filled.
             try await test.database.set("people", 2, ["age": 7, "email": "ada@example.com"])
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await people(test)[1]["yearsSinceBirth"] == 7)

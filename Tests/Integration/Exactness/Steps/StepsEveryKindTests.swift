@@ -2,11 +2,12 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests each kind of step, with each of its options, over every odd value.
+/// Tests each kind of step, with each of its options, over every odd value except the huge text.
 @Suite struct StepsEveryKindTests {
     /// The steps to test.
     ///
-    /// They use the field `v`, which most documents have, and the fields `w` and `o`, which half have.
+    /// They use the field `v`, which most documents have, the fields `w` and `o`, which half of the documents have, and
+    /// fields that no document has, such as `x`.
     static let forms = [
         "default: {field: v, value: $now}", "default: {field: v, value: [1, {a: null}], when: missingOrNull}",
         "default: {field: o.n, value: 1}", "copy: {from: v, to: w}", "copy: {from: v, to: w, whenPresent: keep}",
@@ -20,6 +21,7 @@ import Testing
         "convert: {field: v, to: long, unit: seconds, onLoss: allow}", "convert: {field: v, to: double, unit: seconds}",
         "convert: {field: v, to: decimal, unit: seconds, into: w}",
         "convert: {field: v, to: objectId, onError: 'null', into: w}",
+        "convert: {field: v, to: long, keep: [int, double, bool]}", "convert: {field: 'v.[]', to: string, keep: [int]}",
         "combine: {into: w, template: '{v}-{name}'}", "combine: {into: o.t, template: '{{{v}}}{o.a}'}",
         "split: {field: v, by: '-', into: [w, x, y]}", "split: {field: v, by: '.', into: [x, o.x]}",
         "split: {field: v, regex: '^(?<a>[0-9]+)-(?<b>.*)$', into: {a: w, b: x}, join: '{a}-{b}'}",

@@ -41,6 +41,19 @@ import Testing
             ])
     }
 
+    @Test func valuesOfKeptTypesAreNotConverted() async throws {
+        try await StepCase.run(
+            "convert: {field: v, to: long, keep: [int, double, bool]}",
+            [
+                StepCase(["v": 7], nil), StepCase(["v": 7.0], nil), StepCase(["v": true], nil),
+                StepCase(["v": "7"], ["v": .long(7)]), StepCase(["v": .long(7)], nil),
+                StepCase(["v": "x"], nil, .notConvertible), StepCase(["v": decimal("7")], ["v": .long(7)]),
+            ])
+        try await StepCase.run(
+            "convert: {field: 'v.[]', to: long, keep: [int]}",
+            [StepCase(["v": [7, "8"]], ["v": [7, .long(8)]]), StepCase(["v": [7, 8]], nil)])
+    }
+
     @Test func convertWhatHasNoCounterpart() async throws {
         try await StepCase.run(
             "convert: {field: v, to: int, onError: 'null'}",
@@ -213,7 +226,7 @@ import Testing
                     ["items": [["price": 1], ["price": 2]]], ["items": [["price": 1], ["price": 2]], "total": 3]),
                 StepCase(["items": 1], nil), StepCase(["items": [], "total": 0.0], ["items": [], "total": 0]),
             ])
-        // For an operator with one argument, the server takes an array as the list of its arguments.
+        // These values are arrays. An operator with one argument would take such an array as the list of its arguments.
         for value in ["[$n, 2]", "[]", "[$n]", "[[$n, 2], {a: [1]}]"] {
             let made: BSONValue =
                 switch value {

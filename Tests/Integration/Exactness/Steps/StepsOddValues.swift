@@ -1,7 +1,7 @@
 import BSON
 import Testing
 
-/// A value that occurs in real collections, with a name for the test's output.
+/// A value that a step may find in a collection, with a name for the test's output.
 struct OddValue: CustomTestStringConvertible, Sendable {
     let name: String
     /// The value, or `nil` if the field is missing.
@@ -19,7 +19,7 @@ enum OddValues {
     static let all =
         [OddValue("missing", nil)] + everyType + numbers + decimals + dates + texts + containers
 
-    /// One value of each BSON type.
+    /// Values of the BSON types other than numbers, dates, texts, objects and arrays.
     static let everyType: [OddValue] = [
         OddValue("null", .null), OddValue("undefined", .undefined), OddValue("minKey", .minKey),
         OddValue("maxKey", .maxKey), OddValue("bool true", true), OddValue("bool false", false),

@@ -7,7 +7,8 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// Tests each kind of step in the program: a dry run has the counts of the run, and a second run finds nothing to do.
+/// Tests each kind of step in the program: a dry run has the counts of the run for each step, and a second run changes
+/// nothing.
 @Suite struct StepsProgramTests {
     static let forms = [
         "default: {field: v, value: 1, when: missingOrNull}", "copy: {from: v, to: w, whenPresent: replace}",
@@ -28,7 +29,7 @@ import Testing
             let reported = try test.report(try await test.backfill("job", "--dry-run", "--output", "json", yes: false))
             let done = try test.report(try await test.backfill("job", "--output", "json"))
             #expect(reported["steps"] == done["steps"])
-            // A rename changes each document in two passes, so the counts differ.
+            // A rename changes each document in two passes, so the dry run and the run have different counts.
             if !form.hasPrefix("rename") { #expect(reported["changed"] == done["changed"]) }
             let again = try test.report(try await test.backfill("job", "--output", "json"))
             #expect(again["changed"] == 0)

@@ -11,7 +11,7 @@ import Testing
 
     /// Groups of values that look alike.
     ///
-    /// `$eq` takes most values of a group as equal, but a step must not.
+    /// `$eq` takes many values of the same group as equal, but a step must not.
     static let similar: [[BSONValue]] = [
         [1, 1.0, .long(1), decimal("1"), decimal("1.0"), decimal("1.00")],
         [0, 0.0, -0.0, .long(0), decimal("0"), decimal("-0"), decimal("0E+3"), decimal("-0E+3")],
@@ -42,8 +42,8 @@ import Testing
 
     /// Values are compared exactly down to five levels of nesting.
     ///
-    /// Below, only the size is compared, which distinguishes `int` from the other types of numbers. In either case, the
-    /// step does not overwrite the target.
+    /// Values below the fifth level are compared only by their size, which distinguishes `int` from the other types of
+    /// numbers. Whatever the result, the step does not overwrite the target.
     @Test func exactDownToTheStatedDepth() async throws {
         func nested(_ value: BSONValue, _ levels: Int) -> BSONValue {
             (0..<levels).reduce(value) { inner, level in level % 2 == 0 ? ["a": inner] : [inner] }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// A collection's collation may ignore the case of texts, but a conversion depends on the bytes of the text.
+    /// A collation that ignores the case of texts does not change a conversion, which depends on the bytes of the text.
     @Test func aCollationChangesNothing() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.run([

@@ -4,7 +4,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// A run of steps over documents, written exactly as a chunk is: with one update that has a filter and a pipeline.
+/// A run of steps over documents, written like a chunk, with one update that has a filter and a pipeline.
 struct StepsRun {
     /// The effect of a step on a document, as evaluated before the update.
     ///
@@ -71,11 +71,12 @@ struct StepsRun {
     /// Checks the results of the update.
     ///
     /// For each document, the first step is needed, or skips the document for a reason, or does not apply. The update
-    /// changes only the target of the step, and a second update changes nothing.
+    /// changes only fields that the step writes. A second update changes no document, except documents in which a field
+    /// name occurs twice.
     func expectSound(sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(remaining == 0, "idempotent", sourceLocation: sourceLocation)
-        // If a field name occurs twice in a document, the update would change the document each time; only the filter
-        // of a real run excludes it. The second update here has no filter.
+        // If a field name occurs twice in a document, each update changes the document; in a real run, the filter
+        // excludes it. The second update here has no filter.
         let repeated = classes.count { $0.reasons.contains(.repeatedName) }
         #expect(modifiedAgain <= repeated, "a second run changes nothing", sourceLocation: sourceLocation)
         #expect(modified == classes.count(where: \.isNeeded), sourceLocation: sourceLocation)
@@ -106,9 +107,7 @@ struct StepsRun {
 }
 
 extension BSONValue {
-    /// The bytes of the value.
-    ///
-    /// They distinguish 0.0 from -0.0, and they are the same for the same NaN.
+    /// The bytes of the value, by which 0.0 differs from -0.0, and a NaN equals itself.
     var bytes: [UInt8] { BSONDocument([("v", self)]).bytes }
 }
 

@@ -33,9 +33,7 @@ import Testing
         }
     }
 
-    /// In a query, `null`, `$exists` and `$type` also look into arrays, so they would match these values.
-    ///
-    /// Steps must not.
+    /// A step does not match values inside an array, unlike `null`, `$exists` and `$type` in a query.
     @Test func needsDoesNotReadInsideArrays() async throws {
         try await run(
             .default(field: try path("v"), value: 0, nullsToo: true),
@@ -99,7 +97,8 @@ import Testing
         try await run(.copy(from: try path("from"), to: target), withSource)
     }
 
-    /// If the source is missing, the step has nothing to write, so it does not report the target's parent.
+    /// A step whose source is missing or null has nothing to write, so it does not report that a parent of the target
+    /// is missing or not an object.
     @Test func aBlockedTargetIsReportedOnlyWhereThereIsASource() async throws {
         for source in [[:], ["from": nil], ["from": .undefined]] as [BSONDocument] {
             let cases = try Self.blockedParents.map { entry in

@@ -1,0 +1,69 @@
+internal import ArgumentParser
+internal import BSON
+internal import Checking
+internal import ServerSchema
+
+/// The schema of a check, and the flags for the documents that it reads: in which database or file, and of which
+/// collection.
+struct CheckSubjectFlags: ParsableArguments {
+    @Argument(help: "The schema to check against: a file, a folder, or live; not needed with --engine.")
+    var schema: SchemaArgument?
+
+    /// Schemas after the first one, which are given by mistake.
+    @Argument(help: .hidden)
+    var others: [SchemaArgument] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The collection that a single schema.json describes; with an app folder or --engine, a collection to check "
+                + "(repeatable).",
+            valueName: "db.collection"), completion: .collections)
+    var collection: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Read documents from a dump or an export instead: a folder, a file, or - for standard input.",
+            valueName: "path"), completion: .file())
+    var source: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Check every database whose name matches, such as 'tenant_*'; SCHEMA must describe a single database.",
+            discussion: "* matches any characters, ? one character. Each database has its own verdict.",
+            valueName: "pattern"))
+    var databases: String?
+
+    func validate() throws {
+        for name in collection where Namespace(name) == nil {
+            throw ValidationError("--collection: \"\(name)\" is not DATABASE.COLLECTION")
+        }
+    }
+
+    /// The only collections to check; empty for all.
+    var namespaces: [Namespace] { collection.compactMap { Namespace($0) } }
+}
+
+/// The flags for the limit at which sync stops, for whether documents that might fail count, for findings that are mere
+/// information, and for the history of counts.
+struct SeverityFlags: ParsableArguments {
+    @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
+    var limit = DeployVerdict.defaultLimit
+
+    @Flag(help: "Documents that might fail also fail the check.")
+    var strict = false
+
+    @Flag(help: "Also report mere information, such as fields that the schema does not declare; slower.")
+    var info = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Store the counts of this run, and report what changed since the run before it.",
+            discussion:
+                "PLACE is a folder, or db:NAME for a database of the deployment. shipshape history shows the trend.",
+            valueName: "place"), completion: .directory, transform: HistoryPlace.init(parsing:))
+    var history: HistoryPlace?
+
+    func validate() throws {
+        guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
+    }
+}
