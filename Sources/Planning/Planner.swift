@@ -115,6 +115,9 @@ package struct Planner: Sendable {
             groups += fields.whole()
         }
         try stage(groups, of: fields, movedFrom: before == namespace ? nil : before, into: &plan)
+        for index in plan.jobs.indices where plan.jobs[index].isKnownToOld {
+            plan.jobs[index].renames = changes.compactMap(\.statedRename)
+        }
         return plan
     }
 
@@ -250,5 +253,15 @@ extension SchemaPlan {
             entry.remarks = ["documents that are already there have to fit: plan with --uri to read them"]
             collections[index].remarks.append(entry)
         }
+    }
+}
+
+extension SchemaChange {
+    /// The change as the rename of a field that a job file states; `nil` for any other change.
+    fileprivate var statedRename: String? {
+        guard code == .propertyRenamed, let namespace = old?.namespace, case .field(let name)? = path.steps.last else {
+            return nil
+        }
+        return "\(namespace).\(oldPath)=\(SchemaPath([.field(name)]))"
     }
 }

@@ -85,6 +85,8 @@ package struct PlannedJob: Sendable {
     package var part: Part?
     /// The numbers of documents that the survey counted; `nil` if there was no survey.
     package var documents: Documents?
+    /// The renames of fields from the older schema to the newer one, which the operator stated, as `OLD=NEW`.
+    package var renames: [String] = []
 
     /// A part of the work of one stage, if the work is too much for one job.
     package struct Part: Hashable, Sendable {
@@ -118,7 +120,8 @@ package struct PlannedJob: Sendable {
     /// The text of a minimal job file: the job's name, its collection and its active steps.
     package var bareText: String {
         let lines = steps.map { "  - \($0.text)" }.joined(separator: "\n")
-        return "job: \(YAMLText.word(name))\ncollection: \(YAMLText.word("\(namespace)"))\nsteps:\n\(lines)\n"
+        let stated = renames.isEmpty ? "" : "renames: [\(renames.map(YAMLText.word).joined(separator: ", "))]\n"
+        return "job: \(YAMLText.word(name))\ncollection: \(YAMLText.word("\(namespace)"))\n\(stated)steps:\n\(lines)\n"
     }
 }
 

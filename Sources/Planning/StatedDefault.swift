@@ -58,7 +58,7 @@ extension StatedDefault {
         return try place(of: Self.names(of: field.dropFirst(name.count + 1)), in: collection)
     }
 
-    /// Returns the components of a path as job files and `diff` write it: `pets.[].toy`, `pets[].toy`, `map{}`,
+    /// Returns the components of a path as job files and `diff` write it: `pets[].toy`, `pets.[].toy`, `map{}`,
     /// `"a.b".c`.
     private static func names(of path: Substring) -> [String] {
         var (names, rest): ([String], Substring) = ([], path)
@@ -94,7 +94,11 @@ extension StatedDefault {
                 }
             }
             guard let next = node.property(name) else {
-                let hint = Spelling.hint(for: name, among: node.properties.map(\.name)).map { " (\($0))" } ?? ""
+                let elements: SchemaNode? = if case .each(let node)? = node.items { node } else { node.dictionaryValue }
+                let hint =
+                    elements?.property(name) == nil
+                    ? Spelling.hint(for: name, among: node.properties.map(\.name)).map { " (\($0))" } ?? ""
+                    : " (did you mean \"\(path)[].\(name)\"?)"
                 throw error("\(path.isRoot ? "\(collection.namespace)" : "\(path)") has no property \"\(name)\"\(hint)")
             }
             isRequired = node.requires(name)

@@ -148,7 +148,7 @@ import Testing
             schema, [["_id": 1, "lines": ["qty": 1]], ["_id": 2, "lines": [["qty": "2"], ["qty": 3]]]])
         #expect(
             steps(plan).prefix(2) == [
-                "wrap: {field: lines}", "convert: {field: \"lines.[].qty\", to: long, keep: [bool, double, int]}",
+                "wrap: {field: lines}", "convert: {field: \"lines[].qty\", to: long, keep: [bool, double, int]}",
             ])
         #expect(plan.unplanned == 0)
     }

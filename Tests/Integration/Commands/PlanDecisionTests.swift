@@ -29,7 +29,7 @@ import Testing
     private func run(_ file: String, _ flags: String..., test: BackfillCase) async throws -> ProgramRun {
         try await Program.run(
             [
-                "backfill", test.folder.appending("jobs").string + "/" + file, "--yes", "--uri", test.uri,
+                "backfill", test.folder.appending("jobs").string + "/" + file, "--yes", "--reviewed", "--uri", test.uri,
                 "--state-database",
                 test.state.name, "--ledger", "none", "--output", "json",
             ] + flags)

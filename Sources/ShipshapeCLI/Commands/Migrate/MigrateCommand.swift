@@ -22,7 +22,8 @@ struct MigrateCommand: AsyncParsableCommand {
             "migrate jobs --yes --max-runtime 2h",
         ],
         details: """
-            A finished job is recorded as applied, with a digest of its content and schemas, and never runs again. A \
+            A finished job is recorded as applied, with a digest of its content and schemas, and does not run again \
+            unless its next schema is deployed afterwards, or with --again. A \
             job that leaves documents for you to fix counts as applied, with findings; the next jobs still run, and \
             the exit code is 1. The first job that stops ends migrate, with that job's exit code; the next run \
             continues from there, also after kill -9.
@@ -44,8 +45,16 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Show what each pending job would do to the current data; write nothing.")
     var dryRun = false
 
-    @Option(help: ArgumentHelp("Run no job after this one, given by its name or its file.", valueName: "job"))
+    @Option(
+        help: ArgumentHelp("Run no job after this one, given by its name or its file.", valueName: "job"),
+        completion: .jobs)
     var to: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Run the applied jobs again, too: they change the documents that need them again, such as those that old "
+                + "clients wrote since."))
+    var again = false
 
     @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
@@ -56,6 +65,8 @@ struct MigrateCommand: AsyncParsableCommand {
                 + "that sync is terminated until they are.",
             discussion: "shipshape deployed records the same."))
     var deployed = false
+
+    @OptionGroup var review: ReviewFlags
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
     @OptionGroup(title: "The App") var app: AppFlags
@@ -70,6 +81,10 @@ struct MigrateCommand: AsyncParsableCommand {
         if status, deployed {
             throw ValidationError("--deployed does not go with --status, which only reads records")
         }
+        if status, review.reviewed {
+            throw ValidationError("--reviewed does not go with --status, which only reads records")
+        }
+        if status, again { throw ValidationError("--again does not go with --status, which only reads records") }
         if status, to != nil { throw ValidationError("--to does not go with --status, which shows all jobs") }
         guard status || dryRun || connection.readPreference == nil else {
             throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
@@ -90,10 +105,10 @@ struct MigrateCommand: AsyncParsableCommand {
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         try await pool.requirePrivileges(for: command, on: places(of: jobs))
         let registry = JobRegistry(state.stateDatabase, on: pool)
-        let plan = try await onOwnedThread(name: "state") { [deployed] () throws in
+        let plan = try await onOwnedThread(name: "state") { [deployed, again] () throws in
             MigrationPlan(
                 jobs, applied: try registry.applied(), aftermath: try registry.aftermath(of: jobs.entries.map(\.name)),
-                waitingForDeploy: deployed ? [] : try registry.waitingForDeploy(jobs.entries))
+                waitingForDeploy: deployed ? [] : try registry.waitingForDeploy(jobs.entries), again: again)
         }
         if status { return try await showStatus(plan, registry) }
         try plan.checkUnchanged()
@@ -108,8 +123,10 @@ struct MigrateCommand: AsyncParsableCommand {
             pending: pending, of: plan, pool: pool, registry: registry, options: options,
             output: output, isDryRun: dryRun, monitor: monitor)
         if !output.quiet { notes(plan, pending) }
-        let again = Set(plan.items.filter(\.isDueAgain).map(\.entry.name))
-        if !dryRun, !pending.isEmpty { try confirm(pending, again) }
+        if !dryRun, !pending.isEmpty {
+            try review.confirm(pending.map(\.job.job))
+            try confirm(pending, of: plan)
+        }
         monitor.begin()
         let failure = await run.run()
         let result = MigrationResult(run.report)
@@ -150,11 +167,13 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    private func confirm(_ pending: [JobFolder.Entry], _ again: Set<String>) throws {
+    private func confirm(_ pending: [JobFolder.Entry], of plan: MigrationPlan) throws {
         if !(yes && output.quiet) {
             let lines = pending.map { entry in
-                "  \(entry.file): job \(entry.name) on \(entry.job.job.namespace)"
-                    + (again.contains(entry.name) ? ", again: its next schema was deployed since" : "")
+                let item = plan.items.first { $0.entry.name == entry.name }
+                let reason = item?.isDueAgain == true ? ": its next schema was deployed since" : ""
+                return "  \(entry.file): job \(entry.name) on \(entry.job.job.namespace)"
+                    + (item?.runsAgain == true ? ", again\(reason)" : "")
             }
             Console.error((["\(pending.count.counted("job")) to run:"] + lines).joined(separator: "\n"))
         }

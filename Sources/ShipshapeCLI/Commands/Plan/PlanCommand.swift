@@ -63,7 +63,8 @@ struct PlanCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The collection that single files describe; with folders, the only one to plan for.",
-            valueName: "db.collection"))
+            valueName: "db.collection"),
+        completion: .collections)
     var collection: String?
 
     @Option(
@@ -72,7 +73,7 @@ struct PlanCommand: AsyncParsableCommand {
             "The value that fills a field, as JSON or extended JSON, $now for a date: Person.email=\"\" (repeatable).",
             discussion:
                 "Write the type's title or the collection before the field. A text needs no quotation marks.",
-            valueName: "type.field=value"))
+            valueName: "type.field=value"), completion: .fields)
     var defaults: [String] = []
 
     @Option(
@@ -176,6 +177,11 @@ struct PlanCommand: AsyncParsableCommand {
     ) throws {
         var plan = planned
         plan.notes += [database.note(on: new.schema)].compactMap(\.self)
+        if repairs.fix == nil, plan.collections.isEmpty, plan.remarks.isEmpty {
+            let fix = NextCommand(
+                "plan --fix", [new.argument.name], only.map { [(name: "--collection", value: "\($0)")] } ?? [])
+            plan.notes.append("for documents that fail the schema already: \(fix)")
+        }
         let names = old.argument.name == new.argument.name ? [new.argument.name] : [old, new].map(\.argument.name)
         for name in names where out == nil && GitRevision(name) != nil {
             plan.notes.append(
@@ -194,6 +200,9 @@ struct PlanCommand: AsyncParsableCommand {
             }
         }
         try show(plan, files, texts)
+        if !output.quiet, output.output == .text {
+            connection.noteUnaskedDeployment(for: "plan", to: "see how many documents each step affects")
+        }
         let isOpen = plan.unplanned > 0 || plan.stuck > 0
         let failOn = failOn ?? (Console.isOutputTerminal ? .unplanned : .review)
         if failOn != .none, isOpen || failOn == .review && plan.reviews + plan.hints.count > 0 {
