@@ -65,15 +65,17 @@ package struct ChunkJournal {
         guard let id = id ?? old["_id"] else { return false }
         let (before, after) = (old.view, new.view)
         guard let change = try change(before: before, after: after, positions: positions) else { return false }
-        var head = open.hasGroup(change) ? nil : try head(before: before, after: after, positions: positions)
+        var group = open.group(of: change)
+        var head = group == nil ? try head(before: before, after: after, positions: positions) : nil
         let size =
             id.byteCount + evidence.count + Self.overhead + (head.map { $0.bytes.count + Self.overhead } ?? 0)
         if !open.groups.isEmpty, open.size + size > Self.partSize {
             closed.append(open.bson)
             open = Part()
+            group = nil
             if head == nil { head = try self.head(before: before, after: after, positions: positions) }
         }
-        open.append(id, to: change, head: head, size: size, evidence: evidence)
+        open.append(id, to: group ?? open.add(head ?? [:], of: change), size: size, evidence: evidence)
         count += 1
         bytes += size
         return true
@@ -148,18 +150,18 @@ package struct ChunkJournal {
         private var indexes: [BSONDocument: Int] = [:]
         private(set) var size = 0
 
-        func hasGroup(_ change: BSONDocument) -> Bool { indexes[change] != nil }
+        /// Returns the index of the group of documents with this change; `nil` if there is none.
+        func group(of change: BSONDocument) -> Int? { indexes[change] }
 
-        /// Adds a document's `_id` and evidence to its group, and creates the group if it does not exist.
-        /// - Parameter head: the stored fields of a new group except `_id`s and evidence; ignored if the group exists.
-        mutating func append(
-            _ id: BSONValue, to change: BSONDocument, head: BSONDocument?, size: Int, evidence: [UInt8]
-        ) {
-            let index = indexes[change] ?? groups.count
-            if index == groups.count {
-                indexes[change] = index
-                groups.append((head ?? [:], BSONBuilder(), 0, []))
-            }
+        /// Adds an empty group with its stored fields, and returns its index.
+        mutating func add(_ head: BSONDocument, of change: BSONDocument) -> Int {
+            indexes[change] = groups.count
+            groups.append((head, BSONBuilder(), 0, []))
+            return groups.count - 1
+        }
+
+        /// Adds a document's `_id` and evidence to a group.
+        mutating func append(_ id: BSONValue, to index: Int, size: Int, evidence: [UInt8]) {
             groups[index].ids.append(String(groups[index].count), id)
             groups[index].count += 1
             groups[index].evidence += evidence

@@ -119,6 +119,10 @@ package struct Phase: Sendable {
         removesFields = phases.contains(where: \.removesFields)
     }
 
+    /// Whether a document has an array whose keys the server could renumber, so that ``AlteredDocument/orArray`` is too
+    /// wide for it.
+    package var hasArray: Expression { .any(steps.alike.map(\.altered.hasArray)) }
+
     /// Whether each value that the phase writes shows which value it replaced; see ``StepKind/determinesOldValue``.
     package var determinesOldValue: Bool { steps.allSatisfy(\.step.kind.determinesOldValue) }
 

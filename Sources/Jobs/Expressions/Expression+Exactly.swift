@@ -23,6 +23,36 @@ extension Expression {
         return conditions
     }
 
+    /// Returns the condition under which a top-level field equals the same field of that one of the documents which has
+    /// the document's `_id`.
+    ///
+    /// The condition is false for every other `_id`. Documents that lack the field are left out.
+    /// - Throws: ``BSONError`` when a document is damaged.
+    package static func isExactly(
+        _ name: String, asIn documents: [(id: BSONValue, fields: BSONDocument)]
+    ) throws(BSONError) -> Expression {
+        var ids: [BSONValue] = []
+        var values = BSONBuilder()
+        var areSimple = true
+        for (id, fields) in documents {
+            let view = fields.view
+            guard let element = try view.find(name) else { continue }
+            values.append("\(ids.count)", element, of: view)
+            ids.append(id)
+            areSimple = areSimple && element.isSimple
+        }
+        // The server builds a lookup table once, because the list is constant.
+        let place = Expression(["$indexOfArray": [["$literal": .array(of: ids)], "$_id"]])
+        let value = Expression.call(
+            "$arrayElemAt", Expression(["$literal": .array(values.finish())]), .variable("place"))
+        let field = Expression(.string("$" + name))
+        return .let(
+            ["place": place],
+            in: .all([
+                Expression(["$gte": ["$$place", 0]]), areSimple ? .sameSimple(field, value) : .same(field, value),
+            ]))
+    }
+
     /// Returns the condition under which the whole document equals the given one.
     /// - Throws: ``BSONError`` when the document is damaged.
     package static func isExactly(_ document: BSONDocument) throws(BSONError) -> Expression {
@@ -105,6 +135,16 @@ extension Expression {
     }
 
     private static func text(_ number: Expression) -> Expression { Expression(["$toString": number.bson]) }
+}
+
+extension BSONElement {
+    /// Whether ``Expression/sameSimple(_:_:)`` compares the value exactly.
+    package var isSimple: Bool {
+        switch type {
+        case .string, .int, .long, .bool, .date, .objectId, .null: true
+        default: false
+        }
+    }
 }
 
 extension BSONView {

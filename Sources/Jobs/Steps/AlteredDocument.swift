@@ -11,6 +11,12 @@ package struct AlteredDocument: Hashable, Sendable {
     /// The hash must be computed before any field is read: once the server has read a field, it takes the field from a
     /// copy, in which the field may already be altered.
     let hashesFirst: Bool
+    /// Whether a value of the document whose keys matter is an array.
+    ///
+    /// The server renumbers such an array if its keys are not 0, 1, 2 and so on.
+    package let hasArray: Expression
+    /// The part of ``condition`` that is not about the keys of arrays.
+    private let ofNames: [Expression]
 
     /// The variable that holds the hash of the whole document's bytes.
     static let bytes = Expression.variable("ownBytes")
@@ -21,7 +27,19 @@ package struct AlteredDocument: Hashable, Sendable {
     /// Creates a constant condition.
     package init(_ value: Bool) { self.init(["$literal": .bool(value)]) }
 
-    private init(_ condition: BSONValue) { (self.condition, hashesFirst) = (Expression(condition), false) }
+    private init(_ condition: BSONValue) {
+        (self.condition, hashesFirst) = (Expression(condition), false)
+        (hasArray, ofNames) = (.constant(false), [self.condition])
+    }
+
+    /// A condition that costs the server less, and also holds for every document that meets ``hasArray``.
+    ///
+    /// It takes no hash of the document. A write may use it for documents that did not meet ``hasArray`` when they were
+    /// read.
+    package var orArray: AlteredDocument {
+        guard hashesFirst else { return self }
+        return AlteredDocument(Expression.any(ofNames + [hasArray]).bson)
+    }
 
     /// Returns an expression that uses the condition, with the variable ``bytes`` bound if the condition needs it.
     /// - Parameter body: Makes the expression from the condition.
@@ -64,6 +82,8 @@ extension AlteredDocument {
         let places = Set(paths.map(\.untilElements)).sorted { $0.description < $1.description }
         hashesFirst = seesKeys && !places.isEmpty
         let hasArray = Expression.any(places.map { $0.isReachable && Expression.field($0).hasType("array") })
+        ofNames = [Self.shrinks(root)] + merged + seenInto
+        self.hasArray = hasArray
         let isRenumbered = !(Self.bytes == Self.hash(of: Self.merged(root)))
         let ofKeys = hashesFirst ? [Expression.all([hasArray, isRenumbered])] : []
         condition = .any([Self.shrinks(root)] + ofKeys + merged + seenInto)

@@ -268,7 +268,7 @@ extension [CompiledStep] {
     }
 
     /// The steps grouped by their ``CompiledStep/altered`` condition, which is the same for all steps of a job.
-    private var alike: [(altered: AlteredDocument, steps: [CompiledStep])] {
+    package var alike: [(altered: AlteredDocument, steps: [CompiledStep])] {
         reduce(into: []) { groups, step in
             if let index = groups.firstIndex(where: { $0.altered == step.altered }) {
                 groups[index].steps.append(step)
