@@ -22,6 +22,17 @@ extension Target.Dependency {
 /// Only `scripts/package` sets it, because a development build would link again for each commit.
 let commit = (Context.environment["SHIPSHAPE_COMMIT"] ?? "").filter { $0.isLetter || $0.isNumber || $0 == "-" }
 
+/// The rooms whose speed does not depend on the number of documents.
+///
+/// Optimizing them takes as long as compiling everything else.
+let roomsWithoutDocuments: Set = [
+    "Processes", "Privileges", "ClientModels", "LocatedYAML", "Importing", "Planning", "Enforcing", "Reporting",
+    "ShipshapeCLI",
+]
+
+/// Whether all rooms are optimized, as `scripts/package` and `scripts/bench` ask.
+let isFullyOptimized = Context.environment["SHIPSHAPE_OPTIMIZE"] == "all"
+
 let package = Package(
     name: "shipshape",
     products: [
@@ -234,7 +245,7 @@ for target in package.targets where target.type != .system {
     ]
     // `scripts/test` builds for release, because the tests start the program thousands of times. Optimizing the tests
     // themselves would take ten minutes.
-    if target.type == .test {
+    if target.type == .test || (!isFullyOptimized && roomsWithoutDocuments.contains(target.name)) {
         let quickBuild = ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"]
         target.swiftSettings?.append(.unsafeFlags(quickBuild, .when(configuration: .release)))
     }
