@@ -95,7 +95,7 @@ extension PartnerJob {
 // MARK: planning
 
 extension PartnerRunner {
-    /// Reads the partner's state, and checks every original unless the copy has begun; nothing is written.
+    /// Reads the partner's state, and checks every original unless documents have been copied; nothing is written.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``; ``StopAsked``.
     package func plan(on pool: ClientPool) throws -> PartnerPlan {
         let client = try pool.client()
@@ -105,11 +105,13 @@ extension PartnerRunner {
         var plan = PartnerPlan(name: job.name, source: job.source, target: job.target)
         let info = try original(on: client)
         plan.documents = try client.collection(job.source).estimatedCount()
-        guard state.phase == nil else {
+        // A runner that was killed before it had copied a document may not have created the partner and its indexes.
+        let isFirst = state.phase == nil || state.phase == .copying && state.last == nil
+        guard isFirst else {
             (plan.copiedBefore, plan.isDone) = (state.copied, state.phase != .copying)
             return plan
         }
-        if try client.readableCollection(job.target) != nil {
+        if state.phase == nil, try client.readableCollection(job.target) != nil {
             let count = try client.collection(job.target).estimatedCount()
             throw RunError(
                 .unsupportedCollection,

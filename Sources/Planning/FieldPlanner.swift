@@ -121,8 +121,11 @@ extension FieldPlanner {
         }
         var fitted = FieldGroup(path: group.path)
         fit(field, at: group.path, old.node, new.node, new.link, in: &fitted, isStray: false)
-        // If a single conversion makes the new value, it reads the old field itself, and no copy is needed.
-        if fitted.steps.count == 1, let only = fitted.steps.first, only.kind == "convert",
+        let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
+        let isAtOnce = forbids || isMoved
+        // If a single conversion makes the new value, it reads the old field itself, and no copy is needed. A field
+        // that does not stay is renamed first.
+        if !isAtOnce, fitted.steps.count == 1, let only = fitted.steps.first, only.kind == "convert",
             only.text(of: "field") == field
         {
             let line = StepLine.convert(
@@ -151,11 +154,9 @@ extension FieldPlanner {
             fit(field, at: group.path, nil, new.node, new.link, in: &after, isStray: true)
         }
         let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty && !isOneValue
-        let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
         // If a default is filled into the new field before an old client writes the old field, the two fields stay
         // different. The new field therefore keeps its value.
         let isFilled = new.isRequired && !old.isRequired
-        let isAtOnce = forbids || isMoved
         let kept = isChanged || isFilled && (isAtOnce || upkeep(at: group.path) == .report)
         let presence: WhenPresent = kept ? .keep : isAtOnce ? .report : upkeep(at: group.path)
         let line = StepLine(isAtOnce ? "rename" : "copy", ["from": .text(from), "to": .text(field)])

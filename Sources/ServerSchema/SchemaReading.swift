@@ -13,7 +13,7 @@ struct SchemaReading {
     ///
     /// Lint also needs the access rules, and all collections to which links may lead.
     let isForLint: Bool
-    /// Whether the folder is one that a search found, so that an error need not suggest another one.
+    /// Whether ``SchemaSearch`` reads the folder, so that an error does not start another search for suggestions.
     var isSuggested = false
 
     var reader = AppServicesReader()

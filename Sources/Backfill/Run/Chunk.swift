@@ -5,7 +5,7 @@ import Jobs
 /// A document that needs a phase, as a reader found it.
 struct DueDocument: Sendable {
     let id: BSONValue
-    /// The document before and after the phase; `nil` if the journal, the budget and the client do not need it.
+    /// The document before and after the phase; `nil` if only its `_id` was read, as ``DueCursor/Detail`` says.
     var change: Change?
     /// The judgement of the change under the active schema; `nil` if the change was not judged.
     var judgement: Judgement?

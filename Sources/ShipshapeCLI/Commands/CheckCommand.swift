@@ -209,7 +209,9 @@ struct CheckCommand: AsyncParsableCommand {
         return HistoryDatabase(name, on: pool)
     }
 
-    /// Which findings fail the check; of a part, every failing document does, because `merge` applies the limits.
+    /// The rules that decide which findings fail the check.
+    ///
+    /// A check of one part has no limits for failing documents, because `merge` applies them to all parts together.
     private var policy: FailurePolicy {
         let policy = comparison.policy(isStrict: severity.strict)
         return scan.part == nil ? failing.added(to: policy) : policy

@@ -67,7 +67,7 @@ enum OutputPlaces {
             guard folder.type == .directory, path.hasPrefix(folder.path == "/" ? "/" : folder.path + "/") else {
                 return false
             }
-            let endings: Set = ["json", "bson", "gz", "yml", "yaml", "archive", "jsonl"]
+            let endings: Set = ["json", "bson", "gz", "yml", "yaml", "archive", "jsonl", "prisma"]
             return endings.contains(FilePath(path).extension ?? "") && !isReport
         }
 

@@ -27,7 +27,7 @@ struct Examination {
         (self.connection, self.database, self.state, self.ledger) = (connection, database, state, ledger)
     }
 
-    /// Adds a finding.
+    /// Adds a finding; `status` is the exit code if the finding is the first error.
     mutating func add(
         _ area: DoctorReport.Area, _ name: String, _ level: Report.Level, _ message: String,
         remedy: String? = nil, status: ExitStatus = .findings
