@@ -58,7 +58,8 @@ extension SchemaPlan {
             let groups = found.groups.filter { $0.violation.level >= .possible }
             let byPath = Dictionary(grouping: groups) { group in
                 let steps = group.violation.path.steps
-                return (0...steps.count).reversed().map { SchemaPath(Array(steps.prefix($0))) }.first(where: paths.contains)
+                let parents = (0...steps.count).reversed().map { SchemaPath(Array(steps.prefix($0))) }
+                return parents.first(where: paths.contains)
             }
             func add(_ entry: inout PlanEntry) {
                 guard entry.role == .manual, let path = entry.changes.first?.path else { return }
