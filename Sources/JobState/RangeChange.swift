@@ -1,7 +1,6 @@
 package import BSON
 
-/// The changes that a runner makes to its job's record in the collection `ranges`, as fields that
-/// ``RangeStore/renew(_:setting:)`` sets.
+/// The changes that a runner makes to its job's record in the collection `ranges`, as fields that ``RangeStore`` sets.
 package enum RangeChange {
     /// The changes to the job's record that start a pass.
     /// - Parameter due: how many documents need the job; `nil` if they were not counted.
@@ -90,7 +89,8 @@ package enum RangeChange {
 
 /// The marks from which ``JobStatus`` computes the speed of a run.
 ///
-/// Each mark has a time in about the last minute and the number of documents that the pass had done at that time.
+/// Each mark has a time and the number of documents that the pass had done at that time. The record holds the newest 20
+/// marks, which are at least three seconds apart.
 extension RangeChange {
     private static let marks = 20
     private static let millisecondsBetweenMarks = 3_000

@@ -80,7 +80,8 @@ struct StateShape {
 }
 
 extension StateShape {
-    /// The shapes of the collections of the state database.
+    /// The shapes of the documents in collections of the state database; documents of other collections are not
+    /// checked.
     static let all: [String: StateShape] = [
         "jobs": jobs, "ranges": ranges, "journal": journal, "harm": reservations, "failed": failed,
         "leftalone": skipped,
@@ -166,7 +167,7 @@ extension StateShape {
 }
 
 extension StoreClient {
-    /// Refuses a document of the state database if a field is missing or has a wrong type.
+    /// Refuses a document of the state database if a required field is missing, or a field has a wrong type.
     func check(_ document: BSONDocument, of collection: String) throws(RunError) {
         guard let fault = StateShape.all[collection]?.fault(of: document) else { return }
         throw damage(fault, of: document, in: collection)

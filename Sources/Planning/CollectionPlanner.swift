@@ -2,7 +2,7 @@ import BSON
 import SchemaChange
 import ServerSchema
 
-/// Plans the fields of one collection, as groups of entries in the order of the schemas.
+/// Plans the steps for the fields of one collection, as groups of entries.
 struct CollectionPlanner {
     let fields: FieldPlanner
     let changes: [SchemaChange]
@@ -78,8 +78,7 @@ extension CollectionPlanner {
     /// The largest number of fields that a suggestion names; a longer list would not help a reviewer.
     private static let maximumSuggested = 10
 
-    /// The fields removed from one object and added to it, as far as a suggestion to combine or split fields can name
-    /// them.
+    /// The fields of one object that a suggestion to combine or to split fields can name.
     private struct Siblings {
         var parts: [SchemaChange] = []
         var goneTexts: [SchemaChange] = []

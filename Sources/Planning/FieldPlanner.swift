@@ -39,7 +39,7 @@ struct FieldPlanner {
     }
 
     /// Returns the plan for a path at which the schemas differ.
-    /// - Parameter changes: all changes at the path, which share their old and new sides.
+    /// - Parameter changes: the changes at the path that are planned together.
     func group(at path: SchemaPath, for changes: [SchemaChange]) -> FieldGroup {
         var group = FieldGroup(path: path)
         var rest: [SchemaChange] = []
@@ -100,7 +100,7 @@ struct FieldPlanner {
         }
     }
 
-    /// Adds the remark that no step can write an `_id` or a part of an `_id`.
+    /// Adds a remark about a change of `_id` or of a part of it; no step can write them.
     private func sayOfID(_ path: SchemaPath, in group: inout FieldGroup) {
         if path.steps.count == 1 {
             group.say(
@@ -126,9 +126,9 @@ struct FieldPlanner {
 extension FieldPlanner {
     /// Adds the steps that give the new field the value of the old field.
     ///
-    /// The old field is removed only after the deploy, unless the validator forbids the old field, or the documents are
-    /// moved to another collection. In these two cases, one job does all of the work, and a copy and a rename of the
-    /// same field would conflict.
+    /// The old field is removed only after the deploy. A single rename does all of the work in two cases: the validator
+    /// forbids the old field, or the documents are moved to another collection. If one conversion makes the new value,
+    /// the removal is always a suggestion.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
             return group.say(.manual, "a job cannot name the old field: copy it with a script of your own")
@@ -200,8 +200,8 @@ extension FieldPlanner {
 
     /// Returns the rule for a copy whose source may still change, because old clients write it until the deploy.
     ///
-    /// A copy inside an object is not refreshed, because other steps may write the same top-level field. A copy in
-    /// moved documents is not refreshed, because no old client writes them.
+    /// A copy is not refreshed inside an object, because other steps may write the same top-level field; in moved
+    /// documents, because no old client writes them; and in the dialect `jsonSchema`.
     func upkeep(at path: SchemaPath) -> WhenPresent {
         dialect != .jsonSchema && path.steps.count == 1 && !isMoved ? .refresh : .report
     }

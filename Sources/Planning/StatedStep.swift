@@ -119,10 +119,9 @@ extension StatedStep {
         return name
     }
 
-    /// Whether a field is a text with any content.
+    /// Whether a field is a text whose values the schema does not list.
     ///
-    /// If the schema lists the values of a field, the field is not split into several fields, and no fields are joined
-    /// into it.
+    /// No step splits a field with listed values into several fields, or joins fields into it.
     static func isText(_ node: SchemaNode) -> Bool {
         node.withoutNull.types == [.string] && node.constraints.allowedValues == nil
     }

@@ -24,7 +24,7 @@ extension FuzzKind {
         true}}}
         """
 
-    /// Returns a kind for every kind of file that the program reads, and for every flag value with its own syntax.
+    /// Returns the kinds of files and flag values whose readers are tested.
     static func all(in folder: FuzzFolder) throws -> [FuzzKind] {
         let base = try ServerSchema.read(text: small, namespace: namespace)
         return schemas(base) + [try prisma()] + folders(folder) + jobs(base) + dumps(folder) + (try values(base))

@@ -8,7 +8,7 @@ package struct JobStatusResult: Reportable {
     private let isDetailed: Bool
 
     /// Wraps the states of jobs.
-    /// - Parameter isDetailed: whether to show all details of the job; otherwise each job has one row.
+    /// - Parameter isDetailed: whether to show all details of the first job; otherwise each job has one row.
     package init(_ jobs: [JobStatus], isDetailed: Bool) { (self.jobs, self.isDetailed) = (jobs, isDetailed) }
 
     /// The report from which every output format except JSON and JSON lines is rendered.

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A job with `requires: deployed` does not run before `deployed` or `--deployed` says that its next schema is active.
+/// A job with `requires: deployed` does not run until an operator states that its next schema is active.
 @Suite struct RequiredDeployTests {
     /// Runs a test with twenty tasks that fit the active schema and not the next one.
     private func withTasks(_ body: (BackfillCase) async throws -> Void) async throws {
@@ -67,7 +67,7 @@ import Testing
 
             let late = try await run(file, "--deployed", test: test)
             #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
-            // The change is breaking, and a check with --active would judge it again.
+            // The suggested check has no `--active`, with which it would judge the breaking change again.
             let next = test.folder.appending("next.json").string
             #expect(late.output.contains("Next: shipshape check \(next) --collection "), "\(late.output)")
             #expect(try await converted(test) == 20)

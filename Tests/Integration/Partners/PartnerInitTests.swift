@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests the result and the refusals of `partner init`, and that it can be killed at any moment without loss.
+/// Tests the result and the refusals of `partner init`, and that a killed copy continues.
 @Suite struct PartnerInitTests {
     @Test func everyDocumentIsThereInItsNewShape() async throws {
         try await Mongod.shared.withPartner { test in
