@@ -228,6 +228,17 @@ import Testing
             let text = try String(contentsOfFile: file, encoding: .utf8)
             #expect(text.contains("# - embed: {field: dog, from: \(test.database.name).Dog}"), "\(text)")
             #expect(text.split(separator: "\n").allSatisfy { $0.drop { $0 == " " }.hasPrefix("#") }, "\(text)")
+            #expect(text.contains("--embed \(test.database.name).Person.dog"), "\(text)")
+
+            try await test.database.fill("Dog", [["_id": 1, "name": "Rex"]])
+            try await test.database.fill("Person", [["_id": 7, "dog": 1], ["_id": 8]])
+            let accepted = try await planFolders(test, "--force", "--embed", "Person.dog")
+            #expect(accepted.exitCode == 0, "\(accepted.output)\(accepted.errors)")
+            let name = "after-deploy/\(test.database.name).Person-after-deploy.yml"
+            #expect(try await run(name, test: test).exitCode == 75)
+            let run = try await run(name, "--deployed", test: test)
+            #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
+            #expect(try await test.database.documents("Person", ["_id": 7]).first?["dog"] == ["name": "Rex"])
         }
     }
 
