@@ -209,7 +209,7 @@ struct PlanCommand: AsyncParsableCommand {
             }
         }
         try show(plan, files, texts)
-        if !output.quiet, output.output == .text {
+        if repairs.fix == nil, !output.quiet, output.output == .text {
             connection.noteUnaskedDeployment(for: "plan", to: "see how many documents each step affects")
         }
         let isOpen = plan.unplanned > 0 || plan.stuck > 0
