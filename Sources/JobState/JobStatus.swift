@@ -65,6 +65,8 @@ package struct JobStatus: Sendable {
         package var modified = 0
         /// The number of documents per second in the recent work of the pass; `nil` if it is unknown.
         package var rate: Double?
+        /// The limit that decides how fast the run is, in words; `nil` while it is unknown.
+        package var bound: String?
     }
 
     /// The job's name.
@@ -151,6 +153,7 @@ extension JobStatus {
         work.modified = progress.modified
         work.processed = progress.isOpen ? progress.processed : nil
         work.estimate = range["due"]?.integer
+        work.bound = progress.bound
         checkpointed = ServerTime(range["active"])
         let recent = range["recent"]?.document?.values.first?.document
         work.rate = recent.flatMap { rate(since: $0) }

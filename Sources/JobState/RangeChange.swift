@@ -21,6 +21,7 @@ package enum RangeChange {
             "modified": .integer(progress.modified), "journaled": .long(progress.journaled), "written": "$$NOW",
             "walked": .integer(progress.processed), "active": "$$NOW",
             "recent": recent(processed: progress.processed),
+            "bound": progress.bound.map { ["$literal": .string($0)] } ?? "$$REMOVE",
         ]
     }
 
@@ -55,7 +56,7 @@ package enum RangeChange {
             }
         let taken: BSONDocument = [
             "lease": lease, "state": .string(state), "stopped": "$$REMOVE", "waiting": "$$REMOVE", "active": "$$NOW",
-            "recent": fresh,
+            "recent": fresh, "bound": "$$REMOVE",
         ]
         guard use == .undo else { return taken }
         return taken.appending("undo", ["$ifNull": ["$undo", ["begun": "$$NOW"]]])

@@ -113,7 +113,7 @@ extension StateShape {
             "version": .number, "pass": .number, "chunks": .number, "modified": .number, "walked": .number,
             "journaled": .number, "due": .number, "state": .text, "stopped": .text, "last": .document,
             "upper": .document, "active": .date, "updated": .date, "written": .date, "recent": .array,
-            "recent.*": .document, "recent.*.at": .date, "recent.*.walked": .number, "waiting": .array,
+            "recent.*": .document, "recent.*.at": .date, "recent.*.walked": .number, "bound": .text, "waiting": .array,
             "waiting.*": .document, "unjournaled": .array, "unjournaled.*": .document, "lease": .document,
             "lease.owner": .objectID, "lease.token": .number, "lease.start": .date, "lease.end": .date,
             "lease.host": .text, "lease.boot": .text, "lease.process": .number, "lease.processStart": .number,

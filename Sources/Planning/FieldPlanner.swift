@@ -79,11 +79,25 @@ struct FieldPlanner {
         }
         if codes.contains(.propertyRenamed) {
             rename(changes.lazy.compactMap(\.old?.path.jobPath).first, to: field, before, after, in: &group)
+        } else if before == nil, case .embedded = Shape(ofValue: after.node) {
+            return addObject(field, at: path, after, in: &group)
         } else if codes.contains(where: Self.affectsValues) {
             fit(field, at: path, before?.node, after.node, after.link, in: &group, isStray: before == nil)
         }
         fill(field, at: path, before, after, in: &group)
         if let before { dropNulls(at: path, before.node, after.node, in: &group) }
+    }
+
+    /// Adds the steps for an object that the older schema does not have.
+    ///
+    /// The object comes before its fields, because a job fills fields only in objects that are already there.
+    private func addObject(_ field: String, at path: SchemaPath, _ new: Side, in group: inout FieldGroup) {
+        fill(field, at: path, nil, new, in: &group)
+        let start = group.entries.count
+        fit(field, at: path, nil, new.node, new.link, in: &group, isStray: true)
+        for index in group.entries.indices.dropFirst(start) where group.entries[index].step?.kind == "default" {
+            group.entries[index].remarks.append("fills only the objects that are already there: no step creates them")
+        }
     }
 
     /// Adds a remark about a change of `_id` or of a part of it; no step can write them.

@@ -99,7 +99,8 @@ struct ManualRemedy {
         if let link = change.old?.link {
             return ManualRemedy(
                 "links become embedded objects: each linked document must have exactly one parent; while sync is "
-                    + "terminated, this step embeds them, and refuses if a document has none or several",
+                    + "terminated, this step embeds them, and refuses if a document has none or several; plan with "
+                    + "--embed \(change.oldNamespace.map { "\($0)." } ?? "")\(change.oldPath) to accept it",
                 suggesting: [StepLine("embed", ["field": .text(field), "from": .text("\(link.target)")])])
         }
         let target = change.new?.link.map { "\($0.target)" } ?? "DATABASE.COLLECTION"

@@ -266,6 +266,11 @@ extension FuzzKind {
                 text in
                 _ = try SchemaDiff.changes(from: base, to: base, renames: [try Rename(text)])
             },
+            FuzzKind("step of a plan", texts: ["P.name,tags=label", "app.person.name=a,b", "P.name"]) { text in
+                var options = PlanOptions()
+                options.steps = [.combine, .split, .embed].compactMap { StatedStep($0, text) }
+                _ = try Planner(from: base, to: base, options: options).plan()
+            },
             FuzzKind("default", texts: ["P.name=\"x\"", "app.person.tags=[1]", "P.name={\"$date\": 0}"]) { text in
                 guard let stated = StatedDefault(text) else { return }
                 var options = PlanOptions()

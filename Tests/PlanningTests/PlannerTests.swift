@@ -173,6 +173,25 @@ import Testing
         #expect(plan.remarks[0].remarks[0].contains(words))
     }
 
+    /// A job fills fields only in objects that are there, so the object comes before its fields.
+    @Test func aNewObjectComesBeforeItsFields() throws {
+        let object =
+            "{ \"title\": \"A\", \"bsonType\": \"object\", \"required\": [\"city\"], \"properties\": { \"city\": { "
+            + "\"bsonType\": \"string\" } } }"
+        var options = PlanOptions()
+        options.defaults = [try #require(StatedDefault("Person.x={\"city\": \"Oslo\"}"))]
+        let stated = try plan(Self.empty, Self.field(object, required: true), options: options)
+        #expect(
+            lines(stated).filter { $0.hasPrefix("default") } == [
+                "default: {field: x, value: {city: \"Oslo\"}, when: missingOrNull}",
+                "default: {field: x.city, value: \"\", when: missingOrNull}",
+            ])
+        let open = try plan(Self.empty, Self.field(object, required: true))
+        let entries = open.jobs[0].entries
+        #expect(entries[0].role == .manual && entries[0].changes.map(\.code) == [.requiredAdded])
+        #expect(entries.dropFirst().contains { $0.remarks.contains { $0.contains("no step creates them") } })
+    }
+
     /// A field with a list of allowed values is never proposed as one part of a split text.
     @Test func aRenameIsNamedNextToAFieldOfListedValues() throws {
         let text = "{ \"bsonType\": \"string\" }"

@@ -105,7 +105,7 @@ enum HTMLStyle {
         tbody th { font-weight: 500; }
         .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
         .chart thead .number { white-space: normal; }
-        .chart tbody th { overflow-wrap: anywhere; }
+        .chart tbody th { min-width: 7rem; overflow-wrap: anywhere; }
         .chart .bar { width: 38%; min-width: 4rem; vertical-align: middle; }
         .chart svg { display: block; width: 100%; min-width: 2.5rem; height: .8rem; border-radius: .2rem; }
         table tbody:last-child tr:last-child > * { border-bottom: 0; }
@@ -137,6 +137,7 @@ enum HTMLStyle {
           .cards .more td { display: block; padding: .3rem 0 0; text-align: left; }
           .cards .more td::before { content: none; }
           .chart th + th, .chart td { padding-left: .25rem; padding-right: .25rem; }
+          .chart tbody th { min-width: 5.6rem; padding-right: .25rem; }
           .chart .bar { width: 18%; min-width: 3rem; }
         }
         @media print {

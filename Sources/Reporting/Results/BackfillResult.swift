@@ -83,6 +83,7 @@ package struct BackfillResult: Reportable {
                 + "\(found.estimatedDocuments.documents)\(updates) in \(work.chunks.counted("chunk")), "
                 + "\(work.seconds.inTenths) s\(earlier)"
         ]
+        if let bound = work.bound { lines.append("speed limited by \(bound)") }
         if let refreshed = work.refreshed, refreshed > 0 {
             lines.append(
                 "\(isDryRun ? "would refresh" : "refreshed") \(refreshed.documents): the source changed after the job "

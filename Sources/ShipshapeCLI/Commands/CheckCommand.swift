@@ -59,7 +59,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
-    mutating func validate() throws {
+    func validate() throws {
         if let schema = subject.schema, let other = subject.others.first {
             throw ValidationError(
                 "check takes one schema, the new one: name the active one with --active, as in "
@@ -100,19 +100,11 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
-    private mutating func validateSubject() throws {
+    private func validateSubject() throws {
         if subject.collection.count > 1, comparison.active != nil {
             throw ValidationError("--active goes with one --collection or none: name one, or check all of them")
         }
-        if subject.schema == nil, engine.engine == nil, Settings.current.file.schema != nil {
-            subject.schema = .configured
-        }
-        guard subject.schema == nil else { return }
-        guard let engine = engine.engine else {
-            throw ValidationError(
-                "name a schema, or the sync engine with --engine, or write schema: PATH into "
-                    + "\(ConfigurationFile.standardName) (shipshape init writes it)")
-        }
+        guard subject.schema == nil, let engine = engine.engine else { return }
         if engine == .deviceSync {
             throw ValidationError(EngineFlags.needsSchema)
         }
@@ -123,7 +115,20 @@ struct CheckCommand: AsyncParsableCommand {
     /// The name of the schema or, if the operator names none, of the engine; the metrics and the history show it.
     private var checkedName: String { subject.schema?.name ?? engine.engine?.rawValue ?? "" }
 
-    func run() async throws {
+    mutating func run() async throws {
+        // The settings are unknown while the command line is parsed, so the schema that they name is read only now.
+        if subject.schema == nil, engine.engine == nil {
+            guard Settings.current.file.schema != nil else {
+                throw UsageError(
+                    "name a schema, or the sync engine with --engine, or write schema: PATH into "
+                        + "\(ConfigurationFile.standardName) (shipshape init writes it)")
+            }
+            subject.schema = .configured
+        }
+        try await check()
+    }
+
+    private func check() async throws {
         try output.prepare(
             reading: [subject.schema?.name, comparison.active?.name, subject.source, exceptions.path] + engine.files
                 + connection.files,

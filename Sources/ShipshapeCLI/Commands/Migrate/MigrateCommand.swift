@@ -10,6 +10,7 @@ internal import Reporting
 internal import Running
 internal import Scanning
 internal import Steps
+internal import SystemPackage
 
 /// The command `shipshape migrate [DIR]`.
 struct MigrateCommand: AsyncParsableCommand {
@@ -22,18 +23,18 @@ struct MigrateCommand: AsyncParsableCommand {
             "migrate jobs --yes --max-runtime 2h",
         ],
         details: """
-            A finished job is recorded as applied, with a digest of its content and schemas, and does not run again \
-            unless its next schema is deployed afterwards, or with --again. A \
-            job that leaves documents for you to fix counts as applied, with findings; the next jobs still run, and \
-            the exit code is 1. The first job that stops ends migrate, with that job's exit code; the next run \
-            continues from there, also after kill -9.
+            A finished job is recorded as applied, with a digest of its content and schemas. It runs again if its \
+            next schema is deployed afterwards, and with --again. A job that leaves documents for you to fix counts \
+            as applied, with findings; the next jobs still run, and the exit code is 1. The first job that stops ends \
+            migrate, with that job's exit code; the next run continues from there, also after kill -9.
 
             Jobs are independent of each other and change only documents that still need it. A job that is added \
             before applied jobs therefore runs like any other, and data of any age arrives at the newest version. A \
             job that was changed after it was applied is refused: make a new one.
 
             A job with "requires: deployed" stays pending, while the others run, until the deploy of its next schema \
-            is recorded by shipshape deployed for a job of the same collection and schema, or declared by --deployed.
+            is recorded by shipshape deployed for a job of the same collection and schema, or declared by --deployed. \
+            All jobs in the subfolder after-deploy, where plan writes them, are such jobs. They run last.
             """)
 
     @Argument(help: "The folder of job files.", completion: .directory)
@@ -156,9 +157,11 @@ struct MigrateCommand: AsyncParsableCommand {
             Console.error("note: \(item.entry.file): \(refusal.message)")
         }
         for entry in plan.waiting {
+            let earlier = plan.items.map(\.entry).first { $0.job.sharesDeploy(with: entry.job) }
+            let file = earlier.map { FilePath(folder).pushing(FilePath($0.file)).string.shellWord } ?? "FILE"
             Console.error(
                 "note: \(entry.file) is not run, because it waits for the deploy of its next schema: record the deploy "
-                    + "with shipshape deployed --yes FILE, or state it with --deployed")
+                    + "with shipshape deployed --yes \(file), or state it with --deployed")
         }
         let late = plan.late.filter { entry in pending.contains { $0.name == entry.name } }
         for entry in late {
@@ -188,5 +191,13 @@ struct MigrateCommand: AsyncParsableCommand {
             try plan.items.compactMap { try registry.status(of: $0.entry.name, stalledAfter: .seconds(120)) }
         }
         try output.show(MigrationStatusResult(plan, begun: begun, folder: folder))
+    }
+}
+
+extension CompiledJob {
+    /// Whether a deploy that is recorded for this job counts for a job that waits for the deploy, too.
+    fileprivate func sharesDeploy(with waiting: CompiledJob) -> Bool {
+        let next = [self, waiting].map { $0.schemaRecords.filter { $0["role"]?.text == "next" } }
+        return !job.requiresDeploy && job.namespace == waiting.job.namespace && next[0] == next[1]
     }
 }

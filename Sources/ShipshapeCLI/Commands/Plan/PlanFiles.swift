@@ -1,4 +1,5 @@
 internal import BSON
+internal import Backfill
 internal import Checking
 internal import Foundation
 internal import Jobs
@@ -17,8 +18,6 @@ struct PlanFiles {
     private let plan: SchemaPlan
     private let folder: String?
 
-    /// The subfolder for jobs that have to wait for the deploy; `migrate` does not read it.
-    static let lateFolder = "after-deploy"
     /// The subfolder for partner jobs, which other commands run.
     static let partnerFolder = "partner"
     /// The suffix in the file names of repair jobs, so that these files do not replace the jobs for a schema change.
@@ -57,7 +56,7 @@ struct PlanFiles {
             let own = PlannedJob.fileName(of: job.namespace) + (job.stage == .anyTime ? Self.ofRepairs : "")
             let name = own + (job.part.map { "+\($0.name)" } ?? "")
             let isLate = job.stage == .afterDeploy
-            return FilePath(isLate ? "\(Self.lateFolder)/\(name)-after-deploy.yml" : "\(name).yml")
+            return FilePath(isLate ? "\(JobFolder.afterDeploy)/\(name)-after-deploy.yml" : "\(name).yml")
         }
         partners = plan.partners.map { draft in
             let file = base?.appending(Self.partnerFolder).appending("\(PlannedJob.fileName(of: draft.source)).yml")
@@ -129,7 +128,7 @@ struct PlanFiles {
             isOfRepairs
             ? [(folder, "")]
             : [
-                (folder, ""), (folder.appending(Self.lateFolder), "-after-deploy"),
+                (folder, ""), (folder.appending(JobFolder.afterDeploy), "-after-deploy"),
                 (folder.appending(Self.partnerFolder), ""),
             ]
         return places.flatMap { folder, end in
