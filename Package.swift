@@ -26,8 +26,8 @@ let commit = (Context.environment["SHIPSHAPE_COMMIT"] ?? "").filter { $0.isLette
 ///
 /// Optimizing them takes as long as compiling everything else.
 let roomsWithoutDocuments: Set = [
-    "Processes", "Privileges", "ClientModels", "LocatedYAML", "Importing", "Planning", "Enforcing", "Reporting",
-    "ShipshapeCLI",
+    "Processes", "Privileges", "ClientModels", "LocatedYAML", "Importing", "SchemaChange", "Planning", "Enforcing",
+    "Reporting", "ShipshapeCLI",
 ]
 
 /// Whether all rooms are optimized, as `scripts/package` and `scripts/bench` ask.
@@ -245,9 +245,11 @@ for target in package.targets where target.type != .system {
     ]
     // `scripts/test` builds for release, because the tests start the program thousands of times. Optimizing the tests
     // themselves would take ten minutes.
-    if target.type == .test || (!isFullyOptimized && roomsWithoutDocuments.contains(target.name)) {
+    if target.type == .test {
         let quickBuild = ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"]
         target.swiftSettings?.append(.unsafeFlags(quickBuild, .when(configuration: .release)))
+    } else if !isFullyOptimized && roomsWithoutDocuments.contains(target.name) {
+        target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
     }
 }
 
