@@ -1,4 +1,4 @@
-package import JobState
+import JobState
 package import Jobs
 
 /// The limit that decides how fast a run is, in words.
