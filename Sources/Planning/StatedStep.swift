@@ -1,6 +1,6 @@
 import BSON
-package import SchemaChange
-package import ServerSchema
+import SchemaChange
+import ServerSchema
 
 /// A step that the operator states on the command line, because the two schemas do not show that it is meant.
 ///

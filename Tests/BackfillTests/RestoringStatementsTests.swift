@@ -1,4 +1,5 @@
 import BSON
+import Mongo
 import Testing
 
 @testable import Backfill
