@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import SchemaChange
 import ServerSchema
 
@@ -109,8 +110,20 @@ extension CollectionPlanner {
             }
         }
         for step in stated {
-            guard let index = step.changes.compactMap({ places[$0.path] }).min() else { continue }
-            accept(step, in: &groups[index])
+            let indices = step.changes.compactMap { places[$0.path] }
+            guard let first = indices.min() else { continue }
+            for index in indices where step.kind != .embed {
+                // The step makes the fields' values, so it takes the place of the steps for undeclared values.
+                let served = groups[index].entries.filter(\.isStray).flatMap(\.changes)
+                groups[index].entries.removeAll(where: \.isStray)
+                if groups[index].entries.isEmpty {
+                    let remarks = index == first ? [] : ["\(step.flag) states it"]
+                    groups[index].entries = [PlanEntry(role: .nothing, remarks: remarks)]
+                }
+                groups[index].entries[0].changes += served
+            }
+            accept(step, in: &groups[first])
+            groups[first].entries.removeAll { $0.role == .nothing && $0.remarks.isEmpty }
         }
     }
 
@@ -137,14 +150,21 @@ extension CollectionPlanner {
         let template = parts.map { "{\($0)}" }.joined(separator: " ")
         return StepLine(
             "combine", ["into": .text(change.path.jobPath ?? ""), "template": .literal(.string(template))]
-        ).onTarget(present: fields.upkeep(at: change.path), nullsToo: change.new?.isRequired == true)
+        ).onTarget(present: upkeep(of: [change]), nullsToo: change.new?.isRequired == true)
     }
 
     private func split(_ field: String, into come: [SchemaChange]) -> StepLine {
         StepLine(
             "split", ["field": .text(field), "by": .literal(" "), "into": .list(come.compactMap(\.path.jobPath))]
-        ).onTarget(
-            present: fields.upkeep(at: come[0].path), nullsToo: come.contains { $0.new?.isRequired == true })
+        ).onTarget(present: upkeep(of: come), nullsToo: come.contains { $0.new?.isRequired == true })
+    }
+
+    /// Returns the rule for new fields that already hold a value.
+    ///
+    /// A required field is also filled in documents without the old fields, and a refresh goes with no other step for
+    /// the field.
+    private func upkeep(of fields: [SchemaChange]) -> WhenPresent {
+        fields.contains { $0.new?.isRequired == true } ? .keep : self.fields.upkeep(at: fields[0].path)
     }
 
     private func combination(of parts: [SchemaChange], into change: SchemaChange) -> PlanEntry? {
