@@ -191,7 +191,8 @@ extension CollectionPlanner {
             role: .nothing,
             remarks: [
                 "if \(Self.names(come)) replace \(field), plan again with \(flag), or uncomment this step, which makes "
-                    + "them and comes first; if one of them is the renamed \(field), plan again with --rename \(rename):"
+                    + "them and comes first; if one of them is the renamed \(field), plan again with --rename "
+                    + "\(rename):"
             ],
             hint:
                 "\(Self.names(come)) of \(place(change, isWhole: true)) may replace \(field): if so, plan again with "
