@@ -1,5 +1,4 @@
 import BSON
-import Jobs
 import SchemaChange
 import ServerSchema
 
@@ -150,21 +149,14 @@ extension CollectionPlanner {
         let template = parts.map { "{\($0)}" }.joined(separator: " ")
         return StepLine(
             "combine", ["into": .text(change.path.jobPath ?? ""), "template": .literal(.string(template))]
-        ).onTarget(present: upkeep(of: [change]), nullsToo: change.new?.isRequired == true)
+        ).onTarget(present: fields.upkeep(at: change.path), nullsToo: change.new?.isRequired == true)
     }
 
     private func split(_ field: String, into come: [SchemaChange]) -> StepLine {
         StepLine(
             "split", ["field": .text(field), "by": .literal(" "), "into": .list(come.compactMap(\.path.jobPath))]
-        ).onTarget(present: upkeep(of: come), nullsToo: come.contains { $0.new?.isRequired == true })
-    }
-
-    /// Returns the rule for new fields that already hold a value.
-    ///
-    /// A required field is also filled in documents without the old fields, and a refresh goes with no other step for
-    /// the field.
-    private func upkeep(of fields: [SchemaChange]) -> WhenPresent {
-        fields.contains { $0.new?.isRequired == true } ? .keep : self.fields.upkeep(at: fields[0].path)
+        ).onTarget(
+            present: fields.upkeep(at: come[0].path), nullsToo: come.contains { $0.new?.isRequired == true })
     }
 
     private func combination(of parts: [SchemaChange], into change: SchemaChange) -> PlanEntry? {

@@ -40,7 +40,7 @@ import Testing
         let steps = plan.jobs[0].steps.map(\.text)
         #expect(
             steps.first
-                == "combine: {into: full, template: \"{last} {first}\", whenPresent: keep, when: missingOrNull}")
+                == "combine: {into: full, template: \"{last} {first}\", whenPresent: refresh, when: missingOrNull}")
         #expect(steps.last == "default: {field: full, value: \"\", when: missingOrNull}")
         #expect(plan.jobs[0].entries[0].changes.map(\.code) == [.requiredAdded])
         #expect(plan.jobs[0].entries[0].remarks == ["--combine Person.last,first=full states it"])
