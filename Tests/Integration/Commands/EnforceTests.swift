@@ -74,7 +74,7 @@ import Testing
             let run = try await test.enforce("--yes")
             #expect(run.exitCode == 1, "\(run.errors)")
             let note = try #require(
-                run.output.firstMatch(of: /note: the jobs that make the documents fit: shipshape (.*)/), "\(run.output)"
+                run.output.firstMatch(of: /Note: the jobs that make the documents fit: shipshape (.*)/), "\(run.output)"
             )
             let words = note.1.split(separator: " ").map(String.init)
             let plan = try await Program.run(words + ["--uri", test.uri, "--fail-on", "none"], in: test.folder)
