@@ -42,8 +42,9 @@ import Testing
             steps.first
                 == "combine: {into: full, template: \"{last} {first}\", whenPresent: refresh, when: missingOrNull}")
         #expect(steps.last == "default: {field: full, value: \"\", when: missingOrNull}")
-        #expect(plan.jobs[0].entries[0].changes.map(\.code) == [.requiredAdded])
-        #expect(plan.jobs[0].entries[0].remarks == ["--combine Person.last,first=full states it"])
+        let entry = try #require(plan.jobs[0].entries.first { $0.step?.kind == "combine" })
+        #expect(entry.changes.map(\.code) == [.requiredAdded])
+        #expect(entry.remarks == ["--combine Person.last,first=full states it"])
         #expect(plan.jobs[0].entries.allSatisfy { $0.hint == nil })
     }
 
