@@ -123,7 +123,9 @@ extension Planner {
     /// - Throws: ``JobError`` when the job does not fit the schemas, which is a defect of the planner.
     package func check(_ planned: PlannedJob) throws(JobError) {
         guard !planned.isDraft else { return }
-        let job = try JobFile.parse(planned.bareText, path: planned.name)
+        var job = try JobFile.parse(planned.bareText, path: planned.name)
+        // A stated rename may name a field that no step of this job names, so that the part of the schema lacks it.
+        job.renames = []
         _ = try CompiledJob(job, active: active(for: planned)?.narrowed(to: job), next: new.narrowed(to: job))
     }
 
