@@ -7,7 +7,7 @@ package import ServerSchema
 package struct ObjectClasses: Sendable {
     /// The classes, sorted by name.
     package private(set) var classes: [ObjectClass] = []
-    /// Notes on fields that cannot be in the classes, and on class names that had to be generated.
+    /// Notes on fields, links and primary keys that the classes lack, and on class names that had to be generated.
     package private(set) var notes: [SchemaNote] = []
 
     private let names: [Namespace: String]

@@ -218,7 +218,7 @@ extension ClientLease {
 }
 
 extension BSONDocument {
-    /// Whether the command changes documents, so that its filter may require that the runner's lease has not ended.
+    /// Whether the command is a write command, whose filter may require that the runner's lease has not ended.
     fileprivate var isOfDocuments: Bool {
         ["insert", "update", "delete", "findAndModify"].contains { self[$0] != nil }
     }

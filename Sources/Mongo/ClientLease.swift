@@ -62,7 +62,7 @@ extension ClientLease {
         return version > 0 && version < ServerHello.wireVersionOf50
     }
 
-    /// Returns the reason why a new connection fails; `nil` if it succeeds.
+    /// Tries a new connection, and returns the reason why it fails; `nil` if no reason is found.
     private func connectionFailure() -> String? {
         guard let uri = unsafe mongoc_uri_copy(mongoc_client_get_uri(handle)) else { return nil }
         defer { unsafe mongoc_uri_destroy(uri) }

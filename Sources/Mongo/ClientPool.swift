@@ -85,7 +85,7 @@ extension ClientPool {
         }
     }
 
-    /// The number of clients, cursors, sessions and bulk writes of this pool that are alive; for tests and debugging.
+    /// The number of the driver's handles, such as clients and cursors, of this pool that are alive; for tests.
     package var liveHandles: Int { handles.value }
 }
 

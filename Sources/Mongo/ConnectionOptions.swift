@@ -37,7 +37,8 @@ package struct ConnectionOptions: Sendable {
     /// The compressors to offer, of which the first that the server supports is used: "zstd", "zlib", "snappy"; none by
     /// default.
     package var compressors: [String]?
-    /// The most clients in a pool, and so the most threads that use the pool at the same time; 100 by default.
+    /// The most clients in a pool, and so the most threads that use it at once; `nil` gives 100, or the string's value
+    /// if that is at least 40.
     package var maxPoolSize: Int?
 
     /// Creates options that leave everything to the connection string and the defaults.

@@ -17,7 +17,7 @@ package struct Cursor: ~Copyable {
     private let options: BSONDocument
     /// The namespace that `getMore` commands name.
     private let namespace: String
-    /// The session that this type made; `nil` if the caller's options name one.
+    /// The session that this type made; `nil` if the caller's options name one, or if making one failed.
     private let session: OpaquePointer?
     /// The driver's earlier cursors, which failed because of the server's load.
     ///

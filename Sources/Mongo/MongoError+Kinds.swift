@@ -303,7 +303,7 @@ extension MongoError.Code {
     package static let apiStrictError = Self(rawValue: 323)
 }
 
-/// The driver's error codes, which are the negative numbers of `mongoc-error.h`.
+/// The driver's codes, which are the negative numbers of `mongoc-error.h`, and three of this module.
 extension MongoError.Code {
     /// A host's name could not be resolved.
     package static let nameResolution = Self(rawValue: -3)

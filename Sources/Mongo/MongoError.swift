@@ -21,7 +21,7 @@ package struct MongoError: Error, Hashable, Sendable {
     package let host: String?
     /// The privilege that the user lacks; `nil` if the server's message does not name it.
     package let missingPrivilege: Privilege?
-    /// The number of documents that the write changed despite the error; `nil` if the reply does not contain it.
+    /// The number of documents that the write changed despite the error; `nil` if the reply does not show it.
     package let modified: Int?
     /// The least number of documents that the write changed; `nil` if the reply does not contain it.
     ///

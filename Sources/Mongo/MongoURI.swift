@@ -5,7 +5,7 @@ internal import Glibc
 
 /// A parsed connection string.
 ///
-/// The description never contains the password. The corresponding C type is `mongoc_uri_t`.
+/// The corresponding C type is `mongoc_uri_t`.
 @safe
 package struct MongoURI: ~Copyable {
     let handle: OpaquePointer

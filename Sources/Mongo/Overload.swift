@@ -21,7 +21,7 @@ package final class Overload: Sendable {
         package static let short = Limit(reads: .seconds(5), writes: .zero)
         /// Every refused command fails at once.
         package static let atOnce = Limit(reads: .zero, writes: .zero)
-        /// Every command waits a few seconds, even after a stop signal; for commands that release a lease.
+        /// A refused command waits at most five seconds, even after a stop signal; for commands that release a lease.
         package static let last = Limit(reads: .seconds(5), writes: .seconds(5), obeysStop: false)
     }
 

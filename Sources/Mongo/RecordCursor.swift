@@ -5,7 +5,7 @@ package import BSON
 /// The cursor's calls block the thread until the server answers. Reading in this order costs the server half as much as
 /// a scan over an index. A stored document is a record, which has a number. After each batch, the server reports the
 /// number of the last record, after which a later scan can resume: `$_requestResumeToken` and `$_resumeAfter`, from 4.4
-/// on. A record keeps its number as long as its document exists; the numbers are valid only on that member.
+/// on. The numbers are valid only on that member, until its process changes; see ``MemberProcess``.
 package struct RecordCursor: ~Copyable {
     private let lease: ClientLease
     private let namespace: Namespace
@@ -73,6 +73,6 @@ package struct RecordCursor: ~Copyable {
 
     /// Calls `body` with each document of the current batch.
     /// - Parameter body: returns `false` to stop.
-    /// - Returns: whether `body` received all documents.
+    /// - Returns: `false` if `body` stopped.
     package func forEach(_ body: (borrowing BSONView) throws -> Bool) throws -> Bool { try batch.forEach(body) }
 }

@@ -31,7 +31,7 @@ struct ReplyBatch: ~Copyable {
 
     /// Calls `body` with every document of the batch.
     /// - Parameter body: returns `false` to stop.
-    /// - Returns: whether `body` received all documents.
+    /// - Returns: `false` if `body` stopped.
     func forEach(_ body: (borrowing BSONView) throws -> Bool) throws -> Bool {
         guard let data = unsafe reply.data else { return true }
         let view = try BSONView(unsafe RawSpan(_unsafeStart: data, byteCount: Int(reply.length)))

@@ -13,7 +13,7 @@ public struct ChangeKind: Hashable, Sendable {
     public let client: SchemaChange.Verdict
     /// The consequences, with the most severe first.
     public let consequences: [Consequence]
-    /// The advice on what to do about the change, in one or two sentences.
+    /// The advice on what to do about the change.
     public let advice: String
     /// The source of the verdicts.
     public let source: Source

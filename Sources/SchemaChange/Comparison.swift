@@ -57,7 +57,7 @@ struct Comparison {
             link: collection?.linkWithin(path), location: field.node.location)
     }
 
-    /// Compares the fields, elements and values inside two schemas that have the same ``Shape``.
+    /// Compares the fields, elements and values inside two schemas of one ``Shape``, or inside a list and a set.
     private mutating func compareInside(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         if old.holdsValues, new.holdsValues {
             compareElement(old.values, new.values, at: spot.appending(.values))
@@ -94,7 +94,7 @@ struct Comparison {
         return change
     }
 
-    /// Whether a Prisma client sees another type although it writes the same BSON type, such as `BigInt` for `Int`.
+    /// Whether a Prisma client sees another type, even if the BSON type is the same, as for `BigInt` instead of `Int`.
     private func isRetyped(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
         guard let before = old.scalar, let after = new.scalar else { return false }
         return before != after || old.isPrismaEnum != new.isPrismaEnum

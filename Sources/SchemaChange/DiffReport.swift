@@ -8,7 +8,7 @@ public struct DiffReport: Sendable {
     public var new: String
     /// The dialect of both versions.
     public var dialect: Dialect
-    /// The changes, in the order in which the schemas list the changed parts.
+    /// The changes, in the order in which ``SchemaDiff`` returns them.
     public var changes: [SchemaChange]
     /// The pairs of a removal and an addition that look like renames.
     public var hints: [RenameHint]

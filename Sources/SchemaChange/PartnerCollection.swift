@@ -75,7 +75,7 @@ extension [SchemaChange] {
     /// A change that adds a partner as a collection is served, or breaking while nothing keeps the partner equal to its
     /// original. A change of the original keeps its verdict, because a partner helps only if the original keeps its
     /// schema.
-    /// - Returns: clauses that name the changes that no partner serves, with the reason.
+    /// - Returns: clauses about the changes that no partner serves, with the reason.
     package mutating func serve(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
             for index in indices where self[index].code == .typeAdded && self[index].namespace == partner.target {
@@ -94,7 +94,7 @@ extension [SchemaChange] {
     /// Marks changes of an original as served if its partner is verified or cut over and carries the changes over.
     ///
     /// A served change requires no change of any document as long as the original keeps its schema.
-    /// - Returns: clauses that name the changes that no partner carries over, with the reason.
+    /// - Returns: clauses about the changes that no partner carries over, with the reason.
     package mutating func carry(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
             if case .unverified = partner.state { continue }
@@ -125,8 +125,8 @@ extension [SchemaChange] {
     }
 
     /// Returns the partner because of which a collection can keep its schema, so that no document has to change.
-    /// - Returns: `nil` if the collection has no such partner, or if a change that no partner serves is breaking or may
-    ///   keep documents from syncing.
+    /// - Returns: `nil` if the collection has no such partner, or if a change without a partner is breaking or
+    ///   versioned, or may keep documents from syncing.
     package func partner(keeping namespace: Namespace) -> PartnerCollection? {
         let own = filter { $0.namespace == namespace || $0.oldNamespace == namespace }
         let isServed = own.allSatisfy { change in

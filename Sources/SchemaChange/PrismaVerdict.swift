@@ -57,7 +57,7 @@ struct PrismaVerdict {
 
     /// The kind of a rename in the documents.
     ///
-    /// A client fails on documents without a field that it requires; the value of an optional field is only hidden.
+    /// A client fails on documents without a required field that has no default; any other value is only hidden.
     private var renamed: ChangeKind {
         let fails = isRequired(change.new) && change.new?.node?.defaultValue == nil
         let failsOld = isRequired(change.old) && change.old?.node?.defaultValue == nil

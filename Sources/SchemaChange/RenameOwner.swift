@@ -30,7 +30,7 @@ extension CollectionSchema {
         let node: SchemaNode
     }
 
-    /// The type of the collection's documents, and the types of all objects that are embedded in them.
+    /// The type of the collection's documents, and the types of objects embedded in them, except in tuples.
     var types: [ObjectType] { types(root, at: SchemaPath()) }
 
     private func types(_ node: SchemaNode, at path: SchemaPath) -> [ObjectType] {

@@ -10,8 +10,7 @@ struct RenameResolver {
     private init(old: ServerSchema, new: ServerSchema) { (self.old, self.new) = (old, new) }
 
     /// Finds the renamed parts in two schemas.
-    /// - Throws: ``RenameError`` for a rename that names no part of the older schema, or several parts, or that the two
-    ///   schemas do not show.
+    /// - Throws: ``RenameError`` for a rename that is ambiguous, or that does not fit the two schemas.
     static func resolve(
         _ renames: [Rename], from old: ServerSchema, to new: ServerSchema
     ) throws(RenameError) -> RenameMap {

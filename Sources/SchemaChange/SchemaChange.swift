@@ -3,7 +3,7 @@ public import ServerSchema
 
 /// One difference between two versions of a server schema, with its effect on sync.
 ///
-/// The verdicts apply to a collection that syncs. A change in any other collection is not breaking.
+/// In a dialect of sync, a change in a collection that does not sync is not breaking.
 public struct SchemaChange: Hashable, Sendable {
     /// The kind of change, with its verdicts.
     public var kind: ChangeKind
@@ -32,18 +32,18 @@ public struct SchemaChange: Hashable, Sendable {
     var newHolder: SchemaNode?
     /// The partner that serves the change, or the unverified partner that the change adds; `nil` if there is none.
     public internal(set) var partner: PartnerCollection?
-    /// A clause that says what changed, such as `email becomes required`; it names fields and types, but never a value.
+    /// A clause that says what changed, such as `email becomes required`; it never has a value of a document.
     public var description: String
 
-    /// The effect of a change on sync.
+    /// The effect of a change on the server or on clients.
     public enum Verdict: String, Hashable, Sendable {
-        /// Sync must be terminated, and every client resets.
+        /// The server cannot apply the change in place, or installed clients fail.
         case breaking
         /// The change is additive.
         case nonBreaking = "non-breaking"
         /// The change is additive if schemas are versioned, and breaking otherwise.
         case versioned
-        /// A verified partner collection serves the change, and its original keeps its schema.
+        /// A partner collection serves the change, and its original keeps its schema.
         case served
     }
 

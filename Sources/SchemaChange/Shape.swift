@@ -2,7 +2,7 @@ package import ServerSchema
 
 /// The kind of value that a schema describes to a client.
 ///
-/// For a client, schemas of different shapes are different types.
+/// For a client, different shapes are different types, except a single `int` and a single `long`.
 package enum Shape: Hashable, Sendable {
     /// A single value of one of these types, or of any type if the set is empty.
     case single(Set<SchemaType>)

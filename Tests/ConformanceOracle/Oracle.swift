@@ -27,7 +27,7 @@ package struct Oracle: ~Copyable {
         return try answersByNumber(for: groups)
     }
 
-    /// Returns the verdict on a document with any `_id`, which is stored as the only one in the collection.
+    /// Stores a document as the only one in the collection, and returns mongod's verdict on it.
     private func answer(for document: BSONDocument, by schema: BSONDocument) throws -> ConformanceAnswer {
         try clear()
         let command: BSONDocument = ["find": .string(namespace.collection), "filter": ["$jsonSchema": .object(schema)]]

@@ -25,7 +25,7 @@ import Testing
         #expect(try CheckSummary(parsing: kept.text) == kept)
         #expect(kept.failing == 1_000 && kept.possible == 5 && kept.unsynced == 99_000 && kept.headroom == 999)
         #expect(kept.findings.map(\.path) == ["blobs[]", "email"])
-        // The summary contains only counts of documents, and no `_id`s.
+        // The summary counts documents, and contains no `_id`s.
         #expect(!kept.text.contains("507f1f77bcf86cd799439011"))
     }
 

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension CheckReport {
-    /// Returns a report on two collections: one with findings of every kind, and a clean one.
+    /// Returns a report on two collections: one with findings, and one without.
     static func fixture(ledgerCount: Int? = 99_000, certain: Int = 1_023) throws -> CheckReport {
         let id = BSONValue.objectID(ObjectID(high: 0x507f_1f77_bcf8_6cd7, low: 0x9943_9011))
         var counts = DocumentCounts()

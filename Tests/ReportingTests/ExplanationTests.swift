@@ -56,7 +56,7 @@ import Testing
         #expect(Explanation.pages(of: code).map(\.section) == [.waits])
     }
 
-    /// Codes of lint, diff and infer have one page each, and so do exit codes.
+    /// An exit code has one page, and so has a code of lint, diff or infer, unless a rule has the same name.
     ///
     /// `EveryCodeTests` checks that the documentation has all of these codes.
     @Test(arguments: ["id-type", "property-removed", "rare-type", "75"]) func otherCodesHaveAPage(_ code: String) {

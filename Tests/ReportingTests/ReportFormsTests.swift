@@ -58,12 +58,12 @@ import Testing
         let gauge = try #require(try failing().figures.gauges.first)
         #expect(gauge.limit == 100_000 && gauge.amounts.map(\.value) == [99_000, 1_000, 5])
         let passed = HTMLGauge(gauge, number: 0)
-        // The largest amount is 100,005, and the scale ends at 1.05 times that.
+        // The amounts add up to 100,005, and the scale ends at 1.05 times that.
         #expect(passed.isPassed && passed.limitPercent == "95.2")
         var below = gauge
         below.amounts[0].value = 10
         #expect(!HTMLGauge(below, number: 0).isPassed)
-        // A bar is always visible if its amount is above zero, and has no width if its amount is zero.
+        // A bar is always visible if its amount is above zero, and is not drawn if its amount is zero.
         #expect(HTMLGauge(below, number: 0).amounts.map(\.extent) == ["4", "10", "4"])
         below.amounts[0].value = 0
         #expect(HTMLGauge(below, number: 0).amounts[0].isDrawn == false)
@@ -109,7 +109,7 @@ import Testing
         #expect(records[6]["band"] == "sync_will_stop")
     }
 
-    /// Names and values that may occur in documents and schemas, and have a meaning in an output format.
+    /// Names and values that have a meaning in an output format are escaped.
     @Test(arguments: [
         "</script><script>x</script>", "{{headline}}", "a|b", "\u{1B}[2J", "\u{202E}x", "::error::x", "`x`", "<!--",
         "]]>", "&amp;",

@@ -127,10 +127,10 @@ extension LedgerSimulator {
                         $0.note(changes)
                     }
                 }
-                // A burst of changes is read as a whole before the ledger is written, because real ledgers lag in this
-                // way.
                 let time = stream.resumeToken?.time
                 state.withLock { $0.time = time ?? $0.time }
+                // The ledger is written when no further change has arrived, or when the number of waiting changes is
+                // a multiple of 256, because real ledgers also lag during a burst.
                 if change == nil || changes.count % 256 == 0 { try write(&changes, client) }
             }
         }

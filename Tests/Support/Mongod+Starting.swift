@@ -5,7 +5,7 @@ extension Mongod {
     /// Starts a server for the caller alone.
     ///
     /// It stops when the last reference to it is released, or when the process ends.
-    /// - Parameter more: further arguments of mongod; if an argument occurs twice, the last value counts.
+    /// - Parameter more: further arguments of mongod; `--oplogSize` and `--wiredTigerCacheSizeGB` replace the default.
     package static func start(_ kind: Kind = .replicaSet, _ more: [String] = []) async throws -> Mongod {
         let (process, host, _) = try await startProcess(kind, more)
         do {

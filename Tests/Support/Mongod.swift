@@ -56,7 +56,7 @@ package final class Mongod: Sendable {
         return try ClientPool.open(options)
     }
 
-    /// Runs a command on `admin` or on another database of the server itself.
+    /// Runs a command on `admin`, or on another of the server's system databases, such as `local`.
     @discardableResult
     package func admin(_ command: BSONDocument, on database: String = "admin") async throws -> BSONDocument {
         try await sharedPool().withClient { client throws(MongoError) in

@@ -51,6 +51,6 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The codes of errors that a server labels `RetryableWriteError`, by the specification of retryable writes.
+    /// Some codes of errors that a server labels `RetryableWriteError`, by the specification of retryable writes.
     private static let retryable: Set<Int> = [91, 189, 10_107, 11_600, 11_602, 13_435, 13_436]
 }

@@ -1,7 +1,6 @@
 /// The amount of work in tests that can do more or less: the numbers of random jobs, kills and documents.
 ///
-/// The variable `SHIPSHAPE_TEST_SCALE` sets it, and `scripts/test`, `scripts/test --full` and `scripts/torture` set
-/// that variable.
+/// The variable `SHIPSHAPE_TEST_SCALE` sets it. `scripts/test --full` and `scripts/torture` set that variable.
 package enum TestScale: String, Sendable {
     /// Some of the cases, for a developer who waits for the result.
     case short

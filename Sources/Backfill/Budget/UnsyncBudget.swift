@@ -61,9 +61,9 @@ struct UnsyncBudget {
         return decision
     }
 
-    /// Returns the documents, each with a judgement of what the phase does to it under the active schema.
+    /// Returns the documents with judgements of what the phase does to them under the active schema.
     ///
-    /// Without an active schema, the documents are returned without judgements.
+    /// A document has no judgement if there is no active schema, or if its change is unknown.
     func judged(_ documents: [DueDocument], of phase: Phase) throws -> [DueDocument] {
         guard let active = job.active else { return documents }
         return try documents.map { document in
@@ -217,7 +217,7 @@ extension SchemaPath {
 
 /// The counts of the documents that a run makes unsyncable, and the reserved documents that it still has to check.
 struct UnsyncAccount {
-    /// How many documents the run made unsyncable under the active schema.
+    /// How many documents the run made unsyncable under the active schema, or tried to.
     private(set) var unsyncable = 0
     /// The headroom as read for the previous chunk; `nil` if it has to be read before the next chunk.
     var headroom: Headroom?

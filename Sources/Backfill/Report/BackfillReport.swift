@@ -13,7 +13,7 @@ package struct BackfillReport: Sendable {
         case dryRun
         /// No document needed the job.
         case nothingToDo
-        /// Every document that needed the job and could be changed was changed.
+        /// Every document of the run that needed the job and could be changed was changed.
         case done
         /// The run stopped between two chunks; the next run continues from there.
         case stopped(RunStop)
@@ -28,8 +28,8 @@ package struct BackfillReport: Sendable {
         package var modified = 0
         /// The number of changes; a document counts once for each phase of the job that changed it.
         package var updates = 0
-        /// Whether ``modified`` may be too low, because the server does not report for every failed write how many
-        /// documents it changed.
+        /// Whether ``modified`` may be too low, for example because the server does not report for every failed write
+        /// how many documents it changed.
         package var modifiedIsLow = false
         /// The number of documents in which a refresh gave, or would give, a target its source's new value; `nil` if no
         /// step refreshes its target.

@@ -15,6 +15,6 @@ package struct MigrationReport: Sendable {
         self.remaining = remaining
     }
 
-    /// Whether a job left documents for the operator to fix.
+    /// Whether the report of a job has findings.
     package var hasFindings: Bool { jobs.contains { $0.report.hasFindings } }
 }

@@ -116,7 +116,7 @@ package struct UndoReport: Sendable {
         package var earlier = 0
         /// Changes with nothing to undo, because the document is as it was before the job.
         ///
-        /// Either the document was restored earlier, or the job never wrote it.
+        /// For example, the document was restored earlier, or the job never wrote it.
         package var asBefore = 0
         /// Changes that are undone although they are uncertain, because the operator asked for that with
         /// `--include-uncertain`.
@@ -155,7 +155,7 @@ package struct UndoReport: Sendable {
     /// Whether the undo leaves something for the operator to deal with.
     ///
     /// This can be a skipped document that still exists, an inserted document that stays, a change without a journal, a
-    /// missing chunk, or a refusal. `false` for a stopped undo, because the next undo continues.
+    /// chunk that the journal lacks, or a refusal. `false` for a stopped undo, because the next undo continues.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         return skipped.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || journal.missing > 0

@@ -15,7 +15,7 @@ extension BackfillRun {
         case done(Int, rest: [Chunk])
         /// The chunk was not finished; its documents have to be tried again, in the given chunks.
         case again([Chunk])
-        /// The run has to stop before the chunk.
+        /// The run has to stop, and the chunk is not done.
         case stopped(RunStop)
     }
 
@@ -87,8 +87,8 @@ extension BackfillRun {
 
     /// Returns the phase of the chunk, and the documents of the chunk that need it.
     ///
-    /// The documents are read in the detail that the journal and the budget need. If the documents would take too much
-    /// memory, only some of them are read; `rest` then holds the remaining documents, as chunks.
+    /// The documents are read in the detail that the journal and the budget need. If there are too many documents to
+    /// read at once, only some of them are read; `rest` then holds the remaining documents, as chunks.
     private func find(_ chunk: Chunk) throws -> ([DueDocument], Phase, rest: [Chunk]) {
         let phase = job.phase(at: chunk.phase)
         let detail = phase.detail(keepsJournal: runner.keepsJournal)
@@ -113,7 +113,7 @@ extension BackfillRun {
 
     /// The most documents for which the client evaluates earlier client-side steps at once.
     ///
-    /// The server compares each document that it reads with the results for all of them.
+    /// The number is limited, because the server compares each document that it reads with all the results.
     private static let maximumCleared = 200
 
     /// Returns the phase with a condition that matches only documents which need no earlier client-side step.
@@ -190,7 +190,7 @@ extension BackfillRun {
         return now
     }
 
-    /// Reserves a chunk's documents before they are written, and then reads the headroom.
+    /// Reserves those documents of a chunk that the budget counts, and then reads the headroom.
     /// - Returns: whether there was room; if not, the new reservations are removed.
     private mutating func reserve(_ decision: UnsyncBudget.Decision, _ budget: UnsyncBudget) throws -> Bool {
         guard !decision.counted.isEmpty else { return true }
@@ -206,7 +206,7 @@ extension BackfillRun {
     // MARK: Journal
 
     /// Writes the changes that the chunk is about to make to the journal, if the run keeps one.
-    /// - Returns: the documents that are in the journal, and may be written.
+    /// - Returns: the documents that may be written; if the run keeps a journal, they are in it.
     private mutating func journal(
         _ documents: [DueDocument], of phase: Phase, at index: Int
     ) throws -> [DueDocument] {
@@ -373,10 +373,10 @@ extension BackfillRun {
 
     /// Writes the checkpoint of a chunk, and waits until a majority has everything that the chunk wrote.
     ///
-    /// If there was an election between the chunk's writes, earlier ones may be rolled back. The checkpoint is then
-    /// undone, and the chunk is run again. If the runner dies before it has undone the checkpoint, the final count
-    /// finds the documents whose changes were lost.
-    /// - Returns: whether a majority has everything; if not, the chunk has to be run again.
+    /// If there may have been an election between the chunk's writes, earlier ones may be rolled back. The checkpoint
+    /// is then undone, and the chunk is run again. If the runner dies before it has undone the checkpoint, the final
+    /// count finds the documents whose changes were lost.
+    /// - Returns: whether a majority certainly has everything; if not, the chunk has to be run again.
     mutating func checkpoint(_ documents: [DueDocument], of chunk: Chunk) throws -> Bool {
         let earlier = progress
         progress.add(

@@ -66,7 +66,7 @@ struct LockWait {
 
 extension BackfillRun {
     /// Waits for locked documents; all such waits of a run together last at most `--lock-wait`.
-    /// - Returns: whether unlocked documents need the job, so that another pass is due.
+    /// - Returns: whether documents that are not locked may need the job, so that another pass is due.
     mutating func waitForLocks() throws -> Bool {
         let seen = (survey?.before ?? plan.before).flatMap(\.skipped).contains { left in
             left.reason == CompiledStep.Reason.locked.rawValue && left.count > 0

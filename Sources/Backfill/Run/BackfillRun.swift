@@ -7,12 +7,12 @@ import Running
 import Scanning
 import Steps
 
-/// One run of a job: it repeats passes over the collection until no document needs the job.
+/// One run of a job: it makes up to five passes in a row over the collection, as long as documents need the job.
 ///
-/// A pass reads the documents that need the job in the order in which the collection stores them. A reader is one chunk
-/// ahead of the writes. Each chunk goes through all phases; ``attempt(_:)`` handles a chunk in one phase. The next pass
-/// finds documents that arrived or changed after the reader had passed them. Only the filter decides which documents
-/// need the job, so a run need not know where an earlier run stopped.
+/// A pass reads the documents that need the job, usually in the order in which the collection stores them. A reader is
+/// one chunk ahead of the writes. Each chunk goes through all phases; ``attempt(_:)`` handles a chunk in one phase. The
+/// next pass finds documents that arrived or changed after the reader had passed them. Only the filter decides which
+/// documents need the job, so a run need not know where an earlier run stopped.
 struct BackfillRun: ~Copyable {
     let runner: BackfillRunner
     let plan: BackfillPlan
@@ -58,7 +58,7 @@ struct BackfillRun: ~Copyable {
     var checkedUUID: BSONValue? { plan.collection.checkedUUID }
 
     /// Runs until the job is done, or has to stop.
-    /// - Returns: why the run stopped; `nil` if the job is done.
+    /// - Returns: why the run stopped early; `nil` if it did not.
     mutating func run() throws -> RunStop? {
         do {
             return try runner.options.only.map { try runOnly($0) } ?? runPasses()
@@ -328,7 +328,7 @@ extension BackfillRun {
         return stopped
     }
 
-    /// Returns the next documents that need the job: one chunk for the first phase, or, if only `_id`s are read, one
+    /// Returns the next documents that need the job: one chunk for the first phase, or, if `readsIDs` is `true`, one
     /// chunk for each phase.
     ///
     /// Returns no chunk at the end of the collection.

@@ -12,8 +12,8 @@ package import Steps
 extension BackfillRunner {
     /// Runs the job, or resumes it, until it is done or has to stop.
     ///
-    /// - Throws: ``RunError`` when another runner holds the job or took it over; ``MongoError`` when the deployment
-    ///   stays unreachable. Chunks with a checkpoint stay done, and the next run continues after them.
+    /// - Throws: ``RunError``, for example when another runner holds the job or took it over; ``MongoError`` when the
+    ///   deployment stays unreachable. Chunks with a checkpoint stay done, and the next run continues after them.
     package func run(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
         try checkDeploy(of: plan)
@@ -57,7 +57,7 @@ extension BackfillRunner {
             throttler = Throttler(
                 job.job, store: try self.store(pool), missing: plan.missingMetrics, veto: job.job.veto)
         } catch {
-            // Nothing was written yet, so the lease can be released at once.
+            // No document was written yet, so the lease can be released at once.
             try? store.ranges.release(heldLease.lease)
             throw error
         }
@@ -121,7 +121,7 @@ extension BackfillRunner {
         }
         report.work.waits = run.kernel.throttler?.waits ?? []
         // After a stop signal, the report lacks the counts of the remaining, unsyncable and skipped documents, and the
-        // headroom, because these counts read the whole collection.
+        // headroom, so that the program ends soon.
         do {
             guard stopped != .signal else { throw StopAsked() }
             let known = stopped == nil && options.only == nil ? run.survey : nil
@@ -224,7 +224,7 @@ extension BackfillRunner {
 }
 
 extension BackfillRunner {
-    /// Returns the maximum size of the oplog in bytes; `nil` without the privilege to read it, or if there is no oplog.
+    /// Returns the maximum size of the oplog in bytes; `nil` if it cannot be read, for example without the privilege.
     private static func oplogCapacity(on client: borrowing Client) -> Int? {
         var cursor = client.collection(Namespace(database: "local", collection: "oplog.rs")).aggregate(
             [["$collStats": ["storageStats": [:]]], ["$project": ["size": "$storageStats.maxSize"]]])

@@ -278,7 +278,8 @@ package struct BackfillRunner: Sendable {
 
     /// Whether an operator recorded that the job's next schema is the active one.
     ///
-    /// A job with `requires: deployed` also accepts a deploy that was recorded for another job of the collection.
+    /// A job with `requires: deployed` also accepts a deploy that was recorded for another job of the collection with
+    /// the same next schema.
     private func isDeployed(in store: borrowing StateStore) throws -> Bool {
         guard job.job.requiresDeploy else { return try store.jobs.control().deployed != nil }
         return try store.jobs.deployMark(of: job.job.namespace, schemas: job.schemaRecords) != nil
@@ -313,8 +314,8 @@ package struct BackfillRunner: Sendable {
 
     /// Refuses a job whose plan found obstacles in the documents, or that would make too many documents unsyncable.
     ///
-    /// The number of unsyncable documents is too high if it exceeds both the headroom and the number that the operator
-    /// accepted.
+    /// The number of unsyncable documents is too high if it exceeds the number that the operator accepted and, without
+    /// the documents that are already reserved, also the headroom.
     package func checkHeadroom(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
         let count = plan.risk.madeUnsyncable
@@ -331,7 +332,7 @@ package struct BackfillRunner: Sendable {
 
     /// Refuses to start a job that an operator paused.
     ///
-    /// After `resume`, the next scheduled run continues the job.
+    /// After `resume`, the next run continues the job.
     package func checkPause(of plan: BackfillPlan) throws(RunError) {
         guard let paused = plan.paused else { return }
         let since = paused.at.map { " since \($0)" } ?? ""
@@ -378,7 +379,7 @@ extension BackfillRunner {
 }
 
 extension MongoError {
-    /// Whether the server failed to compute an expression, so that the same command would fail again.
+    /// Whether the server's error may come from an expression, so that the same command would fail again.
     fileprivate var isOfExpression: Bool {
         domain == .server && !isTransient && !isTimeLimit && !isAuthorization && !isCursorLost
             && code != .collectionUUIDMismatch && code != .interrupted

@@ -7,7 +7,7 @@ struct DueDocument: Sendable {
     let id: BSONValue
     /// The document before and after the phase; `nil` if the journal, the budget and the client do not need it.
     var change: Change?
-    /// The judgement of the change under the active schema; `nil` if no step can make a document unsyncable.
+    /// The judgement of the change under the active schema; `nil` if the change was not judged.
     var judgement: Judgement?
 
     /// A document before and after the phase: the whole document, or only the fields that the phase touches.

@@ -77,7 +77,7 @@ struct ChunkTerms {
         if let term = WriteTerm(reply) { terms.insert(term) } else { isUnknown = true }
     }
 
-    /// Whether a majority has all writes of the chunk.
+    /// Whether the reply shows that a majority has all writes of the chunk.
     /// - Parameter reply: the reply to the last write, which waited for a majority.
     func areConfirmed(by reply: BSONDocument) -> Bool {
         var all = self

@@ -7,8 +7,8 @@ import Steps
 
 /// Writes the documents of a chunk, and no others, by `update` commands that name their `_id`s.
 ///
-/// Each filter holds the fence and the condition that the document still needs the phase. If the run keeps a journal,
-/// the filter also compares fields with the values that were read.
+/// The filter of an update holds the fence and the condition that the document still needs the phase. If the run keeps
+/// a journal, or the client computes the values, the filter also compares fields with the values that were read.
 struct ChunkWriter {
     let job: Job
     let phase: Phase
@@ -180,11 +180,11 @@ extension ChunkWriter {
         return likeness
     }
 
-    /// Returns the conditions that must hold for the journal to be right.
+    /// Returns the conditions that the documents must meet at the write so that their journal entries are right.
     ///
-    /// Fields that were missing must still be missing. Values that the update replaces or removes must be exactly as
-    /// they were read, unless the new values show the old ones. Steps that were to change no field must still not be
-    /// needed.
+    /// A field that the update adds must still be missing. A field that the update replaces or removes must still have
+    /// exactly the value that was read; this is not tested if the new value determines the old one. A step that was to
+    /// change no field must still not be needed.
     private func isStillSo(
         _ likeness: Likeness, _ documents: [DueDocument], for steps: [CompiledStep]
     ) throws -> [Expression] {

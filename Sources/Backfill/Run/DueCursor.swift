@@ -9,7 +9,7 @@ import Steps
 struct DueCursor: ~Copyable {
     /// How much of a document is read.
     enum Detail: Sendable {
-        /// Only the `_id`, because nothing is journaled or judged.
+        /// Only the `_id`.
         case id
         /// The fields that the phase touches, as they are before and after it, for the journal.
         case touched
@@ -101,7 +101,7 @@ struct DueCursor: ~Copyable {
         return try view.value(id)
     }
 
-    /// Returns the next documents, until they reach the number or the bytes of `amount`; empty at the end.
+    /// Returns the next documents, until they reach `amount` or the limit of bytes of `_id`s; empty at the end.
     /// - Parameter isAwaited: returns whether the caller has waited so long that it accepts ``ReadScope/batch``
     ///   documents.
     mutating func read(_ amount: ReadAmount, isAwaited: () -> Bool = { false }) throws -> [DueDocument] {

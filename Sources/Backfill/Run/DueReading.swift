@@ -8,9 +8,8 @@ import Steps
 
 /// Reads whole documents; the client evaluates which of them need a phase, and what the journal has to hold.
 ///
-/// The read is as fast as a check. The server evaluates no expressions for it, so it has more time for writes.
-///
-/// The server evaluates the documents that the client cannot evaluate.
+/// The read is as fast as a check. The server evaluates only the documents that the client cannot evaluate, so it has
+/// more time for writes.
 struct DueReading: ~Copyable {
     private let finder: DueFinder
     private let collection: MongoCollection
@@ -24,8 +23,8 @@ struct DueReading: ~Copyable {
     /// How many documents of ``unknown`` the server evaluates at once.
     private static let maximumUnknown = 1_000
 
-    /// - Returns: `nil` if the server has to find the documents: because only some documents are wanted, a collation
-    ///   compares strings, the server is far away, or the client cannot evaluate the phase for most documents.
+    /// - Returns: `nil` if the server has to find the documents, because only some documents are wanted, or
+    ///   ``PhaseEvaluator`` leaves the phase to the server.
     init?(
         _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
         evidence: DocumentEvidence

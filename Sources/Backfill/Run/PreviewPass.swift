@@ -9,7 +9,7 @@ import Synchronization
 
 /// The pass of a dry run over all documents, on several threads.
 ///
-/// Each thread takes one range of `_id`s after another. A range has as many documents as the first chunk of a run.
+/// Each thread takes one range of `_id`s after another. A range has about the size of the first chunk of a run.
 final class PreviewPass: Sendable {
     private struct State {
         /// The last `_id` of the newest range that a thread took; `nil` before the first range is taken.

@@ -12,7 +12,7 @@ import Steps
 struct RunJournal {
     /// The current attempt at a chunk; `nil` once the journal records which documents the attempt changed.
     private(set) var attempt: JournaledAttempt?
-    /// The fields that distinguish a document from a later document with the same `_id`; `nil` before the first pass.
+    /// The fields that distinguish a document from a later document with the same `_id`; `nil` until they are chosen.
     private(set) var evidence: DocumentEvidence?
     /// How many documents were inserted in other collections and have no link, because the documents that should link
     /// to them changed.
@@ -242,7 +242,7 @@ struct RunJournal {
         attempt?.recount(without: try Self.changed(documents, by: phase, in: collection, kernel))
     }
 
-    /// Records in the journal which documents the current attempt has changed; undo restores only these documents.
+    /// Records in the journal which documents the current attempt has changed, so that undo knows what to restore.
     ///
     /// This write normally does not wait for a majority; the chunk's checkpoint waits.
     mutating func acknowledge(

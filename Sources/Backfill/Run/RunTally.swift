@@ -16,10 +16,10 @@ struct RunTally {
     ///
     /// `nil` in a run of one phase.
     private var found: (changed: Set<BSONValue>, fresh: Set<BSONValue>)?
-    /// Whether the counts may be too low, because a failed write may have changed more documents than are known.
+    /// Whether the counts may be too low, for example because a failed write may have changed further documents.
     private(set) var isLow = false
 
-    /// How many of the documents in ``uncounted`` no earlier phase has changed.
+    /// How many of the changes in ``uncounted`` are the first change of their document.
     var uncountedDocuments: Int { found.map { min(uncounted, $0.fresh.count) } ?? uncounted }
 
     /// Starts to count documents that go through several phases.

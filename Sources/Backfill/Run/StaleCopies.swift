@@ -73,8 +73,8 @@ struct StaleCopies {
 
     private func isSuspect(_ after: [StepCount], _ index: Int) -> Bool {
         guard job.steps[index].client == nil, after.indices.contains(index) else { return false }
-        // A target that a step of the job file kept is suspect. A target that the copy within a rename kept is not
-        // suspect, because the removal of the old field reports it.
+        // A target that a step of the job file kept is suspect. A rename consists of a copy and a removal; a target
+        // that this copy kept is not suspect, because the removal reports it.
         let keeps = job.job.steps.contains { $0.step == job.steps[index].step }
         return after[index].skipped.contains { left in
             left.count > 0
@@ -83,7 +83,7 @@ struct StaleCopies {
         }
     }
 
-    /// Returns the `_id`s of the documents whose target holds another value than the step would write.
+    /// Returns the `_id`s of at most ``maximum`` documents whose target holds another value than the step would write.
     func differing(at index: Int) throws(MongoError) -> Set<BSONValue> {
         guard let reason = job.steps[index].reasons.first(where: { [.targetDiffers, .targetKept].contains($0.reason) })
         else { return [] }

@@ -8,7 +8,7 @@ import Mongo
 extension JobRegistry {
     /// Returns the plan of a job's clean-up, with the counts of what it would drop; nothing is written.
     /// - Parameter named: The collection that the job's file names; `nil` if the operator gave only the job's name.
-    /// - Throws: ``RunError`` when no such job was started, or it is not done; ``MongoError``.
+    /// - Throws: ``RunError``, for example when no such job was started, or it is not done; ``MongoError``.
     package func planCleanup(of job: String, on named: Namespace? = nil) throws -> CleanupPlan {
         let store = try store(job)
         guard let record = try store.jobs.record() else { throw try unknown(job) }
@@ -36,8 +36,8 @@ extension JobRegistry {
     /// removes marker fields: a job with these cannot run again once it is marked.
     ///
     /// If a clean-up dies, the next one repeats it.
-    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job, of kind `notDone` when a runner has
-    ///   started the job again, and of kind `stopped`; ``MongoError``.
+    /// - Throws: ``RunError``, for example of kind `leaseHeld` when a runner holds the job, of kind `notDone` when a
+    ///   runner has started the job again, and of kind `stopped`; ``MongoError``.
     package func cleanUp(_ plan: CleanupPlan, stop: StopSignal = StopSignal()) throws {
         let store = try store(plan.job)
         func drop(_ keep: () throws -> Void) throws {

@@ -21,7 +21,7 @@ package enum DeployEvidence: Hashable, Sendable {
 extension JobRegistry {
     /// Returns the evidence that a job's next schema is the active one.
     ///
-    /// The function reads the collection's validator to find the evidence.
+    /// If `next` has the collection's schema in MongoDB's dialect, the function compares the validator with it.
     /// - Parameter next: the job's next schema, if its file is known.
     /// - Throws: ``RunError`` when no such job was started, when it names no next schema, or when the validator is
     ///   another schema; ``MongoError``.
@@ -55,7 +55,7 @@ extension JobRegistry {
 
     /// Records that a job's next schema is the active one; from the next chunk on, the job judges documents by that
     /// schema.
-    /// - Throws: ``RunError`` when no such job was started; ``MongoError``.
+    /// - Throws: ``RunError`` when no such job was started, or it was undone; ``MongoError``.
     package func deployed(_ job: String, by evidence: DeployEvidence) throws {
         try checkNotUndone(job)
         let store = try store(job)
@@ -79,7 +79,7 @@ extension JobRegistry {
 
     /// Removes the record of a deploy, because the next schema is not the active one after all.
     /// - Returns: whether a deploy was recorded.
-    /// - Throws: the same errors as ``deployed(_:by:)``.
+    /// - Throws: ``RunError`` when no such job was started; ``MongoError``.
     package func revokeDeploy(_ job: String) throws -> Bool {
         guard let record = try store(job).jobs.record() else { throw try unknown(job) }
         guard Control(record).deployed != nil else { return false }
@@ -92,10 +92,10 @@ extension JobRegistry {
 extension JobRegistry {
     /// Releases the reservations of documents in the job's collection that fit the job's active schema.
     ///
-    /// It reads the documents that jobs without a current runner have reserved there. A document keeps its reservation
-    /// while the ledger may still show it.
-    /// - Returns: how many of these documents fit; `nil` if that is unknown, because a schema, a record or a privilege
-    ///   is missing.
+    /// The function reads the documents that jobs without a current runner have reserved there. A document keeps its
+    /// reservation while the ledger may still show it.
+    /// - Returns: how many of these documents fit; `nil` if that is unknown, for example because a schema or a
+    ///   privilege is missing.
     package func freeRoom(of job: String) throws -> Int? {
         let store = try store(job)
         guard let record = try store.jobs.record(),

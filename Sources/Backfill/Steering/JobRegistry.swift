@@ -42,7 +42,7 @@ package struct JobRegistry: Sendable {
     }
 
     /// Returns the collections that a job reads or writes, by its record; `nil` if no job of that name was started.
-    /// - Throws: ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func reach(of job: String) throws -> JobReach? {
         guard let record = try store(job).jobs.record(),
             let namespace = record["ns"]?.text.flatMap({ Namespace($0) })
@@ -116,7 +116,7 @@ extension JobRegistry {
     }
 
     /// Makes a job wait until an operator resumes it.
-    /// - Throws: ``RunError`` when no such job was started; ``MongoError``.
+    /// - Throws: ``RunError`` when no such job was started, or it was undone; ``MongoError``.
     package func pause(_ job: String, note: String?) throws {
         try checkNotUndone(job)
         var fields: BSONDocument = [:]
@@ -127,7 +127,7 @@ extension JobRegistry {
 
     /// Ends a job's pause.
     /// - Returns: the pause that was in force; `nil` if there was none.
-    /// - Throws: the same errors as ``pause(_:note:)``.
+    /// - Throws: ``RunError`` when no such job was started; ``MongoError``.
     package func resume(_ job: String) throws -> Control.Mark? {
         guard let record = try store(job).jobs.record() else { throw try unknown(job) }
         guard let paused = Control(record).paused else { return nil }
@@ -207,7 +207,7 @@ extension JobRegistry {
     }
 
     /// Returns every limit of a job with the value that is in force.
-    /// - Throws: the same errors as ``tune(_:_:)``.
+    /// - Throws: ``JobError``; ``RunError`` when no such job was started; ``MongoError``.
     package func limits(of job: String) throws -> [LimitInForce] {
         let (parsed, control) = try read(job)
         let overridden = Set(control.limits.map(\.name))
@@ -233,8 +233,7 @@ extension JobRegistry {
     /// Compares the existing collection with the job's journal; nothing is written.
     /// - Parameter named: The collection that the job's file names; `nil` if the operator gave only the job's name.
     /// - Returns: the comparison; `nil` if the job is already bound to the existing collection.
-    /// - Throws: ``RunError`` when no such job was started, a runner holds the job, or there is no such collection;
-    ///   ``MongoError``.
+    /// - Throws: ``RunError``, for example when no such job was started, or a runner holds the job; ``MongoError``.
     package func planRebinding(of job: String, on named: Namespace? = nil) throws -> RebindPlan? {
         let store = try store(job)
         guard let record = try store.jobs.record() else { throw try unknown(job) }

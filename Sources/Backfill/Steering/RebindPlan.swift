@@ -96,8 +96,8 @@ struct RecordedCollection {
     var ledger: Namespace?
 
     /// Returns the collection that a job's record names.
-    /// - Throws: ``RunError`` when the job's file names another collection, or when the record names one that no
-    ///   command can write to, such as the ledger.
+    /// - Throws: ``RunError`` when the job's file names another collection, or when the record names none, or one that
+    ///   no command can write to, such as the ledger.
     func namespace(of record: BSONDocument, _ job: String) throws(RunError) -> Namespace {
         guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
             throw RunError(.checkpointUnreadable, "the record of job \"\(job)\" names no collection")

@@ -16,7 +16,7 @@ struct Restoring {
     let current: BSONDocument
     /// Whether the write requires that the whole document is unchanged since it was read.
     ///
-    /// Only for the document as it was read is it known that the restore does not make it unsyncable.
+    /// The budget judged the document as it was read; after a change, the restore might make it unsyncable.
     var isWatched = false
 
     /// Returns the document with the changed fields as they were before the job.

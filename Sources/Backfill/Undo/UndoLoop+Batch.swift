@@ -12,8 +12,8 @@ extension UndoLoop {
     enum Attempt {
         /// The first entries of the batch are finished; the number says how many.
         case done(Int)
-        /// The batch has to be tried again with fewer entries, because it took too long, or because its documents have
-        /// to be judged again.
+        /// The batch has to be tried again with fewer entries, for example because it took too long, or because its
+        /// documents have to be judged again.
         case tooSlow
         case stopped(RunStop)
     }
@@ -141,8 +141,8 @@ extension UndoLoop {
         }
     }
 
-    /// Restores documents, until each is restored or found to differ from how it was read.
-    /// - Returns: `false` if the batch has to be tried again with fewer entries.
+    /// Restores documents, and adds to `left` the documents that cannot be restored.
+    /// - Returns: `false` if the batch is not finished, and has to be tried again.
     private mutating func restore(
         _ all: [Restoring], of part: JournalPart,
         leaving left: inout [(id: BSONValue, document: UndoReport.LeftDocument)]
@@ -163,8 +163,8 @@ extension UndoLoop {
                 break
             }
             // Some documents changed after they were read, the server refused some, or its reply is not reliable, so
-            // the documents are read again. If the budget has judged the documents, the whole batch starts again, so
-            // that they are judged again as well.
+            // the documents are read again. If the budget has judged the documents, and the server refused none of
+            // them in the first attempt, the whole batch starts again, so that they are judged again as well.
             if budget != nil, isShort, outcome.refused.isEmpty, isGrouped { return false }
             isGrouped = false
             let refused = Set(outcome.refused.map(\.id))
@@ -193,8 +193,8 @@ extension UndoLoop {
             if due.isEmpty { break }
             guard !runner.stop.isRaised else { return false }
         }
-        // The documents that remain in `due` are still as they were read, but the server does not write them, because
-        // it compares some values differently.
+        // The documents that remain in `due` were not written in four attempts, for example because the server
+        // compares some values differently.
         if !isDone { left += due.map { ($0.id, UndoReport.LeftDocument(reason: .refused)) } }
         return true
     }
@@ -316,7 +316,7 @@ extension UndoLoop {
     /// Judges the documents to be restored, and reserves room for those that the restore makes unsyncable.
     ///
     /// If there is not enough room, the first document without room and all documents after it are removed from `due`.
-    /// - Returns: the first document without room, and the headroom; `nil` when there is room for all.
+    /// - Returns: the first document without room, and the headroom; `nil` when there is room for all, or in a dry run.
     mutating func reserve(_ due: inout [Restoring]) throws -> (id: BSONValue, headroom: Headroom)? {
         guard let budget, let active = budget.job.active, !due.isEmpty else { return nil }
         var unsyncable: [BSONValue] = []

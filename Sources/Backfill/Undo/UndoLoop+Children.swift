@@ -52,7 +52,7 @@ extension UndoLoop {
         return report == UndoReport.Children() ? nil : report
     }
 
-    /// Returns all values in skipped documents that may be links; the linked documents must stay.
+    /// Returns the values in the job's fields of skipped documents that may be links; the linked documents must stay.
     private func linksOfSkipped() throws -> Set<IDKey> {
         let ids = Array(memory.left)
         let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
@@ -132,8 +132,8 @@ extension UndoLoop {
         try kernel.retrying { try kernel.store.jobs.isNamedElsewhere(namespace) }
     }
 
-    /// Returns the documents that may be removed because they are as the job inserted them; records the others as
-    /// skipped.
+    /// Returns the documents that are as the job inserted them, and to which no link leads; records the others that
+    /// still exist as skipped.
     private mutating func compare(
         _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<IDKey>, isFirst: Bool
     ) throws -> [BSONDocument] {

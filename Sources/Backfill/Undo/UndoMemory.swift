@@ -8,7 +8,7 @@ struct UndoMemory {
     /// The only documents to process, if this undo retries the documents that an ended undo skipped; `nil` for all
     /// documents.
     private let retried: Set<BSONValue>?
-    /// Documents that an earlier undo skipped.
+    /// Documents that an earlier undo skipped, and that this undo does not retry.
     private let leftBefore: Set<BSONValue>
     /// The top-level fields that the job may have written again over its own values; see ``UndoSubject/rewritten``.
     private let rewritten: Set<String>?
@@ -23,16 +23,16 @@ struct UndoMemory {
     /// The hashes of the fields that this undo restored, each computed from the document's `_id` and the field's name.
     private var restored: Set<Int> = []
 
-    /// The largest number of restored fields that the undo remembers.
+    /// The number of recorded fields from which on the undo records the fields of no further document.
     private static let maximumRestored = 2_000_000
 
-    /// Starts with the documents that earlier undos of the job skipped.
+    /// Starts with the documents that earlier undos of the job skipped, without the documents to retry.
     /// - Parameter retried: the only documents to process; `nil` for all.
     init(rewritten: Set<String>?, leftBefore: Set<BSONValue>, retried: Set<BSONValue>? = nil) {
         (self.rewritten, self.leftBefore, self.retried) = (rewritten, leftBefore, retried)
     }
 
-    /// Whether this undo only retries the documents that an ended undo skipped.
+    /// Whether this undo only retries documents that an ended undo skipped.
     var isRetry: Bool { retried != nil }
 
     /// Whether an ended undo skipped the document, so that this undo processes it again.
@@ -45,7 +45,7 @@ struct UndoMemory {
         retried?.contains(id) != false && !leftNow.contains(id) && !leftBefore.contains(id)
     }
 
-    /// All documents that this undo or an earlier undo skipped.
+    /// All documents that this undo skipped, or that an earlier undo skipped and this undo does not retry.
     var left: Set<BSONValue> { leftNow.union(leftBefore) }
 
     /// Records that a document is skipped.
@@ -76,7 +76,7 @@ struct UndoMemory {
     /// Ends the current batch, and drops the list of documents to which its writes were sent.
     mutating func endBatch() { sent = [] }
 
-    /// Records which fields of the given documents were restored, up to ``maximumRestored`` fields in all.
+    /// Records which fields of the given documents were restored, until ``maximumRestored`` fields are recorded.
     mutating func restore(_ documents: some Sequence<Restoring>) {
         for document in documents where restored.count < Self.maximumRestored {
             for name in document.group.names { restored.insert(Self.hash(document.id, name)) }

@@ -135,7 +135,7 @@ import Testing
             ])
     }
 
-    /// A type that contains itself is judged only to a certain depth, and a note says so.
+    /// A type that contains itself is judged only to a certain depth.
     @Test func aTypeThatContainsItself() throws {
         let schema = try CompiledSchema(prisma: "root Node?", "type Node {\n n Int\n next Node?\n}")
         func chain(_ depth: Int, _ last: BSONDocument) -> BSONDocument {

@@ -3,9 +3,9 @@ import Checking
 import ServerSchema
 import Testing
 
-/// Tests what a Prisma client reads, by a table of each scalar type with each BSON type.
+/// Tests what a Prisma client reads, by a table of Prisma's scalar types and the BSON types.
 @Suite struct PrismaTypeTests {
-    /// Values of every BSON type that a document can have, by name; null is not among them, because it has its own
+    /// Values of the BSON types that are not deprecated, by name; null is not among them, because it has its own
     /// rules.
     static let values: [(type: String, value: BSONValue)] = [
         ("double", 2.5), ("whole double", 2.0), ("NaN", .double(.nan)), ("infinity", .double(.infinity)),
