@@ -42,7 +42,7 @@ import Testing
         let script = #"SOURCE_DATE_EPOCH=1 exec "$1" "$0" "${@:2}""#
         let arguments = [
             Repository.path("scripts/lib/sbom").string, build.string, checkouts.string,
-            "libbson-1.0-0 (>= 1.21.0), libc6 (>= 2.34)",
+            "libpcre2-8-0 (>= 10.32), libc6 (>= 2.34)",
         ]
         let run = try await Program.shell(script, arguments)
         try #require(run.exitCode == 0, "\(run.errors)")
