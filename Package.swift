@@ -22,6 +22,17 @@ extension Target.Dependency {
 /// Only `scripts/package` sets it, because a development build would link again for each commit.
 let commit = (Context.environment["SHIPSHAPE_COMMIT"] ?? "").filter { $0.isLetter || $0.isNumber || $0 == "-" }
 
+/// The rooms whose speed does not depend on the number of documents.
+///
+/// Optimizing them takes as long as compiling everything else.
+let roomsWithoutDocuments: Set = [
+    "Processes", "Privileges", "ClientModels", "LocatedYAML", "Importing", "SchemaChange", "Planning", "Enforcing",
+    "Reporting", "ShipshapeCLI",
+]
+
+/// Whether all rooms are optimized, as `scripts/package` and `scripts/bench` ask.
+let isFullyOptimized = Context.environment["SHIPSHAPE_OPTIMIZE"] == "all"
+
 let package = Package(
     name: "shipshape",
     products: [
@@ -237,6 +248,8 @@ for target in package.targets where target.type != .system {
     if target.type == .test {
         let quickBuild = ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"]
         target.swiftSettings?.append(.unsafeFlags(quickBuild, .when(configuration: .release)))
+    } else if !isFullyOptimized && roomsWithoutDocuments.contains(target.name) {
+        target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
     }
 }
 

@@ -4,7 +4,7 @@ import ServerSchema
 import SystemPackage
 
 extension Bench {
-    /// Measures only the checker, without readers and reports.
+    /// Measures the checker and the tally in memory, without readers and reports.
     mutating func measureChecks(documents: Int) throws {
         let orders = Namespace(database: "bench", collection: "Order")
         let flat = FilePath(#filePath).removingLastComponent().removingLastComponent().appending("flat")

@@ -9,7 +9,7 @@ import SystemPackage
 extension Bench {
     /// Measures work whose time must not grow with the square of its size.
     ///
-    /// Each benchmark runs at one size, and at four times that size.
+    /// Each benchmark runs at least at one size and at four times that size.
     mutating func measureGrowth() throws {
         guard isAsked("growth") || only?.hasPrefix("growth: ") == true else { return }
         for count in [2_500, 10_000] {

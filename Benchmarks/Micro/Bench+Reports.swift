@@ -5,7 +5,7 @@ import SchemaChange
 import ServerSchema
 
 extension Bench {
-    /// Measures the renderers of reports, with the largest possible number of findings.
+    /// Measures the renderers of a check report with as many groups as possible, and of a diff report.
     mutating func measureReports() throws {
         let report = try Self.manyGroups()
         let groups = report.collections[0].groups.count
@@ -24,7 +24,7 @@ extension Bench {
 
     private static let namespace = Namespace(database: "bench", collection: "Order")
 
-    /// Returns a report with the largest number of groups that a tally keeps, each with all of its samples.
+    /// Returns a report with as many groups, and as many samples for each group, as a tally keeps.
     private static func manyGroups() throws -> CheckReport {
         let text = #"{"title": "Order", "properties": {"_id": {"bsonType": "int"}}, "additionalProperties": false}"#
         let schema = try ServerSchema.read(text: text, namespace: namespace)

@@ -11,7 +11,7 @@ struct Bench {
         self.only = only
     }
 
-    /// Runs one benchmark: once without measuring, and then as often as requested.
+    /// Runs the benchmark if it is requested: once without measuring, and then `repetitions` times.
     /// - Parameters:
     ///   - bytes: the number of bytes that each run reads or writes.
     ///   - items: the number of items that each run processes; `unit` is their name.

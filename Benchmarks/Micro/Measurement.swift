@@ -69,7 +69,7 @@ extension [Measurement] {
 }
 
 extension Double {
-    /// Returns the number with this many decimal places.
+    /// Returns the number as a text with this many decimal places.
     fileprivate func text(_ digits: Int) -> String {
         let scale = (0..<digits).reduce(1) { scale, _ in scale * 10 }
         let units = Int((self * Double(scale)).rounded())

@@ -1,7 +1,7 @@
 import ArgumentParser
 import BSON
 
-/// Measures each part of a check by itself, in memory and on one thread.
+/// Measures single parts of the program on one thread, mostly in memory.
 ///
 /// It does not use ordo-one/benchmark, because that package's counter of allocations always reads 0 here.
 @main

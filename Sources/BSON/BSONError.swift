@@ -15,13 +15,13 @@ public struct BSONError: Error, Hashable, Sendable {
         public static let invalidLength = Self(rawValue: "invalid length")
         /// A type byte that the BSON specification does not define.
         public static let unknownType = Self(rawValue: "unknown type")
-        /// A string, a document or a name lacks the NUL at its end.
+        /// A document, or a text in it, lacks the NUL at its end.
         public static let missingTerminator = Self(rawValue: "missing terminator")
         /// The byte of a bool is neither 0 nor 1.
         public static let invalidBool = Self(rawValue: "invalid bool")
         /// The bytes are not UTF-8 where UTF-8 is required.
         public static let invalidUTF8 = Self(rawValue: "invalid UTF-8")
-        /// There are more levels of nesting than ``BSONView/maximumDepth``.
+        /// There are more levels of nesting than the reader accepts.
         public static let tooDeep = Self(rawValue: "too deep")
         /// Extended JSON cannot express the document: its text is not UTF-8, or a binary of the old subtype 2 is
         /// malformed.

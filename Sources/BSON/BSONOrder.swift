@@ -28,9 +28,9 @@ public enum BSONOrder: Int, Hashable, Sendable {
 extension BSONOrder {
     /// Compares two values in the order in which mongod sorts them.
     ///
-    /// The types are compared first, in a fixed order in which the four number types are one; the values are compared
-    /// after that. Nested documents are compared only up to the first damaged part, and only down to the level
-    /// ``BSONView/maximumDepth``.
+    /// The types are compared first, in a fixed order in which some types have the same position, such as the four
+    /// number types; the values are compared after that. Nested documents are compared only up to the first damaged
+    /// part, and only down to the level ``BSONView/maximumDepth``.
     public static func compare(_ left: BSONValue, _ right: BSONValue) -> BSONOrder {
         switch (left, right) {
         case (.objectID(let left), .objectID(let right)): compare(left, right)

@@ -213,7 +213,7 @@ extension BSONValue {
 }
 
 extension BSONValue {
-    /// The bytes of the value in a document, without its type and its name.
+    /// The number of bytes of the value in a document, without its type and its name.
     package var byteCount: Int {
         switch self {
         case .undefined, .null, .minKey, .maxKey: 0

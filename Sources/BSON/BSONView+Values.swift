@@ -1,3 +1,5 @@
+import Glibc
+
 extension BSONView {
     /// Returns the document or array in an element; its length and terminator are checked.
     /// - Precondition: the element's type is `object` or `array`, and it came from this buffer.
@@ -52,7 +54,7 @@ extension BSONView {
     @inlinable
     public func binaryLength(_ element: BSONElement) -> Int { element.valueLength - 5 }
 
-    /// The UTF-8 bytes of a `string`, `javascript` or `symbol` element, without the length field and the NUL.
+    /// The bytes of a `string`, `javascript` or `symbol` element, without the length field and the NUL.
     @inlinable
     @_lifetime(copy self)
     public func stringBytes(_ element: BSONElement) -> RawSpan {
@@ -94,14 +96,19 @@ extension RawSpan {
 
     /// Whether the bytes are the UTF-8 bytes of `text`.
     public func isEqual(to text: String) -> Bool {
-        guard text.utf8.count == byteCount else { return false }
-        return unsafe withUnsafeBytes { unsafe $0.elementsEqual(text.utf8) }
+        unsafe text.utf8.count == byteCount && isEqual(to: text.utf8.span.bytes)
     }
 
     /// Whether the two spans have the same bytes.
     public func isEqual(to other: RawSpan) -> Bool {
         guard other.byteCount == byteCount else { return false }
-        return unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { unsafe mine.elementsEqual($0) } }
+        guard byteCount > 0 else { return true }
+        return unsafe withUnsafeBytes { mine in
+            unsafe other.withUnsafeBytes { other in
+                guard let mine = mine.baseAddress, let other = other.baseAddress else { return false }
+                return unsafe memcmp(mine, other, byteCount) == 0
+            }
+        }
     }
 
     /// Returns a copy of the bytes.

@@ -33,7 +33,7 @@ public struct BSONElement: BitwiseCopyable, Sendable {
 public struct BSONView: ~Escapable {
     /// The most levels of nesting in a document.
     ///
-    /// mongod's own limit is lower: 180 (`BSONDepth`).
+    /// mongod's default limit for stored documents is lower: 180 (`BSONDepth`).
     @inlinable
     public static var maximumDepth: Int { 250 }
 
@@ -242,8 +242,8 @@ extension BSONView {
 extension BSONView {
     /// Checks every length, type, terminator and bool of the document at every depth.
     ///
-    /// As in mongod, strings and names may contain bytes that are not UTF-8, an array may have any names, and the inner
-    /// length of the old binary subtype 2 may be wrong.
+    /// As in mongod, strings and names may contain bytes that are not UTF-8, an array's elements may have any names,
+    /// and the inner length of the old binary subtype 2 may be wrong.
     /// - Throws: ``BSONError`` at the first impossible byte, or when the document has more than ``maximumDepth`` levels
     ///   of nesting.
     public func validate() throws(BSONError) { try validate(levels: Self.maximumDepth) }

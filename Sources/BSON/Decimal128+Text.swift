@@ -50,7 +50,9 @@ private struct ScannedDecimal {
     var coefficient: UInt128 = 0
     var exponent = 0
 
-    /// Reads the whole text as `digits[.digits][E[sign]digits]`; `nil` for any other text.
+    /// Reads the whole text as `digits[.digits][E[sign]digits]`; the digits before or after the point may be missing.
+    ///
+    /// Returns `nil` for any other text, and for a number with too many digits.
     init?(_ text: Substring.UTF8View) {
         var hasDigits = false
         var isFraction = false

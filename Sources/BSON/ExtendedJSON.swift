@@ -54,9 +54,9 @@ extension BSONDocument {
 }
 
 extension ExtendedJSON {
-    /// Throws if libbson read the document differently from what the text says.
+    /// Throws if libbson gave an array's element a wrong name.
     ///
-    /// In an array, libbson 1.23 gives JavaScript code and DBPointers a wrong name, which was left over in memory.
+    /// In an array, libbson 1.23 gives JavaScript code and DBPointers a name that was left over in memory.
     fileprivate static func checkRead(_ view: borrowing BSONView, isArray: Bool) throws(BSONError) {
         var position = view.firstPosition
         var index = 0

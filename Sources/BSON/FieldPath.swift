@@ -1,21 +1,31 @@
 /// A path to a field inside nested objects, such as `address.city`.
 ///
 /// The path does not descend into arrays. MongoDB's own paths do, so a repair must not use them. In a job, `[]` stands
-/// for the elements of a list or the values of a dictionary, as in `pets.[].toy`.
+/// for the elements of a list or the values of a dictionary, as in `pets[].toy`.
 public struct FieldPath: Hashable, Sendable {
     /// The names, from the outermost object to the field; never empty.
     public let components: [String]
 
-    /// Reads a dotted path.
+    /// The component `[]`, which means every element of a list or every value of a dictionary.
+    package static let each = "[]"
+
+    /// Reads a dotted path; `pets.[].toy` and, for a dictionary, `pets{}.toy` are other spellings of `pets[].toy`.
     /// - Throws: ``FieldPathError`` when the text cannot name a field.
     public init(_ text: String) throws(FieldPathError) {
-        let components = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let components = text.split(separator: ".", omittingEmptySubsequences: false).flatMap(Self.components)
         for (index, component) in components.enumerated() {
             if let code = Self.problem(component, isWhole: components.count == 1) {
                 throw FieldPathError(code, path: text, component: index)
             }
         }
         self.components = components
+    }
+
+    /// Divides the text between two dots into a name and the marks of elements that follow it.
+    private static func components(of text: Substring) -> [String] {
+        var (name, marks) = (text, 0)
+        while name.hasSuffix(each) || name.hasSuffix("{}") { (name, marks) = (name.dropLast(2), marks + 1) }
+        return (name.isEmpty && marks > 0 ? [] : [String(name)]) + repeatElement(each, count: marks)
     }
 
     private static func problem(_ component: String, isWhole: Bool) -> FieldPathError.Code? {
@@ -26,8 +36,12 @@ public struct FieldPath: Hashable, Sendable {
 }
 
 extension FieldPath: CustomStringConvertible {
-    /// The components, joined by dots.
-    public var description: String { components.joined(separator: ".") }
+    /// The components, joined by dots, except that `[]` follows its list or dictionary without one.
+    public var description: String {
+        components.reduce(into: "") { text, component in
+            text += (text.isEmpty || component == Self.each ? "" : ".") + component
+        }
+    }
 }
 
 /// The reason why a text is not a ``FieldPath``.

@@ -1,7 +1,7 @@
-/// An `_id`, or a link to one, that is compared as on the server: equal whole numbers of different types are equal.
+/// An `_id`, or a link to one, for comparisons in which equal whole numbers of different types are equal.
 @frozen
 public struct IDKey: Hashable, Sendable {
-    /// The value; a whole number of any type is converted to a `long`.
+    /// The value; a whole number of any type is converted to a `long` if it fits.
     public let value: BSONValue
 
     /// Creates the key of a value.

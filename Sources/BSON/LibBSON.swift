@@ -2,7 +2,7 @@ internal import CBSON
 
 /// The calls of libbson, which convert bytes to text and text to bytes.
 enum LibBSON {
-    /// libbson's message about text that it cannot read; the message quotes the text.
+    /// libbson's message about text that it cannot read; the message may quote the text.
     struct Message: Error {
         let text: String
     }

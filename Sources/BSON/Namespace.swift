@@ -13,7 +13,7 @@ public struct Namespace: Hashable, Sendable {
 
     /// Reads `database.collection`, divided at the first dot.
     ///
-    /// Returns `nil` if one of the two names is empty, or if the first one is not allowed for a database.
+    /// Returns `nil` if there is no dot, if a name is empty, or if a character is not allowed in a database's name.
     public init?(_ text: String) {
         guard let dot = text.firstIndex(of: "."), dot != text.startIndex, text.index(after: dot) != text.endIndex,
             !text[..<dot].contains(where: { #"/\ "$"#.contains($0) || $0 == "\0" })

@@ -56,7 +56,7 @@ extension ServerTime: CustomStringConvertible {
 }
 
 extension BinaryInteger {
-    /// Returns the quotient, rounded towards negative infinity.
+    /// Returns the quotient by a positive divisor, rounded towards negative infinity.
     fileprivate func dividedFloor(by divisor: Self) -> Self {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

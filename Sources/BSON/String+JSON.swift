@@ -55,7 +55,7 @@ extension String {
 extension Unicode.Scalar {
     /// Whether programs obey the character instead of showing it.
     ///
-    /// Such characters are control characters, line ends, direction marks, and characters without a width.
+    /// Such characters are control characters, line ends, and format characters, such as direction marks.
     package var misleads: Bool {
         if value < 0x7F { return value < 0x20 }
         switch properties.generalCategory {

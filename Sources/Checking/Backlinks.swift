@@ -10,8 +10,8 @@ public struct Backlinks: Hashable, Sendable {
     public var target: Namespace
     /// The paths at which documents hold links to ``target``, and whose links were counted.
     public var places: [Place]
-    /// The paths whose links were not counted, because they are in another database than ``target``, and no server
-    /// joins databases.
+    /// The paths whose links were not counted, because they are in another database than ``target``, and the server
+    /// does not join collections of two databases.
     public var unread: [Place]
     /// The documents to which no link leads; the clients' migration would lose them.
     public var without = Objects()

@@ -41,9 +41,9 @@ public struct SyncCircumstances: Hashable, Sendable {
 struct SchemaContext {
     /// The field whose value assigns a document to a partition.
     ///
-    /// `nil` under Flexible Sync, for a collection that does not sync, and without an app.
+    /// `nil` if the app does not sync by partitions, for a collection that does not sync, and without an app.
     private(set) var partition: SyncConfiguration.PartitionKey?
-    /// The collections that sync; `nil` if they are not known, for example because only a single schema file was read.
+    /// The collections that sync; `nil` for a collection that does not sync, and if they are not all known.
     private(set) var synced: [CollectionSchema]?
     private var schemas: [Namespace: SchemaNode] = [:]
 

@@ -22,6 +22,8 @@ public struct CheckReport: Sendable {
     public var sync: SyncCircumstances
     /// The use of the operator's exceptions; `nil` if there is no file of exceptions.
     public var exceptions: ExceptionUse?
+    /// The limits for failing documents that the operator states, with the numbers that fail; empty without limits.
+    public var limits: [FailingLimitUse] = []
     /// The numbers that decide whether the deploy is safe for the documents and for the limit of the ledger.
     public var verdict: DeployVerdict
     /// Remarks for the reader on facts that no other property shows, each a clause.
@@ -191,6 +193,9 @@ extension CheckReport {
         public var clientName: String?
         /// The facts about how the documents were read.
         public var reading = Reading()
+
+        /// The number of documents that were judged: those read, and those that a prefilter proved to fit.
+        public var judgedCount: Int { counts.read + (reading.passedOverCount ?? 0) }
 
         /// Creates an instance from its parts.
         public init(

@@ -4,7 +4,7 @@ import ServerSchema
 extension CompiledSchema {
     /// Checks a document in one traversal, and returns its worst finding as a verdict.
     ///
-    /// Allocates nothing, with the two exceptions that ``CompiledSchema`` names.
+    /// Usually allocates nothing; see ``CompiledSchema``.
     /// - Throws: ``BSONError`` if the check reaches damaged bytes; it reads only the bytes that the schema requires.
     public func check(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
         let verdict = try checkSchema(document)
@@ -109,7 +109,7 @@ extension CompiledSchema {
 
 /// Judges the constraints of an App Services schema, such as `minimum`, with the walker of the `jsonschema` dialect.
 ///
-/// Their findings are only *possible* because no documentation says whether the sync engine checks constraints. The
+/// The findings are only *possible*, because no documentation says whether the sync engine checks constraints. The
 /// nodes of the constraints have the numbers after those of the schema's nodes.
 extension CompiledSchema {
     static func constraints(of schema: CollectionSchema) -> JSONSchemaPlan? {

@@ -3,8 +3,8 @@ public import ServerSchema
 
 /// The schema of one collection, compiled once into flat arrays against which documents are checked.
 ///
-/// Checking a document that fits allocates nothing, with two exceptions: a set of more than 1,024 elements, and an
-/// object for which a validator names more than 256 fields.
+/// Checking a document that fits usually allocates nothing. Exceptions are, for example, a set of more than 1,024
+/// elements, and an object for which a validator names more than 256 fields.
 public struct CompiledSchema: Sendable {
     /// The collection that the schema covers.
     public let namespace: Namespace
@@ -27,14 +27,14 @@ public struct CompiledSchema: Sendable {
     /// Whether ``jsonSchema`` is not `nil`: a Boolean is faster to test than the plan itself.
     let hasJSONSchema: Bool
     let hasConstraints: Bool
-    /// The plan that checks the rules of a sync engine; `nil` if the options name none that has rules of its own.
+    /// The plan that checks the rules of a sync engine; `nil` if the options name no engine with rules of its own.
     let engine: EnginePlan?
     let hasEngine: Bool
     let links: [Link]
     /// The path and the words of each node, which findings show.
     let texts: NodeTexts
 
-    /// Whether the schema is a validator, which the server itself enforces and of which sync knows nothing.
+    /// Whether the schema is a validator, which the server applies to writes and the sync engine ignores.
     public var isOfValidator: Bool { hasJSONSchema }
 
     var nodes: [Node] { walkPlan.nodes }
@@ -119,7 +119,7 @@ public struct CompiledSchema: Sendable {
     /// those. With the rules of an engine, there is no filter, because the server cannot judge these rules.
     public var proof: BSONDocument? { hasEngine ? nil : ProofBuilder(schema: self).filter }
 
-    /// Marks each field's default as usable, or as unusable if the default does not fit the field's node.
+    /// Marks each default that is not null as usable, or as unusable if it does not fit the field's node.
     private mutating func markUsableDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
         for (field, value) in defaults where value != .null {
             let isUsable = fits(value, node: Int(fields[field].node))
@@ -137,8 +137,7 @@ extension CompiledSchema {
         var plain: TypeMask = []
         var flags: Flags = []
         var place: Place = .field
-        /// The fields that `properties` names, and the names in `required` that it does not define; for an enum, its
-        /// values.
+        /// The fields that `properties`, `required` or the app's partition key names; for an enum, its values.
         var fields = FieldRange()
         /// A bit mask with one bit for each of the object's first 64 required fields.
         var required: UInt64 = 0
@@ -197,7 +196,7 @@ extension CompiledSchema {
         var requiredIndex: Int32 = -1
         /// The bit of the field in the mask ``Node/required``; 0 if the field is optional or not among the first 64.
         var requiredBit: UInt64 = 0
-        /// Whether `properties` names the field, and not only `required`.
+        /// Whether `properties` names the field, and not only `required` or the app's partition key.
         var isDeclared = true
         var whenMissing: WhenMissing = .certain
     }
@@ -241,7 +240,7 @@ extension CompiledSchema {
     }
 }
 
-/// The paths at which findings can occur, for checking files of the operator that name such paths.
+/// The paths at which findings can occur; the operator's files, such as exceptions, name such paths.
 extension CompiledSchema {
     /// The paths that the schema names, as reports spell them.
     package var placeNames: [String] { texts.paths.map(\.description) }

@@ -60,7 +60,7 @@ struct ContributionTable: Sendable {
     subscript(number: UInt32) -> Contribution? { number == Self.unknown ? nil : contributions[Int(number)] }
 }
 
-/// A document that fails, or might fail, with all its violations.
+/// A document that fails, or might fail, with its violations.
 public struct FailingDocument: Hashable, Sendable {
     /// The document's collection.
     public var namespace: Namespace

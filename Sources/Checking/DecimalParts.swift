@@ -145,7 +145,7 @@ extension DecimalParts {
         return roundedSlowly(value, toMultiplesOf: exponent)
     }
 
-    /// Returns the value divided by ten to the power of `exponent`, rounded half to even, for every value and exponent.
+    /// Returns the same as `rounded`, for values and exponents that its fast cases do not cover.
     ///
     /// Converts the value to a decimal of 34 digits first, as mongod does.
     @inline(never)

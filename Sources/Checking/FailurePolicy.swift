@@ -17,6 +17,10 @@ public struct FailurePolicy: Hashable, Sendable {
     public var includesPossible: Bool
     /// Whether a breaking change makes the check fail even if all documents fit.
     public var includesChange: Bool
+    /// The most documents that may fail, in all collections without a threshold of their own together; `nil` for none.
+    public var maximum: FailingLimit?
+    /// The limits for single collections and rules.
+    public var thresholds: [FailingThreshold] = []
 
     /// Creates a policy.
     public init(documents: Documents = .all, includesPossible: Bool = false, includesChange: Bool = false) {
@@ -41,12 +45,7 @@ public struct FailurePolicy: Hashable, Sendable {
         if report.exceptions?.expired.isEmpty == false || !report.lost.isEmpty || report.haltingCount > 0 {
             return true
         }
-        let counts = report.total.unexcepted
-        switch documents {
-        case .none: return false
-        case .new: return counts.newlyFailing > 0 || includesPossible && counts.newlyPossible > 0
-        case .all: return counts.certain > 0 || includesPossible && counts.possible > 0
-        }
+        return uses(in: report).contains(where: \.isExceeded)
     }
 
     /// Whether a group of findings makes its report fail.

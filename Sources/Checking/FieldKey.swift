@@ -1,6 +1,6 @@
 import BSON
 
-/// A field's name, stored so that two names are compared by two or three machine words instead of byte by byte.
+/// A field's name, stored so that names of at most 16 bytes are compared by machine words instead of byte by byte.
 package struct FieldKey: Sendable, BitwiseCopyable {
     /// The first eight bytes of the name, little endian, padded with zeros.
     var head: UInt64

@@ -34,7 +34,7 @@ struct FieldTable: Sendable {
 
     /// Adds the bytes of a name to the table, and returns its key.
     ///
-    /// The name does not become a field name: a search does not find it, and its key can only be compared.
+    /// This alone does not make the name a field name: a search does not find it; its key can only be compared.
     mutating func key(_ name: String) -> FieldKey {
         let start = nameBytes.count
         nameBytes.append(contentsOf: name.utf8)

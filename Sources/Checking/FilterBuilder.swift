@@ -3,7 +3,7 @@ import ServerSchema
 
 /// Builders of aggregation expressions, as BSON values.
 ///
-/// Filters use these expressions and not the match language, whose `null`, `$exists` and `$type` look into arrays.
+/// The expressions replace the match language, whose `null`, `$exists` and `$type` look into arrays.
 enum Expression {
     static func type(_ value: BSONValue, is name: String) -> BSONValue { ["$eq": [["$type": value], .string(name)]] }
     static func isArray(_ value: BSONValue) -> BSONValue { ["$isArray": [value]] }

@@ -2,7 +2,7 @@ import BSON
 
 /// A violation before it is put into words: the few bytes that the walker stores for it.
 ///
-/// The index of the node determines the path and the expectation, because each node belongs to one subschema.
+/// The node determines the path and, together with the rule, the expectation.
 struct Finding: Hashable, Sendable, BitwiseCopyable {
     var rule: Rule
     var level: Level

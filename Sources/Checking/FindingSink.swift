@@ -1,13 +1,13 @@
 import BSON
 import ServerSchema
 
-/// A receiver of the findings of ``Walker`` and ``JSONWalker``.
+/// A receiver of the findings of ``Walker``, ``JSONWalker`` and ``EngineWalker``.
 ///
 /// The walkers are generic over the sink, so that a check without findings compiles to a few comparisons per element.
 protocol FindingSink {
     /// Whether the walker may end at the first finding.
     static var stopsAtFirst: Bool { get }
-    /// Whether the walker of an App Services schema validates all bytes, even those of values that it skips.
+    /// Whether ``Walker`` validates all bytes, even those of values that it skips.
     static var validates: Bool { get }
     /// Receives a finding at its node, or at the steps below the node that were given to ``enter(_:)``.
     mutating func report(_ finding: Finding)
@@ -19,8 +19,7 @@ protocol FindingSink {
     mutating func enter(field element: BSONElement, of view: borrowing BSONView)
     /// Removes the step that ``enter(_:)`` added last.
     mutating func leave()
-    /// Notes the value that the walker judges next; called only if the value's type alone does not decide whether it
-    /// fits.
+    /// Notes the value that the walker judges next; called only if the value's type alone does not show that it fits.
     mutating func visit(at element: BSONElement, of view: borrowing BSONView)
 }
 
@@ -62,7 +61,7 @@ struct VerdictSink: FindingSink {
     mutating func report(_ finding: Finding) { verdict = max(verdict, Verdict(finding.level)) }
 }
 
-/// A sink that keeps only the verdict for the worst level, and makes the walker validate bytes not validated before.
+/// A sink that keeps only the verdict for the worst level, and makes the walker validate the values that it skips.
 struct ValidatingSink: FindingSink {
     static var validates: Bool { true }
     private(set) var verdict = Verdict.fits

@@ -83,8 +83,8 @@ package enum LedgerKey: Hashable, Sendable {
 public struct LedgerCount: Hashable, Sendable {
     /// The number of the app's entries, in all ledgers that hold entries of the app.
     ///
-    /// The entries count against the limit. An entry names at most one document, so there are never fewer entries than
-    /// documents. It is not documented which of the two numbers the sync engine counts.
+    /// This number is compared with the limit, because it is not documented whether the sync engine counts entries or
+    /// documents. An entry names at most one document, so there are never fewer entries than documents.
     public var entries: Int
     /// The number of distinct documents that the entries name; `nil` if only the entries were counted.
     public var documents: Int?

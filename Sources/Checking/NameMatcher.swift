@@ -24,7 +24,7 @@ struct NameMatcher: Sendable, BitwiseCopyable {
         mask = !isPossible ? 0 : length < 8 ? .max >> UInt64(56 - length * 8) : .max
     }
 
-    /// Whether this name is at `offset`; near the document's end, the result is `false` even if the name is there.
+    /// Whether this name is at `offset`; near the document's end, the result may be `false` although the name is there.
     @inline(__always)
     func matches(at offset: Int, in view: borrowing BSONView, names: RawSpan) -> Bool {
         guard offset &+ 8 <= view.end else { return false }

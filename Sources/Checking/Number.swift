@@ -18,6 +18,8 @@ enum Number: Sendable, BitwiseCopyable {
     }
 
     /// Returns whether the type `target` can hold the number exactly or, if it cannot, the reason.
+    ///
+    /// A decimal counts as able to hold every number.
     func fitness(for target: TypeMask) -> Found.Detail {
         switch target {
         case .decimal: .exact

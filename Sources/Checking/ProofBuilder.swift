@@ -34,8 +34,8 @@ struct ProofBuilder {
             ]
             proof = ["$or": either, "$expr": size]
         }
-        // The server judges constraints as the checker does, except that it refuses null. The check therefore reads the
-        // documents in which a constrained value is null.
+        // The server judges constraints as the checker does, but it refuses null where the checker accepts null. The
+        // check therefore reads the documents in which a constrained value is null.
         guard let constraints = schema.constraints?.origins.first?.schema.jsonSchema else { return proof }
         return proof.appending("$and", [["$jsonSchema": .object(constraints)]])
     }
@@ -68,7 +68,7 @@ struct ProofBuilder {
         return names.isEmpty ? Self.nothing : .object(BSONDocument([("bsonType", .array(of: names))] + keywords))
     }
 
-    /// Whether null at a node is at most a finding of the level ``Level/info``.
+    /// Whether null at a node certainly has no finding of a higher level than ``Level/info``.
     private func allowsNull(_ node: CompiledSchema.Node) -> Bool {
         node.place == .field && !schema.options.refusesNulls && node.accepts != .array
             && node.flags.isDisjoint(with: [.required, .partition, .partitionRequired, .dictionary])

@@ -100,10 +100,9 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     /// The public name of the rule.
     var code: RuleCode { RuleCode(rawValue: rawValue) }
 
-    /// Whether the rule can judge a constraint of an App Services schema; reports then show the rule under another
-    /// code.
+    /// Whether reports show the rule under another code if it judges a constraint of an App Services schema.
     ///
-    /// Only `additional-property` keeps its code.
+    /// `additional-property` also judges such constraints, but keeps its code.
     var judgesConstraints: Bool {
         switch self {
         case .requiredMissing, .typeMismatch, .belowMinimum, .aboveMaximum, .notMultipleOf, .tooShort, .tooLong,
@@ -115,7 +114,7 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
         }
     }
 
-    /// The words for what the rule expects; `nil` if it expects the type that the schema names.
+    /// The words for what the rule expects; `nil` if they depend on the schema, such as a type that it names.
     var expectation: String? {
         switch self {
         case .nullID, .requiredNull, .embeddedRequiredNull: nil

@@ -26,9 +26,9 @@ extension RuleCode {
     public static let requiredNull = Rule.requiredNull.code
     /// A value is of another type than the schema names.
     public static let typeMismatch = Rule.typeMismatch.code
-    /// A number is of another numeric type, which can hold it exactly.
+    /// A number is of another numeric type than the schema names; the named type can hold it exactly.
     public static let numericWidthMismatch = Rule.numericWidthMismatch.code
-    /// A number is of another numeric type, which cannot hold it.
+    /// A number is of another numeric type than the schema names; the named type cannot hold it exactly.
     public static let numericLossy = Rule.numericLossy.code
     /// An optional field is null.
     public static let nullOptional = Rule.nullOptional.code
@@ -68,7 +68,7 @@ extension RuleCode {
     public static let binarySubtype = Rule.binarySubtype.code
     /// A UUID is not of subtype 4, or not of 16 bytes.
     public static let uuidSubtype = Rule.uuidSubtype.code
-    /// A declared field holds a value of a deprecated type.
+    /// A value that the schema describes is of a deprecated type.
     public static let undefinedValue = Rule.undefinedValue.code
     /// A point's coordinates are not two doubles in range.
     public static let geoPoint = Rule.geoPoint.code
@@ -140,7 +140,7 @@ extension RuleCode {
     public static let dependencyMissing = Rule.dependencyMissing.code
     /// An object does not fit the schema that `dependencies` requires because one of its fields is present.
     public static let dependencySchema = Rule.dependencySchema.code
-    /// A value does not fit one of the schemas of `allOf`.
+    /// A value does not fit all schemas of `allOf`.
     public static let allOf = Rule.allOf.code
     /// A value fits none of the schemas of `anyOf`.
     public static let anyOf = Rule.anyOf.code

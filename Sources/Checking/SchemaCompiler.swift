@@ -198,7 +198,7 @@ extension SchemaCompiler {
 extension SchemaCompiler {
     /// Marks the nodes that hold the keys of a collection's links.
     ///
-    /// Each of these nodes then accepts only the types of the field with which its keys are compared.
+    /// If the types of the compared field are known, each of these nodes then accepts only these types.
     mutating func compileLinks(of collection: CollectionSchema) {
         for link in collection.relationships {
             guard let index = keyNode(link.source) else { continue }

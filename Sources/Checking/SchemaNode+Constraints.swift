@@ -3,13 +3,13 @@ package import ServerSchema
 
 /// Turns the constraints of an App Services schema into a `jsonschema` schema without the rules of types and fields.
 extension SchemaNode {
-    /// A schema with only the constraints of the described value and of the values inside it; `nil` if there are none.
+    /// A schema with only the constraints of this schema and of the schemas inside it; `nil` if there are none.
     var constraintsAlone: SchemaNode? {
         var node = SchemaNode(location: location)
         node.constraints = constraints.inJSONSchema
         let isAboutNames = !constraints.patternProperties.isEmpty
-        // A field whose name is empty or contains a dot is left out, because the `jsonschema` dialect reads a dot as
-        // the separator of a path.
+        // A field whose name is empty or contains a dot is left out. The `jsonschema` dialect reads an empty name as
+        // the object itself, and a dot as the separator of a path.
         var children = properties.filter { !$0.name.isEmpty && !$0.name.contains(".") }.map {
             (name: $0.name, node: $0.node.constraintsAlone)
         }

@@ -30,7 +30,7 @@ public struct Tally: Sendable {
     public internal(set) var counts = DocumentCounts()
     /// The number of findings that were not grouped, because there were too many groups or a field's name was too long.
     public internal(set) var overflowCount = 0
-    /// Called with every document that fails or might fail, and with all its findings.
+    /// Called with every document that fails or might fail, and with its findings.
     ///
     /// The call makes the check slower, because the findings of these documents are put into words.
     public var onFailure: (@Sendable (FailingDocument) -> Void)?
@@ -73,7 +73,7 @@ public struct Tally: Sendable {
         /// The number of documents before the sample's document in the source; `nil` if it is not known.
         var place: Int?
 
-        /// Whether the sample comes before another thread's sample: in the source or, if it has no order, by `_id`.
+        /// Whether the sample comes before another thread's: in the source, or by `_id` if the source has no order.
         func precedes(_ other: Sample) -> Bool {
             if let place, let others = other.place { return place < others }
             return BSONOrder.precedes(id, other.id)
@@ -390,7 +390,7 @@ extension Tally {
 
 /// The limits of the names and values that a tally keeps, so that its memory does not depend on the data.
 extension Tally {
-    /// The largest number of bytes of a name or an `_id` that is kept.
+    /// The largest number of bytes of a name or value, such as an `_id`, that is kept whole.
     static var maximumKeptBytes: Int { 256 }
 }
 

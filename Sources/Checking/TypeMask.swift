@@ -40,7 +40,7 @@ struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
     static var all: Self { Self(rawValue: (1 << 22) - 2) }
     static var integers: Self { [.int, .long] }
     static var numbers: Self { [.int, .long, .double, .decimal] }
-    /// The types that a `mixed` value may have and whose values need no further check.
+    /// The types, without null, that a `mixed` value may have and whose values need no further check.
     static var mixedScalars: Self { [.numbers, .string, .objectId, .bool, .date] }
     static var deprecated: Self { [.undefined, .dbPointer, .symbol, .javascriptWithScope] }
 }

@@ -190,7 +190,7 @@ extension ValueCondition {
     }
 }
 
-/// A collection that a DBRef may lead to, by its names.
+/// The names of a collection that a DBRef may lead to, and the types of its `_id`s.
 struct ReferenceTarget {
     let database: String
     let collection: String

@@ -32,7 +32,7 @@ enum ValueHash {
         mix(mix(UInt64(bitPattern: Int64(BSONType.object.sortPlace))) &+ (try hash(fieldsOf: view, depth: 1)))
     }
 
-    /// Returns the hash of the only value in a document; 0 if the value is nested too deeply.
+    /// Returns the hash of the only value in a document; 0 if the value is damaged or nested too deeply.
     static func hash(onlyElementOf document: BSONDocument) -> UInt64 {
         let view = document.view
         var position = view.firstPosition

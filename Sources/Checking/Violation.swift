@@ -46,7 +46,7 @@ public struct ViolationGroup: Hashable, Sendable {
     public var count: Int
     /// The number of the group's documents that newly fail, or newly might fail; `nil` without an active schema.
     public var newCount: Int?
-    /// The `_id`s of the first documents of the group.
+    /// The `_id`s of a few documents of the group.
     public var sampleIDs: [BSONValue]
     /// The values that have the violation, one for each of ``sampleIDs``; all `nil` unless values were asked for.
     public var sampleValues: [BSONValue?]

@@ -38,7 +38,7 @@ extension Walker {
         let node = nodes[index]
         let found = Found(BSONType.null)
         if node.place == .element {
-            // The client returns null as an element of a list of embedded types, although its types say otherwise.
+            // In a list of embedded types, the client returns a null element, although its own types exclude null.
             let level: Level = node.accepts == .object ? .info : .certain
             return sink.report(Finding(.arrayItemNull, level, node: index, found))
         }

@@ -265,8 +265,8 @@ extension Walker {
             return sink.report(Finding(.undefinedValue, .certain, node: index, found))
         }
         let key = keyRule(node.flags)
-        // A partition key or a link's key must be of the type that the schema names. Only `int` and `long` may replace
-        // each other, because the client has one integer type.
+        // A partition key or a link's key must be of the type that the schema names. An `int` in place of a `long`, or
+        // a `long` in place of an `int`, has a milder finding, because the client has one integer type.
         let comparable: TypeMask = key == nil ? .numbers : .integers
         if comparable.contains(type), !node.accepts.isDisjoint(with: comparable) {
             return sink.report(numericMismatch(element, of: view, node: index))

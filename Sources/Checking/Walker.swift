@@ -50,7 +50,7 @@ struct Walker: ~Escapable {
         if Sink.validates { try view.validate(element, levels: BSONView.maximumDepth &- depth) }
     }
 
-    /// Judges a value whose type alone does not decide whether it fits.
+    /// Judges a value whose type alone does not show that it fits.
     func inspectClosely<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {

@@ -9,7 +9,7 @@ package final class BackgroundTask<R: Sendable>: Sendable {
     /// The Swift task, for work that was started with `init(running:)`; otherwise `nil`.
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// How often the waiting thread checks for a request to stop and calls `whileWaiting`, in milliseconds.
+    /// The interval at which the waiting thread checks for a request to stop and calls `whileWaiting`, in milliseconds.
     private static var tick: Int { 200 }
 
     /// Starts work on its own thread.

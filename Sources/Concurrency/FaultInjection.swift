@@ -29,8 +29,7 @@ package enum FaultInjection {
         case afterRestore = "after-restore"
         /// The server acknowledged the checkpoint.
         case afterCheckpoint = "after-checkpoint"
-        /// A write to the state database is not sent yet, such as a stored job, a lease or its renewal, or a
-        /// checkpoint.
+        /// A write to the state database is not sent yet; for example, it stores a job, a lease or a checkpoint.
         case beforeStateWrite = "before-state-write"
         /// The server acknowledged a write to the state database.
         case afterStateWrite = "after-state-write"

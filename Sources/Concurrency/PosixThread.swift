@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Functions for detached threads of the operating system.
 package enum PosixThread {
-    /// The stack size of our threads in bytes.
+    /// The stack size in bytes of the threads that `start` starts.
     ///
     /// The stack is large because the checker recurses for each level of a document.
     private static let stackSize = 8 << 20

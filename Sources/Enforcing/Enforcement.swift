@@ -6,8 +6,8 @@ import Mongo
 /// Tightens the validator of one collection step by step, and can restore the earlier validator.
 ///
 /// Each step is recorded in the state database before it is done, and the collection is read again after it. If a
-/// runner dies during a step, the collection is at the stage before or after the step. The record names both, and the
-/// next runner continues from the stage that it finds.
+/// runner dies during a step, the collection is at the stage before or after the step. The record names the step, and
+/// the next runner continues from the stage that it finds.
 package struct Enforcement {
     /// The current stage of a collection, with everything that the next step needs.
     package struct State: Sendable {
@@ -48,8 +48,8 @@ package struct Enforcement {
     ///     asked for it.
     ///   - isStatus: whether the caller only shows the stage, and does no step. The enforcement in progress is then
     ///     returned, even if it is for another validator.
-    /// - Throws: ``RunError`` if another client changed the collection, or the enforcement of another validator is in
-    ///   progress; ``MongoError``.
+    /// - Throws: ``RunError``, for instance if another client changed the collection, or the enforcement of another
+    ///   validator is in progress; ``MongoError``.
     package func read(
         for validator: BSONDocument?, restarts: Bool = false, isStatus: Bool = false
     ) throws -> State {
@@ -164,8 +164,8 @@ package struct Enforcement {
         do {
             try host.change(command, of: namespace)
         } catch let error as MongoError where error.domain == .server && !error.isTransient && !error.isTimeLimit {
-            // The server replied that it changed nothing. The record is released, so that the next runner need not
-            // wait.
+            // The server refused the command, so nothing was changed. The record is released, so that the next runner
+            // need not wait.
             try? store.leave(record)
             throw Self.refusal(error, of: command, namespace)
         }

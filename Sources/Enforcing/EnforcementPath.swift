@@ -11,7 +11,7 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
     case error
     /// No write can bypass the validator, and the validator cannot be changed. The stage "constraint" requires that.
     case prepared
-    /// The server itself guarantees that every document fits the validator.
+    /// The server guarantees that every document fits the validator.
     case constraint
 
     /// Orders the stages from ``before`` to ``constraint``.
@@ -63,8 +63,8 @@ package struct EnforcementPath: Sendable {
 
     /// Returns the command that leads to a stage from the previous one; `nil` for the first stage.
     ///
-    /// Each command sets only the options that differ between the stages. If another client changed other options, the
-    /// next read of the collection therefore shows that change.
+    /// No command sets all options. If another client changed an option that the command does not set, the next read of
+    /// the collection shows that change.
     package func command(to stage: EnforcementStage) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         switch stage {

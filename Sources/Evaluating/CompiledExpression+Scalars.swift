@@ -1,14 +1,14 @@
 import BSON
 import Patterns
 
-/// Arithmetic operators, as far as conversions of dates need them.
+/// Evaluates arithmetic operators.
 extension CompiledExpression {
     func number(
-        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
         switch node {
         case .absolute(let subject):
-            guard let value = try numeric(subject, document, &slots) else { return .value(.null) }
+            guard let value = try numeric(subject, document, &frame) else { return .value(.null) }
             switch value {
             case .int(let number): return .value(.integer(abs(Int(number))))
             case .long(.min): throw NotEvaluated(.failure)
@@ -17,18 +17,18 @@ extension CompiledExpression {
             default: throw NotEvaluated(.version)
             }
         case .rounded(let subject):
-            guard let value = try numeric(subject, document, &slots) else { return .value(.null) }
+            guard let value = try numeric(subject, document, &frame) else { return .value(.null) }
             switch value {
             case .int, .long: return .value(value)
             case .double(let number): return .value(.double(number.rounded(.toNearestOrEven)))
             default: throw NotEvaluated(.version)
             }
         case .product(let left, let right):
-            guard let left = try numeric(left, document, &slots), let right = try numeric(right, document, &slots)
+            guard let left = try numeric(left, document, &frame), let right = try numeric(right, document, &frame)
             else { return .value(.null) }
             return .value(try Self.product(left, right))
         case .quotient(let left, let right):
-            guard let left = try numeric(left, document, &slots), let right = try numeric(right, document, &slots)
+            guard let left = try numeric(left, document, &frame), let right = try numeric(right, document, &frame)
             else { return .value(.null) }
             return .value(try Self.quotient(left, right))
         default: throw NotEvaluated(.failure)
@@ -37,9 +37,9 @@ extension CompiledExpression {
 
     /// Returns the number that a node evaluates to; `nil` if the value is missing, null or undefined.
     private func numeric(
-        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> BSONValue? {
-        let operand = try value(node, document, &slots)
+        let operand = try value(node, document, &frame)
         if operand.isNullish { return nil }
         guard let value = try operand.value(in: document), BSONNumber(value) != nil else {
             throw NotEvaluated(.failure)
@@ -74,58 +74,58 @@ extension CompiledExpression {
     }
 }
 
-/// Text operators, which work on the bytes of UTF-8 text.
+/// Evaluates the operators on texts.
 extension CompiledExpression {
     func text(
-        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
         switch node {
         case .concat(let parts):
             var text = ""
             for part in parts {
-                let operand = try value(part, document, &slots)
+                let operand = try value(part, document, &frame)
                 if operand.isNullish { return .value(.null) }
                 text += try string(operand, document)
             }
             return .value(.string(text))
         case .split(let subject, let separator):
-            let (subject, separator) = (try value(subject, document, &slots), try value(separator, document, &slots))
+            let (subject, separator) = (try value(subject, document, &frame), try value(separator, document, &frame))
             if subject.isNullish || separator.isNullish { return .value(.null) }
             let mark = try string(separator, document)
             guard !mark.isEmpty else { throw NotEvaluated(.failure) }
             return .value(.array(of: Self.parts(of: try string(subject, document), mark).map { .string($0) }))
         case .byteCount(let subject):
-            let operand = try value(subject, document, &slots)
+            let operand = try value(subject, document, &frame)
             if case .element(let element) = operand, element.type == .string {
                 return .value(.int(Int32(element.valueLength - 5)))
             }
             return .value(.int(Int32(try string(operand, document).utf8.count)))
         case .byteIndex(let subject, let token, let from, let to):
-            let operand = try value(subject, document, &slots)
+            let operand = try value(subject, document, &frame)
             if operand.isNullish { return .value(.null) }
             let text = Array(try string(operand, document).utf8)
-            let token = Array(try string(try value(token, document, &slots), document).utf8)
-            let start = try from.map { node throws(NotEvaluated) in try index(node, document, &slots) } ?? 0
-            let end = try to.map { node throws(NotEvaluated) in try index(node, document, &slots) } ?? text.count
+            let token = Array(try string(try value(token, document, &frame), document).utf8)
+            let start = try from.map { node throws(NotEvaluated) in try index(node, document, &frame) } ?? 0
+            let end = try to.map { node throws(NotEvaluated) in try index(node, document, &frame) } ?? text.count
             return .value(.int(Self.index(of: token, in: text, from: start, to: min(end, text.count))))
         case .bytes(let subject, let from, let count):
-            let operand = try value(subject, document, &slots)
+            let operand = try value(subject, document, &frame)
             let text = operand.isNullish ? [] : Array(try string(operand, document).utf8)
-            let (from, count) = (try index(from, document, &slots), try index(count, document, &slots))
+            let (from, count) = (try index(from, document, &frame), try index(count, document, &frame))
             guard from < text.count else { return .value(.string("")) }
             let part = text[from..<min(text.count, from + count)]
             // The server refuses a result that begins or ends within a character.
             guard let cut = String(validating: part, as: UTF8.self) else { throw NotEvaluated(.failure) }
             return .value(.string(cut))
         case .trimmedEnd(let subject, let characters):
-            let operand = try value(subject, document, &slots)
+            let operand = try value(subject, document, &frame)
             if operand.isNullish { return .value(.null) }
-            let characters = Set(try string(try value(characters, document, &slots), document).unicodeScalars)
+            let characters = Set(try string(try value(characters, document, &frame), document).unicodeScalars)
             var text = try string(operand, document).unicodeScalars
             while let last = text.last, characters.contains(last) { text.removeLast() }
             return .value(.string(String(text)))
         case .matches(let subject, let pattern):
-            let operand = try value(subject, document, &slots)
+            let operand = try value(subject, document, &frame)
             if operand.isNullish { return .value(.bool(false)) }
             let text = try string(operand, document)
             do throws(PatternError) {
@@ -150,19 +150,20 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns the text of a string value; throws if its bytes are not UTF-8, because the server's operators treat such
-    /// bytes differently.
+    /// Returns the text of a string value; throws for a value of another type.
+    ///
+    /// Also throws if the bytes are not UTF-8, because the server's operators treat such bytes differently.
     private func string(_ operand: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> String {
         guard operand.type == .string else { throw NotEvaluated(.failure) }
         guard let text = try operand.text(in: document) else { throw NotEvaluated(.version) }
         return text
     }
 
-    /// Returns the whole number that a node evaluates to; throws if it is negative or not a whole number.
+    /// Returns the `int` or `long` that a node evaluates to; throws if it is negative, or the value has another type.
     private func index(
-        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Int {
-        guard case .integer(let number)? = try value(node, document, &slots).number(in: document), number >= 0 else {
+        guard case .integer(let number)? = try value(node, document, &frame).number(in: document), number >= 0 else {
             throw NotEvaluated(.failure)
         }
         return Int(number)

@@ -1,46 +1,52 @@
 package import BSON
 
-/// Evaluates nodes as conditions, without copying values of the document.
+/// Evaluates nodes as conditions.
 extension CompiledExpression {
     func truth(
-        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Bool {
         switch node {
         case .all(let parts):
-            for part in parts where try !truth(part, document, &slots) { return false }
+            for part in parts where try !truth(part, document, &frame) { return false }
             return true
         case .any(let parts):
-            for part in parts where try truth(part, document, &slots) { return true }
+            for part in parts where try truth(part, document, &frame) { return true }
             return false
-        case .not(let part): return try !truth(part, document, &slots)
-        case .hasType(let subject, let types): return types.contains(try value(subject, document, &slots).type)
+        case .not(let part): return try !truth(part, document, &frame)
+        case .fieldHasType(let index, let types): return types.contains(frame.fields[index]?.type)
+        case .hasType(let subject, let types): return types.contains(try value(subject, document, &frame).type)
         case .compare(let order, let left, let right):
-            let (left, right) = (try value(left, document, &slots), try value(right, document, &slots))
+            let (left, right) = (try value(left, document, &frame), try value(right, document, &frame))
             return order.admits(try compare(left, right, document))
         case .isAmong(let subject, let list):
-            let subject = try value(subject, document, &slots)
+            let subject = try value(subject, document, &frame)
             var isFound = false
-            try eachElement(of: list, document, &slots) { element, _, document throws(NotEvaluated) in
+            try eachElement(of: list, document, &frame) { element, _, document throws(NotEvaluated) in
                 if !isFound { isFound = try compare(subject, element, document) == .equal }
             }
             return isFound
+        case .isSame(let values, let condition):
+            try bind(values, document, &frame)
+            let (left, right) = (frame.slots[values[0].slot], frame.slots[values[1].slot])
+            if let areSame = areSame(left, right, document) { return areSame }
+            return try truth(condition, document, &frame)
         case .someElement(let list):
             var isFound = false
-            try eachTruth(of: list, document, &slots) { isFound = isFound || $0 }
+            try eachTruth(of: list, document, &frame) { isFound = isFound || $0 }
             return isFound
         case .everyElement(let list):
             var hasAll = true
-            try eachTruth(of: list, document, &slots) { hasAll = hasAll && $0 }
+            try eachTruth(of: list, document, &frame) { hasAll = hasAll && $0 }
             return hasAll
         case .changesByMerging(let subject, let seesKeys):
-            return try changesByMerging(subject, seesKeys: seesKeys, document, &slots)
+            return try changesByMerging(subject, seesKeys: seesKeys, document, &frame)
         case .choose(let condition, let then, let other):
-            return try truth(condition, document, &slots)
-                ? truth(then, document, &slots) : truth(other, document, &slots)
+            return try truth(condition, document, &frame)
+                ? truth(then, document, &frame) : truth(other, document, &frame)
         case .bind(let values, let body):
-            try bind(values, document, &slots)
-            return try truth(body, document, &slots)
-        default: return isTrue(try value(node, document, &slots), document)
+            try bind(values, document, &frame)
+            return try truth(body, document, &frame)
+        default: return isTrue(try value(node, document, &frame), document)
         }
     }
 
@@ -61,9 +67,9 @@ extension CompiledExpression {
     }
 
     func bind(
-        _ values: [(slot: Int, value: Node)], _ document: borrowing BSONView, _ slots: inout [Operand]
+        _ values: [(slot: Int, value: Node)], _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) {
-        for (slot, node) in values { slots[slot] = try value(node, document, &slots) }
+        for (slot, node) in values { frame.slots[slot] = try value(node, document, &frame) }
     }
 
     // MARK: Elements
@@ -72,45 +78,45 @@ extension CompiledExpression {
     ///
     /// Throws if the value is not an array, because the server then ends the command with an error.
     func eachElement(
-        of list: Node, _ document: borrowing BSONView, _ slots: inout [Operand],
-        _ body: (Operand, inout [Operand], borrowing BSONView) throws(NotEvaluated) -> Void
+        of list: Node, _ document: borrowing BSONView, _ frame: inout Frame,
+        _ body: (Operand, inout Frame, borrowing BSONView) throws(NotEvaluated) -> Void
     ) throws(NotEvaluated) {
         switch list {
         case .array(let parts):
             for part in parts {
-                let element = try value(part, document, &slots)
-                try body(element.type == nil ? .value(.null) : element, &slots, document)
+                let element = try value(part, document, &frame)
+                try body(element.type == nil ? .value(.null) : element, &frame, document)
             }
         case .choose(let condition, let then, let other):
-            let branch = try truth(condition, document, &slots) ? then : other
-            try eachElement(of: branch, document, &slots, body)
+            let branch = try truth(condition, document, &frame) ? then : other
+            try eachElement(of: branch, document, &frame, body)
         case .map(let input, let slot, let element):
-            try eachElement(of: input, document, &slots) { item, slots, document throws(NotEvaluated) in
-                slots[slot] = item
+            try eachElement(of: input, document, &frame) { item, frame, document throws(NotEvaluated) in
+                frame.slots[slot] = item
+                let mapped = try value(element, document, &frame)
                 // A missing value becomes null in an array.
-                let mapped = try value(element, document, &slots)
-                try body(mapped.type == nil ? .value(.null) : mapped, &slots, document)
+                try body(mapped.type == nil ? .value(.null) : mapped, &frame, document)
             }
         case .filter(let input, let slot, let condition):
-            try eachElement(of: input, document, &slots) { item, slots, document throws(NotEvaluated) in
-                slots[slot] = item
-                if try truth(condition, document, &slots) { try body(item, &slots, document) }
+            try eachElement(of: input, document, &frame) { item, frame, document throws(NotEvaluated) in
+                frame.slots[slot] = item
+                if try truth(condition, document, &frame) { try body(item, &frame, document) }
             }
-        default: try eachElement(of: try value(list, document, &slots), document, &slots, body)
+        default: try eachElement(of: try value(list, document, &frame), document, &frame, body)
         }
     }
 
     func eachElement(
-        of list: Operand, _ document: borrowing BSONView, _ slots: inout [Operand],
-        _ body: (Operand, inout [Operand], borrowing BSONView) throws(NotEvaluated) -> Void
+        of list: Operand, _ document: borrowing BSONView, _ frame: inout Frame,
+        _ body: (Operand, inout Frame, borrowing BSONView) throws(NotEvaluated) -> Void
     ) throws(NotEvaluated) {
         switch list {
         case .element(let element) where element.type == .array:
             let array = try view(of: element, document)
             var position = array.firstPosition
-            while let element = try array.nextElement(&position) { try body(.element(element), &slots, document) }
+            while let element = try array.nextElement(&position) { try body(.element(element), &frame, document) }
         case .value(.array(let array)):
-            for value in array.values { try body(.value(value), &slots, document) }
+            for value in array.values { try body(.value(value), &frame, document) }
         default: throw NotEvaluated(.failure)
         }
     }
@@ -119,16 +125,16 @@ extension CompiledExpression {
     ///
     /// For a `$map`, the array is not built.
     private func eachTruth(
-        of list: Node, _ document: borrowing BSONView, _ slots: inout [Operand], _ take: (Bool) -> Void
+        of list: Node, _ document: borrowing BSONView, _ frame: inout Frame, _ take: (Bool) -> Void
     ) throws(NotEvaluated) {
         guard case .map(let input, let slot, let body) = list else {
-            return try eachElement(of: list, document, &slots) { element, _, document throws(NotEvaluated) in
+            return try eachElement(of: list, document, &frame) { element, _, document throws(NotEvaluated) in
                 take(isTrue(element, document))
             }
         }
-        try eachElement(of: input, document, &slots) { element, slots, document throws(NotEvaluated) in
-            slots[slot] = element
-            take(try truth(body, document, &slots))
+        try eachElement(of: input, document, &frame) { element, frame, document throws(NotEvaluated) in
+            frame.slots[slot] = element
+            take(try truth(body, document, &frame))
         }
     }
 
@@ -139,6 +145,17 @@ extension CompiledExpression {
     }
 
     // MARK: Order
+
+    /// Whether two values of the document are the same; `nil` if their bytes alone do not decide.
+    private func areSame(_ left: Operand, _ right: Operand, _ document: borrowing BSONView) -> Bool? {
+        guard case .element(let left) = left, case .element(let right) = right else { return nil }
+        guard left.type == right.type else { return false }
+        switch left.type {
+        case .string, .int, .long, .bool, .date, .objectId:
+            return document.valueBytes(left).isEqual(to: document.valueBytes(right))
+        default: return nil
+        }
+    }
 
     /// Returns how two values compare by MongoDB's order of BSON values.
     func compare(
@@ -188,13 +205,13 @@ extension Node.Order {
 /// Checks whether `$mergeObjects` changes the bytes or the size of an object.
 extension CompiledExpression {
     private func changesByMerging(
-        _ subject: Node, seesKeys: Bool, _ document: borrowing BSONView, _ slots: inout [Operand]
+        _ subject: Node, seesKeys: Bool, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Bool {
         let object: Operand
         if case .path(.root, let names) = subject, names.isEmpty {
             return try changesByMerging(document, seesKeys: seesKeys)
         }
-        object = try value(subject, document, &slots)
+        object = try value(subject, document, &frame)
         switch object {
         case .element(let element) where element.type == .object:
             return try changesByMerging(try view(of: element, document), seesKeys: seesKeys)
@@ -268,7 +285,7 @@ extension BSONView {
         return false
     }
 
-    /// Whether the keys of this array, or of an array directly inside an array, differ from 0, 1, 2 and so on.
+    /// Whether the keys of this array, or of an array among its elements at any depth, differ from 0, 1, 2 and so on.
     ///
     /// The server would renumber such keys.
     package func hasOddKeys() throws(BSONError) -> Bool {

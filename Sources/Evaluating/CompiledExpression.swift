@@ -4,11 +4,15 @@ package import Jobs
 /// An aggregation expression that the client evaluates exactly as the server does, or refuses to evaluate.
 ///
 /// Tests compare the results with the server's: see `EvaluatorConformanceTests`. A result that depends on the server's
-/// version or on a collation, and every unknown operator, throws ``NotEvaluated``.
+/// version or on a collation throws ``NotEvaluated``, and so does an unknown operator that the evaluation reaches.
 package struct CompiledExpression: Sendable {
     let root: Node
     /// The number of variables that the expression binds.
     let slotCount: Int
+    /// The names of the document's fields that the expression reads through ``Node/field(_:_:)``.
+    let names: [String]
+    /// Whether the expression reads more of the document than the fields of ``names``.
+    private let readsMore: Bool
     /// Whether the collection has a collation, which the server uses to compare texts.
     let isCollated: Bool
 
@@ -18,68 +22,81 @@ package struct CompiledExpression: Sendable {
     package init(_ expression: Expression, isCollated: Bool = false) {
         var compiler = ExpressionCompiler()
         root = compiler.compile(expression.bson).simplified
-        (slotCount, self.isCollated) = (compiler.slotCount, isCollated)
+        (slotCount, names, readsMore) = (compiler.slotCount, compiler.fieldNames, compiler.readsMore)
+        self.isCollated = isCollated
     }
 
     /// Whether the expression holds for a document.
     package func holds(for document: borrowing BSONView) throws(NotEvaluated) -> Bool {
-        var slots = [Operand](repeating: .missing, count: slotCount)
-        return try truth(root, document, &slots)
+        var frame = try Frame(slotCount: slotCount, names, of: document)
+        return try truth(root, document, &frame)
     }
 
     /// Returns the value of the expression for a document; `nil` if the value is missing.
     package func value(for document: borrowing BSONView) throws(NotEvaluated) -> BSONValue? {
-        var slots = [Operand](repeating: .missing, count: slotCount)
-        return try value(root, document, &slots).value(in: document)
+        try operand(for: document).value(in: document)
     }
+
+    /// Returns the value of the expression for a document, without a copy of a value that is in the document.
+    func operand(for document: borrowing BSONView) throws(NotEvaluated) -> Operand {
+        var frame = try Frame(slotCount: slotCount, names, of: document)
+        return try value(root, document, &frame)
+    }
+
+    /// Whether the value may depend on a top-level field.
+    func mayRead(_ name: String) -> Bool { readsMore || names.contains { $0.utf8.elementsEqual(name.utf8) } }
 }
 
 /// Evaluates the nodes of an expression as values.
 extension CompiledExpression {
     func value(
-        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
         switch node {
         case .constant(let value): return .value(value)
         case .missing: return .missing
-        case .path(let base, let names): return try follow(names[...], from: base, document, slots)
-        case .all, .any, .not, .hasType, .compare, .isAmong, .someElement, .everyElement, .changesByMerging:
-            return .value(.bool(try truth(node, document, &slots)))
+        case .path(let base, let names): return try follow(names[...], from: base, document, frame)
+        case .field(let index, let names):
+            guard let element = frame.fields[index] else { return .missing }
+            return names.isEmpty ? .element(element) : try follow(names[...], from: .element(element), document)
+        case .all, .any, .not, .hasType, .fieldHasType, .compare, .isAmong, .isSame, .someElement, .everyElement,
+            .changesByMerging:
+            return .value(.bool(try truth(node, document, &frame)))
         case .type(let subject):
-            return .value(.string(try value(subject, document, &slots).type?.description ?? "missing"))
+            return .value(.string(try value(subject, document, &frame).type?.description ?? "missing"))
         case .choose(let condition, let then, let other):
-            return try truth(condition, document, &slots)
-                ? value(then, document, &slots) : value(other, document, &slots)
+            return try truth(condition, document, &frame)
+                ? value(then, document, &frame) : value(other, document, &frame)
         case .firstPresent(let parts):
             for part in parts.dropLast() {
-                let found = try value(part, document, &slots)
+                let found = try value(part, document, &frame)
                 if !found.isNullish { return found }
             }
-            return try value(parts[parts.count - 1], document, &slots)
+            return try value(parts[parts.count - 1], document, &frame)
         case .bind(let values, let body):
-            try bind(values, document, &slots)
-            return try value(body, document, &slots)
-        case .array, .map, .filter: return try list(node, document, &slots)
+            try bind(values, document, &frame)
+            return try value(body, document, &frame)
+        case .array, .map, .filter: return try list(node, document, &frame)
         case .object(let fields):
             var builder = BSONBuilder()
-            for (name, node) in fields { try append(name, try value(node, document, &slots), document, to: &builder) }
+            for (name, node) in fields { builder.append(name, try value(node, document, &frame), of: document) }
             return .value(.object(builder.finish()))
-        case .entries(let subject): return try entries(of: value(subject, document, &slots), document)
-        case .fromEntries(let list): return try object(of: value(list, document, &slots), document)
-        case .merged(let parts): return try merged(parts, document, &slots)
+        case .entries(let subject): return try entries(of: value(subject, document, &frame), document)
+        case .fromEntries(let list): return try object(of: value(list, document, &frame), document)
+        case .merged(let parts): return try merged(parts, document, &frame)
         case .element(let list, let place):
-            return try element(of: value(list, document, &slots), at: value(place, document, &slots), document)
+            return try element(of: value(list, document, &frame), at: value(place, document, &frame), document)
         case .count(let list):
             var count = 0
-            try eachElement(of: list, document, &slots) { _, _, _ in count += 1 }
+            try eachElement(of: list, document, &frame) { _, _, _ in count += 1 }
             return .value(.int(Int32(count)))
-        case .zip(let inputs): return try zipped(inputs, document, &slots)
-        case .size(let subject): return try size(of: value(subject, document, &slots), document)
-        case .absolute, .rounded, .product, .quotient: return try number(node, document, &slots)
+        case .zip(let inputs): return try zipped(inputs, document, &frame)
+        case .size(let subject): return try size(of: value(subject, document, &frame), document)
+        case .absolute, .rounded, .product, .quotient: return try number(node, document, &frame)
         case .concat, .split, .byteCount, .byteIndex, .bytes, .trimmedEnd, .matches:
-            return try text(node, document, &slots)
+            return try text(node, document, &frame)
         case .convert(let input, let target, let onError, let onNull):
-            return try convert(input, to: target, onError: onError, onNull: onNull, document, &slots)
+            return try convert(input, to: target, onError: onError, onNull: onNull, document, &frame)
         case .unknown(let name): throw NotEvaluated(.operation(name))
         }
     }
@@ -87,10 +104,10 @@ extension CompiledExpression {
     // MARK: Paths
 
     private func follow(
-        _ names: ArraySlice<String>, from base: Node.Base, _ document: borrowing BSONView, _ slots: [Operand]
+        _ names: ArraySlice<String>, from base: Node.Base, _ document: borrowing BSONView, _ frame: Frame
     ) throws(NotEvaluated) -> Operand {
         switch base {
-        case .variable(let slot): return try follow(names, from: slots[slot], document)
+        case .variable(let slot): return try follow(names, from: frame.slots[slot], document)
         case .root:
             guard let name = names.first else { return .value(.object(BSONDocument(copying: document))) }
             guard let element = try find(name, in: document) else { return .missing }
@@ -116,7 +133,7 @@ extension CompiledExpression {
             do { value = try object.view.value(inner) } catch { throw NotEvaluated(.damage) }
             return try follow(names.dropFirst(), from: .value(value), document)
         case _ where operand.type == .array:
-            var none: [Operand] = []
+            var none = Frame()
             var found: [BSONValue] = []
             try eachElement(of: operand, document, &none) { item, _, document throws(NotEvaluated) in
                 guard item.type == .object, let value = try follow(names, from: item, document).value(in: document)
@@ -132,21 +149,10 @@ extension CompiledExpression {
         do { return try view.find(name) } catch { throw NotEvaluated(.damage) }
     }
 
-    /// Appends a field to the builder, unless the value is missing.
-    private func append(
-        _ name: String, _ operand: Operand, _ document: borrowing BSONView, to builder: inout BSONBuilder
-    ) throws(NotEvaluated) {
-        switch operand {
-        case .missing: break
-        case .element(let element): builder.append(name, element, of: document)
-        case .value(let value): builder.append(name, value)
-        }
-    }
-
     // MARK: Lists and objects
 
     private func list(
-        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
         switch node {
         case .map(let input, _, _), .filter(let input, _, _):
@@ -154,13 +160,13 @@ extension CompiledExpression {
             // tested here: the array is never null, and a `$cond` that is null throws below.
             if case .array = input { break }
             if case .choose = input { break }
-            if try value(input, document, &slots).isNullish { return .value(.null) }
+            if try value(input, document, &frame).isNullish { return .value(.null) }
         default: break
         }
         var builder = BSONBuilder()
         var count = 0
-        try eachElement(of: node, document, &slots) { element, _, document throws(NotEvaluated) in
-            try append(String(count), element, document, to: &builder)
+        try eachElement(of: node, document, &frame) { element, _, document throws(NotEvaluated) in
+            builder.append(String(count), element, of: document)
             count += 1
         }
         return .value(.array(builder.finish()))
@@ -197,7 +203,7 @@ extension CompiledExpression {
     private func object(of list: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> Operand {
         if list.isNullish { return .value(.null) }
         var fields = MergedFields()
-        var none: [Operand] = []
+        var none = Frame()
         try eachElement(of: list, document, &none) { entry, _, document throws(NotEvaluated) in
             guard case .object(let entry)? = try entry.value(in: document), case .string(let name)? = entry["k"],
                 let value = entry["v"], !name.utf8.contains(0)
@@ -208,11 +214,11 @@ extension CompiledExpression {
     }
 
     private func merged(
-        _ parts: [Node], _ document: borrowing BSONView, _ slots: inout [Operand]
+        _ parts: [Node], _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
         var fields = MergedFields()
         for part in parts {
-            let operand = try value(part, document, &slots)
+            let operand = try value(part, document, &frame)
             if operand.isNullish { continue }
             guard case .object(let object)? = try operand.value(in: document) else { throw NotEvaluated(.failure) }
             try fields.add(object.view)
@@ -225,7 +231,7 @@ extension CompiledExpression {
     ) throws(NotEvaluated) -> Operand {
         if list.isNullish || place.isNullish { return .value(.null) }
         guard case .integer(let index)? = place.number(in: document) else { throw NotEvaluated(.failure) }
-        var none: [Operand] = []
+        var none = Frame()
         var elements: [Operand] = []
         try eachElement(of: list, document, &none) { element, _, _ in elements.append(element) }
         let wanted = index < 0 ? Int(index) + elements.count : Int(index)
@@ -233,14 +239,14 @@ extension CompiledExpression {
     }
 
     private func zipped(
-        _ inputs: [Node], _ document: borrowing BSONView, _ slots: inout [Operand]
+        _ inputs: [Node], _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
         var lists: [[BSONValue]] = []
         for input in inputs {
-            let list = try value(input, document, &slots)
+            let list = try value(input, document, &frame)
             if list.isNullish { return .value(.null) }
             var elements: [BSONValue] = []
-            var none: [Operand] = []
+            var none = Frame()
             try eachElement(of: list, document, &none) { element, _, document throws(NotEvaluated) in
                 elements.append(try element.value(in: document) ?? .null)
             }
@@ -262,21 +268,21 @@ extension CompiledExpression {
 
     private func convert(
         _ input: Node, to target: Node, onError: Node?, onNull: Node?, _ document: borrowing BSONView,
-        _ slots: inout [Operand]
+        _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
-        let operand = try value(input, document, &slots)
-        let target = try value(target, document, &slots)
+        let operand = try value(input, document, &frame)
+        let target = try value(target, document, &frame)
         if target.isNullish { return .value(.null) }
         guard let name = try target.text(in: document) else { throw NotEvaluated(.operation("$convert")) }
         guard let value = try operand.value(in: document), !operand.isNullish else {
-            return try onNull.map { node throws(NotEvaluated) in try self.value(node, document, &slots) }
+            return try onNull.map { node throws(NotEvaluated) in try self.value(node, document, &frame) }
                 ?? .value(.null)
         }
         switch try TypeConversion.converted(value, to: name) {
         case .some(let result): return .value(result)
         case .none:
             guard let onError else { throw NotEvaluated(.failure) }
-            return try self.value(onError, document, &slots)
+            return try self.value(onError, document, &frame)
         }
     }
 }

@@ -12,9 +12,24 @@ package struct CompiledUpdate: Sendable {
             guard let fields = try? stage["$set"]?.document?.elements(), (try? stage.elements().count) == 1,
                 !fields.contains(where: { $0.name.contains(".") || $0.name.hasPrefix("$") })
             else { return nil }
-            stages.append(fields.map { ($0.name, CompiledExpression(Expression($0.value))) })
+            let compiled = fields.map { (name: $0.name, value: CompiledExpression(Expression($0.value))) }
+            // Stages that do not depend on each other are applied as one, because each stage copies the document.
+            if let last = stages.indices.last, Self.areIndependent(stages[last], compiled) {
+                stages[last] += compiled
+            } else {
+                stages.append(compiled)
+            }
         }
         self.stages = stages
+    }
+
+    /// Whether the second of two stages has the same result on the document as it is before the first one.
+    private static func areIndependent(
+        _ first: [(name: String, value: CompiledExpression)], _ second: [(name: String, value: CompiledExpression)]
+    ) -> Bool {
+        !first.contains { earlier in
+            second.contains { $0.name.utf8.elementsEqual(earlier.name.utf8) || $0.value.mayRead(earlier.name) }
+        }
     }
 
     /// Returns the document after the update.
@@ -32,21 +47,22 @@ package struct CompiledUpdate: Sendable {
     private static func applied(
         _ fields: [(name: String, value: CompiledExpression)], to document: borrowing BSONView
     ) throws(NotEvaluated) -> BSONDocument {
-        var values: [(name: String, value: BSONValue?, isPlaced: Bool)] = []
-        for field in fields { values.append((field.name, try field.value.value(for: document), false)) }
+        var values: [(operand: Operand, isPlaced: Bool)] = []
+        values.reserveCapacity(fields.count)
+        for field in fields { values.append((try field.value.operand(for: document), false)) }
         var builder = BSONBuilder()
-        do {
-            var position = document.firstPosition
-            while let element = try document.next(&position) {
-                if let index = values.firstIndex(where: { document.nameBytes(element).isEqual(to: $0.name) }) {
-                    values[index].isPlaced = true
-                    if let value = values[index].value { builder.append(values[index].name, value) }
-                } else {
-                    builder.append(element, of: document)
-                }
+        var position = document.firstPosition
+        while let element = try document.nextElement(&position) {
+            if let index = fields.firstIndex(where: { document.nameBytes(element).isEqual(to: $0.name) }) {
+                values[index].isPlaced = true
+                builder.append(fields[index].name, values[index].operand, of: document)
+            } else {
+                builder.append(element, of: document)
             }
-        } catch { throw NotEvaluated(.damage) }
-        for field in values where !field.isPlaced { if let value = field.value { builder.append(field.name, value) } }
+        }
+        for (field, value) in zip(fields, values) where !value.isPlaced {
+            builder.append(field.name, value.operand, of: document)
+        }
         return builder.finish()
     }
 }

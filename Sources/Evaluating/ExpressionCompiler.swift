@@ -1,12 +1,18 @@
 import BSON
+import Jobs
 import Patterns
 
 /// Compiles an aggregation expression into ``Node``s.
 struct ExpressionCompiler {
     private(set) var slotCount = 0
+    /// The names of the top-level fields that the expression reads, in the order of ``Frame/fields``.
+    private(set) var fieldNames: [String] = []
+    /// Whether the expression reads more of the document than the fields of ``fieldNames``.
+    private(set) var readsMore = false
     private var variables: [String: Int] = [:]
-    /// The object whose hash a `$let` variable is bound to, by the variable's name; such a variable is compared only
-    /// with another hash.
+    /// The object whose hash a `$let` variable is bound to, by the variable's name.
+    ///
+    /// Such a variable is known only where ``comparedWithItsMerge(_:)`` reads it.
     private var hashes: [String: BSONValue] = [:]
     /// The value in which a path such as `$name` starts: the document, unless `CURRENT` is bound to another value.
     private var current = Node.Base.root
@@ -14,7 +20,7 @@ struct ExpressionCompiler {
     mutating func compile(_ value: BSONValue) -> Node {
         switch value {
         case .string(let text) where text.hasPrefix("$$"): variable(String(text.dropFirst(2)))
-        case .string(let text) where text.hasPrefix("$"): .path(current, Self.names(text.dropFirst()))
+        case .string(let text) where text.hasPrefix("$"): path(current, Self.names(text.dropFirst()))
         case .array(let document): .array(document.values.map { compile($0) })
         case .object(let document): object(document)
         default: .constant(value)
@@ -25,16 +31,35 @@ struct ExpressionCompiler {
         path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
-    private func variable(_ text: String) -> Node {
+    /// Returns a path, by the index of its top-level field if ``Frame/fields`` has room for that field.
+    private mutating func path(_ base: Node.Base, _ names: [String]) -> Node {
+        guard base == .root else { return .path(base, names) }
+        guard let name = names.first else {
+            readsMore = true
+            return .path(base, names)
+        }
+        // Swift considers two spellings of é equal, so the bytes are compared.
+        let known = fieldNames.firstIndex { $0.utf8.elementsEqual(name.utf8) }
+        if known == nil {
+            guard fieldNames.count < Frame.maximumFields else {
+                readsMore = true
+                return .path(base, names)
+            }
+            fieldNames.append(name)
+        }
+        return .field(known ?? fieldNames.count - 1, Array(names.dropFirst()))
+    }
+
+    private mutating func variable(_ text: String) -> Node {
         let names = Self.names(text[...])
         let rest = Array(names.dropFirst())
         switch names[0] {
-        case "ROOT": return .path(.root, rest)
-        case "CURRENT": return .path(current, rest)
+        case "ROOT": return path(.root, rest)
+        case "CURRENT": return path(current, rest)
         case "REMOVE": return .missing
         case let name:
             guard let slot = variables[name] else { return .unknown("$$\(name)") }
-            return .path(.variable(slot), rest)
+            return path(.variable(slot), rest)
         }
     }
 
@@ -171,7 +196,11 @@ struct ExpressionCompiler {
                 values.append((name, compile(value)))
             }
         }
-        return letting(values[...], body, [])
+        let node = letting(values[...], body, [])
+        guard case .bind(let values, let condition) = node, values.count == 2, bound.map(\.name) == ["left", "right"],
+            Expression.comparesLeftAndRight(body)
+        else { return node }
+        return .isSame(values, by: condition)
     }
 
     private mutating func letting(
@@ -227,13 +256,16 @@ struct ExpressionCompiler {
 }
 
 extension Node {
-    /// The node with ``hasType(_:_:)`` in place of each comparison of a value's type with names of types.
+    /// A node with the same result, in fewer nodes, and with ``hasType(_:_:)`` in place of most comparisons of a value's
+    /// type with names of types.
     ///
     /// ``hasType(_:_:)`` copies no value.
     var simplified: Node {
         switch self {
-        case .all(let parts): .all(parts.map(\.simplified))
-        case .any(let parts): .any(parts.map(\.simplified))
+        case .all(let parts):
+            Self.joined(parts, without: true, as: Node.all) { if case .all(let inner) = $0 { inner } else { nil } }
+        case .any(let parts):
+            Self.joined(parts, without: false, as: Node.any) { if case .any(let inner) = $0 { inner } else { nil } }
         case .not(let part): .not(part.simplified)
         case .isAmong(.type(let subject), .array(let aliases)): Self.hasType(subject, aliases) ?? self
         case .isAmong(.type(let subject), .constant(.array(let aliases))):
@@ -248,6 +280,8 @@ extension Node {
             .choose(if: condition.simplified, then: then.simplified, else: other.simplified)
         case .bind(let values, let body):
             .bind(values.map { ($0.slot, $0.value.simplified) }, in: body.simplified)
+        case .isSame(let values, let condition):
+            .isSame(values.map { ($0.slot, $0.value.simplified) }, by: condition.simplified)
         case .map(let list, let slot, let body): .map(list.simplified, slot: slot, to: body.simplified)
         case .filter(let list, let slot, let body): .filter(list.simplified, slot: slot, by: body.simplified)
         case .someElement(let list): .someElement(list.simplified)
@@ -262,6 +296,29 @@ extension Node {
         }
     }
 
+    /// Returns the simplified parts of an `all` or `any` as one node, without nested nodes of the same kind and without
+    /// the constant that does not matter.
+    private static func joined(
+        _ parts: [Node], without neutral: Bool, as kind: ([Node]) -> Node, _ inner: (Node) -> [Node]?
+    ) -> Node {
+        let all = parts.map(\.simplified).flatMap { inner($0) ?? [$0] }.filter { part in
+            if case .constant(.bool(neutral)) = part { false } else { true }
+        }
+        // A single part that is no condition would otherwise lose its meaning as a bool.
+        guard all.count == 1, all[0].isCondition else { return kind(all) }
+        return all[0]
+    }
+
+    /// Whether the node always evaluates to a bool.
+    private var isCondition: Bool {
+        switch self {
+        case .all, .any, .not, .hasType, .fieldHasType, .compare, .isAmong, .isSame, .someElement, .everyElement,
+            .changesByMerging:
+            true
+        default: false
+        }
+    }
+
     private static func hasType(_ subject: Node, _ aliases: [Node]) -> Node? {
         var types = TypeSet()
         for alias in aliases {
@@ -269,6 +326,7 @@ extension Node {
             // If no type has this name, no value has the type, so the set stays as it is.
             _ = types.insert(name)
         }
+        if case .field(let index, let rest) = subject, rest.isEmpty { return .fieldHasType(index, types) }
         return .hasType(subject.simplified, types)
     }
 }

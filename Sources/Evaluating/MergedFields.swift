@@ -52,7 +52,7 @@ extension BSONView {
 }
 
 extension BSONValue {
-    /// The value, with new keys 0, 1, 2 and so on in an array and in all arrays directly inside it.
+    /// The value, with new keys 0, 1, 2 and so on in an array, and in all arrays among its elements at any depth.
     ///
     /// Any other value is unchanged.
     fileprivate var renumbered: BSONValue {

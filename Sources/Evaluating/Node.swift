@@ -15,13 +15,19 @@ indirect enum Node: Sendable {
     case constant(BSONValue)
     case missing
     case path(Base, [String])
+    /// A path that starts at a top-level field, which ``Frame/fields`` holds at the index.
+    case field(Int, [String])
 
     case all([Node])
     case any([Node])
     case not(Node)
     case hasType(Node, TypeSet)
+    /// Whether the top-level field that ``Frame/fields`` holds at the index has one of the types.
+    case fieldHasType(Int, TypeSet)
     case compare(Order, Node, Node)
     case isAmong(Node, Node)
+    /// A `bind` of two values to a condition that compares them; see ``Expression/comparesLeftAndRight(_:)``.
+    case isSame([(slot: Int, value: Node)], by: Node)
     case someElement(Node)
     case everyElement(Node)
     /// Whether `$mergeObjects` would change an object: with `seesKeys`, in any byte; otherwise, in its size.
@@ -96,6 +102,37 @@ struct TypeSet: Hashable, Sendable {
     func contains(_ type: BSONType?) -> Bool { bits & (type.map(Self.bit) ?? Self.missing) != 0 }
 }
 
+/// The memory of one evaluation of an expression.
+struct Frame {
+    /// The most top-level fields that are looked up together, before the evaluation.
+    static let maximumFields = 8
+
+    /// The values of the variables that the expression binds.
+    var slots: [Operand] = []
+    /// The top-level fields of the document that the expression reads, in the order of its list of names.
+    ///
+    /// One pass over the document finds all of them.
+    private(set) var fields = InlineArray<8, BSONElement?>(repeating: nil)
+
+    /// Creates a frame for operands only, which read neither variables nor fields.
+    init() {}
+
+    /// Creates a frame with the first field of each name; at most ``maximumFields`` names are allowed.
+    /// - Throws: ``NotEvaluated`` if the document is damaged.
+    init(slotCount: Int, _ names: [String], of document: borrowing BSONView) throws(NotEvaluated) {
+        if slotCount > 0 { slots = Array(repeating: .missing, count: slotCount) }
+        guard !names.isEmpty else { return }
+        var (position, left) = (document.firstPosition, names.count)
+        while left > 0, let element = try document.nextElement(&position) {
+            for index in names.indices where names[index].utf8.count == element.nameLength {
+                guard fields[index] == nil, document.nameBytes(element).isEqual(to: names[index]) else { continue }
+                fields[index] = element
+                left -= 1
+            }
+        }
+    }
+}
+
 /// The value to which a node evaluates for a document.
 enum Operand: Sendable {
     case missing
@@ -142,5 +179,16 @@ enum Operand: Sendable {
     func text(in document: borrowing BSONView) throws(NotEvaluated) -> String? {
         guard type == .string, case .string(let text)? = try value(in: document) else { return nil }
         return text
+    }
+}
+
+extension BSONBuilder {
+    /// Appends a field with the value of an operand of the document, unless the value is missing.
+    mutating func append(_ name: String, _ operand: Operand, of document: borrowing BSONView) {
+        switch operand {
+        case .missing: break
+        case .element(let element): append(name, element, of: document)
+        case .value(let value): append(name, value)
+        }
     }
 }

@@ -1,15 +1,14 @@
-/// The error that the client cannot evaluate an expression for a document as the server does, so that only the server
-/// can evaluate it.
+/// An error that means that the client cannot evaluate an expression for a document exactly as the server does.
 package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
     /// The reason why the client cannot evaluate the expression.
     package enum Reason: Hashable, Sendable {
         /// The expression uses an operator, option or variable of this name that the client does not know.
         case operation(String)
-        /// The result depends on the server's version, or on digits that the client does not reproduce.
+        /// The server's result is not certain, for instance because it depends on the server's version.
         case version
-        /// The expression compares texts, and the collection has a collation.
+        /// The expression compares texts, objects or arrays, and the collection has a collation.
         case collation
-        /// The server would end the command with an error.
+        /// The server ends the command with an error, or might do so.
         case failure
         /// The document is damaged.
         case damage

@@ -3,8 +3,7 @@ import Glibc
 
 /// The conversions of the operator `$convert`.
 ///
-/// A conversion in which the server uses its own number of digits or its own text formats, such as from text to date,
-/// is not evaluated.
+/// A conversion whose result may depend on the server's version, such as from text to date, is not evaluated.
 enum TypeConversion {
     /// Returns the value converted to the type of this name, such as `int`; `nil` if the server cannot convert the
     /// value.
@@ -112,8 +111,8 @@ enum TypeConversion {
 
     /// Returns the double nearest to the number that a text spells.
     ///
-    /// Throws if that number is too large or too small for a normal double, because servers read such texts
-    /// differently.
+    /// Throws if that number is too large or too small for a normal double, or is a zero with an exponent, because
+    /// servers read such texts differently.
     private static func double(spelled text: String) throws(NotEvaluated) -> Double {
         guard let number = Double(text), number.isFinite, !number.isSubnormal,
             number != 0 || !text.utf8.contains(where: isPower)

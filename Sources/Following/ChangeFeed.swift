@@ -5,14 +5,14 @@ import Synchronization
 
 /// Follows the changes of one collection on its own thread, and hands out the `_id`s of changed documents in batches.
 ///
-/// The feed reports which documents changed, but not how. The caller reads the documents afterwards, so it always
-/// processes their newest state, and may process a batch twice.
+/// The feed reports which documents changed, but not how. The caller reads the documents afterwards, so it can process
+/// a batch twice.
 package final class ChangeFeed: Sendable {
     /// The documents that changed since the previous batch.
     package struct Batch: Sendable {
         /// The `_id`s of the documents, each once, in the order of their first change.
         package var ids: [BSONValue] = []
-        /// The time of each document's last change, in the order of ``ids``.
+        /// The time of each document's last change that is not an ignored one, in the order of ``ids``.
         package var times: [ChangeTime] = []
         /// The time of each document's first change, in the order of ``ids``.
         package var firstTimes: [ChangeTime] = []
@@ -39,7 +39,8 @@ package final class ChangeFeed: Sendable {
 
     /// The reason why a feed has ended.
     package enum End: Error {
-        /// The oplog no longer holds the changes after the feed's position; the text is the server's message.
+        /// The change stream cannot resume from the feed's position, usually because the oplog no longer holds the
+        /// changes after it; the text is the server's message.
         case lost(String)
         /// The collection was dropped at the given time.
         case dropped(ClusterTime)
@@ -96,7 +97,7 @@ package final class ChangeFeed: Sendable {
 
     /// Returns the changes since the last call; `nil` if there is nothing to report.
     ///
-    /// A batch without documents reports that no document changed up to the batch's ``Batch/time``.
+    /// A batch without changes reports only that the feed has reached the batch's ``Batch/time``.
     /// - Throws: ``End`` when the feed has ended and its last batch was taken.
     package func take() throws(End) -> Batch? {
         let (batch, end) = state.withLock { state in
@@ -258,7 +259,7 @@ extension MongoError {
 
 /// A position in the change stream of a collection.
 package enum FeedPlace: Hashable, Sendable {
-    /// The position after the event with the given resume token, which is the last event that an earlier feed reported.
+    /// The position of the given resume token; an earlier feed reported all changes before it.
     case after(ResumeToken)
     /// The position at the given time on the deployment's logical clock.
     case at(ClusterTime)

@@ -6,7 +6,7 @@ package struct ImportNote: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The translation differs from the source in a way that a reviewer should look at.
         case warning
-        /// BSON offers more than one type or form, and the translation chose one.
+        /// The translation made a choice that the source does not dictate, such as the BSON type of a number.
         case decision
         /// A part of the source has no counterpart in a validator and was left out.
         case leftOut = "left-out"

@@ -34,7 +34,7 @@ package struct ImportedSchema: Sendable {
         try self.init(name: chosen.name, schema: schema.document, notes: translator.notes, at: chosen.schema.location)
     }
 
-    /// Creates the result, after a check that MongoDB accepts the validator.
+    /// Creates the result, after a check that the validator can be read and is not too deep or too large for MongoDB.
     init(
         name: String?, schema: BSONDocument, notes: [ImportNote], at location: SourceLocation
     ) throws(SchemaError) {

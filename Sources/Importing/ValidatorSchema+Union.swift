@@ -2,7 +2,8 @@ import BSON
 import ServerSchema
 
 extension ValidatorSchema {
-    /// Returns the schema of the values that fit at least one of the given schemas, in the shortest form.
+    /// Returns the schema of the values that fit at least one of the given schemas, without `anyOf` where that is
+    /// possible.
     static func union(_ branches: [ValidatorSchema]) -> ValidatorSchema {
         if branches.contains(where: \.isUnrestricted) { return ValidatorSchema() }
         let branches = branches.filter { !$0.isNever }
@@ -21,7 +22,7 @@ extension ValidatorSchema {
         return named.count == 1 ? named[0] : ValidatorSchema("anyOf", .array(of: named.map(\.value)))
     }
 
-    /// Returns the schema extended to all values of further types; `nil` if only `anyOf` can express that.
+    /// Returns the schema extended to all values of further types; `nil` if that may need `anyOf`.
     func accepting(_ more: [SchemaType]) -> ValidatorSchema? {
         guard !more.isEmpty else { return self }
         // A keyword such as `minimum` ignores values of other types, but a keyword such as `not` applies to all types.

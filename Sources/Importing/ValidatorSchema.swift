@@ -61,7 +61,7 @@ struct ValidatorSchema {
     /// The schema as a value of a keyword.
     var value: BSONValue { .object(document) }
 
-    /// The keywords of a validator, in the order in which ``document`` contains them.
+    /// The keywords that ``document`` contains after `enum`, in this order.
     private static let order = [
         "required", "properties", "patternProperties", "additionalProperties", "minProperties", "maxProperties",
         "dependencies", "items", "additionalItems", "minItems", "maxItems", "uniqueItems", "minimum",

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Computes bounds for the share of hits in a population, from the number of hits among random draws.
+/// Computes an upper bound for the share of hits in a population, from the number of hits among random draws.
 package enum BinomialBound {
     /// Returns the one-sided upper bound of Clopper and Pearson (1934) for the share of hits.
     ///

@@ -34,7 +34,7 @@ package struct InferOptions: Sendable {
 
 /// The rule that decides whether an object is a dictionary, whose keys are data, or an embedded object.
 package struct DictionaryRule: Hashable, Sendable {
-    /// The smallest number of distinct keys, over all objects at a path, for which the objects count as dictionaries.
+    /// The smallest number of distinct keys that the dictionaries at a path must have, over all of them.
     package var minimumKeys = 20
     /// The largest share of the distinct keys at a path that an average object at the path may have.
     package var maximumShare = 0.25

@@ -2,7 +2,7 @@ package import BSON
 package import Checking
 package import ServerSchema
 
-/// The counts that one thread makes of a collection's documents.
+/// The counts of a collection's documents; each thread makes its own counts, which are then merged.
 ///
 /// The documents are counted in two halves, so that a schema made from one half can be tested on the other half.
 package struct Survey: Sendable {
@@ -19,7 +19,7 @@ package struct Survey: Sendable {
     package var documents: Int { first.documents + second.documents }
 
     /// Counts a document in one of the survey's two halves, which the document's `_id` determines.
-    /// - Throws: ``BSONError`` when the document's bytes are damaged.
+    /// - Throws: ``BSONError`` when the document's bytes are damaged, or when it is nested too deeply.
     package mutating func add(_ document: borrowing BSONView) throws(BSONError) {
         if try Self.isFirst(document) { try first.add(document) } else { try second.add(document) }
     }
@@ -81,7 +81,7 @@ package struct Inference: Sendable {
     package let isCrowded: Bool
     /// The compiled schema, which checks documents.
     package let compiled: CompiledSchema
-    /// A schema that was made from half of the documents, and accepts all documents of that half.
+    /// A schema that was made from half of the documents, with a cover of 100% of that half.
     package let trained: CompiledSchema
 
     /// Makes a schema from the counts of a survey.

@@ -15,16 +15,16 @@ package struct Outcome: Sendable {
     ///
     /// There are two reasons why the schema might not accept a further document, and each has a bound. First, the
     /// schema may leave out on purpose what the document has. The number of failing documents bounds the share of such
-    /// documents. Second, the document may have something that none of the documents that were read had. To bound the
-    /// share of such documents, a second schema is made from half of the documents, so that it accepts all of that
-    /// half. The number of documents of the other half that it does not accept gives the bound, because the schema made
-    /// from both halves knows more and accepts more. Both bounds are Clopper and Pearson's, one-sided. With a cover
-    /// below 100%, the first bound is approximate, because the same documents decided what the schema leaves out.
+    /// documents. Second, the document may have something that no document read had. To bound the share of such
+    /// documents, a second schema is made from half of the documents. The documents of the other half that only the
+    /// whole schema accepts give the bound, because the whole schema knows more and accepts more. Both bounds are
+    /// Clopper and Pearson's, one-sided. With a cover below 100%, the first bound is approximate, because the same
+    /// documents decided what the schema leaves out.
     package let unseenBound: Double
-    /// The number of documents in the held-out half, and how many of them the schema made from the other half does not
-    /// accept.
+    /// The number of documents in the held-out half, and how many of them the whole schema accepts, but not the schema
+    /// made from the other half.
     package let heldOut: (documents: Int, failing: Int)
-    /// The violations of the schema, grouped by path, with the number of documents for each group.
+    /// The groups of documents that have the same violation of the schema, with the number of documents in each.
     package let groups: [ViolationGroup]
     /// Whether the schema accepts the requested share of the documents.
     package let isWithinCover: Bool

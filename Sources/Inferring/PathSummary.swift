@@ -23,7 +23,7 @@ package struct PathSummary: Sendable {
     /// Likely mistakes in the data, and other things to consider before the schema is used.
     package let suspicions: [Suspicion]
     /// The values that the schema could list in an enum; `nil` if the survey did not keep them, or if they are too
-    /// many, too rare or of several types.
+    /// many, too long, too rare or of several types.
     package let candidates: [BSONValue]?
 
     /// The number of values that are null.

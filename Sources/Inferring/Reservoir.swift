@@ -23,7 +23,7 @@ package struct Reservoir: Sendable {
         state = seed
     }
 
-    /// Receives the next document of the stream, and decides at random whether to keep it in place of another one.
+    /// Receives the next document of the stream; once the reservoir is full, chance decides whether to keep it.
     package mutating func add(_ document: borrowing BSONView) {
         seen += 1
         if documents.count < capacity {

@@ -18,7 +18,7 @@ package struct ChunkJournal {
 
     /// The number of documents that the chunk changes.
     package private(set) var count = 0
-    /// The size of all groups in bytes; the journal takes about this much space in the state database, before
+    /// An upper bound of the size of all groups in bytes, which is about the space that the journal takes before
     /// compression.
     package private(set) var bytes = 0
     /// The groups, as one array for each document that will be written to the collection `journal`.
@@ -50,7 +50,7 @@ package struct ChunkJournal {
         created.append(CreatedChild(creation).bson)
     }
 
-    /// Adds a document, unless the chunk changes none of its touched fields.
+    /// Adds a document if it has an `_id` and the chunk changes one of its touched fields.
     ///
     /// `old` and `new` hold at least the touched fields, as they are before the write and as they will be after it.
     /// - Parameter positions: the positions of the touched fields among all fields of the document before the write, −1
@@ -65,22 +65,24 @@ package struct ChunkJournal {
         guard let id = id ?? old["_id"] else { return false }
         let (before, after) = (old.view, new.view)
         guard let change = try change(before: before, after: after, positions: positions) else { return false }
-        var head = open.hasGroup(change) ? nil : try head(before: before, after: after, positions: positions)
+        var group = open.group(of: change)
+        var head = group == nil ? try head(before: before, after: after, positions: positions) : nil
         let size =
             id.byteCount + evidence.count + Self.overhead + (head.map { $0.bytes.count + Self.overhead } ?? 0)
         if !open.groups.isEmpty, open.size + size > Self.partSize {
             closed.append(open.bson)
             open = Part()
+            group = nil
             if head == nil { head = try self.head(before: before, after: after, positions: positions) }
         }
-        open.append(id, to: change, head: head, size: size, evidence: evidence)
+        open.append(id, to: group ?? open.add(head ?? [:], of: change), size: size, evidence: evidence)
         count += 1
         bytes += size
         return true
     }
 
-    /// Returns the key that identifies a document's group: the changed fields before and after the write; `nil` if no
-    /// touched field changes.
+    /// Returns the key that identifies a document's group: the changed fields before and after the write, and their
+    /// positions if given; `nil` if no touched field changes.
     ///
     /// For a document of an existing group, the key is enough. ``head(before:after:positions:)``, which computes a
     /// digest, is called only for the first document of a group.
@@ -148,18 +150,18 @@ package struct ChunkJournal {
         private var indexes: [BSONDocument: Int] = [:]
         private(set) var size = 0
 
-        func hasGroup(_ change: BSONDocument) -> Bool { indexes[change] != nil }
+        /// Returns the index of the group of documents with this change; `nil` if there is none.
+        func group(of change: BSONDocument) -> Int? { indexes[change] }
 
-        /// Adds a document's `_id` and evidence to its group, and creates the group if it does not exist.
-        /// - Parameter head: the stored fields of a new group except `_id`s and evidence; ignored if the group exists.
-        mutating func append(
-            _ id: BSONValue, to change: BSONDocument, head: BSONDocument?, size: Int, evidence: [UInt8]
-        ) {
-            let index = indexes[change] ?? groups.count
-            if index == groups.count {
-                indexes[change] = index
-                groups.append((head ?? [:], BSONBuilder(), 0, []))
-            }
+        /// Adds an empty group with its stored fields, and returns its index.
+        mutating func add(_ head: BSONDocument, of change: BSONDocument) -> Int {
+            indexes[change] = groups.count
+            groups.append((head, BSONBuilder(), 0, []))
+            return groups.count - 1
+        }
+
+        /// Adds a document's `_id` and evidence to a group.
+        mutating func append(_ id: BSONValue, to index: Int, size: Int, evidence: [UInt8]) {
             groups[index].ids.append(String(groups[index].count), id)
             groups[index].count += 1
             groups[index].evidence += evidence

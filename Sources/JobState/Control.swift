@@ -22,10 +22,10 @@ package struct Control: Hashable, Sendable {
     package var paused: Mark?
     /// The limits that replace those of the job file.
     package var limits: [LimitOverride] = []
-    /// The record of the deploy, once the job's next schema is the active one; `nil` before that.
+    /// The record of the deploy of the job's next schema; `nil` if no deploy is recorded.
     package var deployed: Mark?
-    /// Whether the program itself found the next schema active in the MongoDB deployment; if not, only an operator
-    /// reported the deploy.
+    /// Whether the program found the next schema active in the MongoDB deployment; `false` if only an operator reported
+    /// the deploy.
     package var isDeployVerified = false
 
     /// Creates a control without requests.

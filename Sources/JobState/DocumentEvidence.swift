@@ -47,8 +47,7 @@ package struct DocumentEvidence: Hashable, Sendable {
         return folded == 0 ? 1 : folded
     }
 
-    /// Returns the evidence of the document at this index in a group; `nil` if the group's evidence is too short for
-    /// it.
+    /// Returns the evidence of the document at this index in a group; `nil` if the group has no evidence for it.
     func part(_ place: Int, of bytes: [UInt8]) -> ArraySlice<UInt8>? {
         let length = names.count * Self.width
         guard length > 0, bytes.count >= (place + 1) * length else { return nil }

@@ -5,9 +5,9 @@ import Mongo
 /// The collection `enforced`: for each collection, the stage that its validator has reached and its validation before
 /// `enforce` began.
 ///
-/// There is one record for each collection. The record is written before and after each change of the validator;
-/// between these writes, only the runner that makes the change may write the record. A write succeeds only if the
-/// record still has the revision that the runner read, so only one of two concurrent runners succeeds.
+/// The record is written before and after each change of the validator. Between these writes, the runner that makes the
+/// change holds the record, at most for the time of its lease. A change of a record succeeds only if the record still
+/// has the revision that the runner read, so only one of two concurrent runners succeeds.
 package struct EnforcementStore {
     /// A collection's record, as it was read from the state database.
     package struct Record: Sendable {
@@ -31,7 +31,8 @@ package struct EnforcementStore {
     /// The step that restores the earlier validator.
     package static var abort: String { "abort" }
 
-    /// How long a runner holds the record for one step at most, by the server's clock.
+    /// How long a runner holds the record for one step at most, by the server's clock, unless the caller sets another
+    /// time.
     package static var leaseTime: Duration { .seconds(30) }
 
     private static var collection: String { "enforced" }
@@ -62,7 +63,7 @@ package struct EnforcementStore {
             time: ServerTime(document["at"]), revision: document["revision"]?.integer ?? 0)
     }
 
-    /// Whether a record is unchanged since it was read.
+    /// Whether no step was begun or ended since the record was read.
     package func isCurrent(_ record: Record) throws -> Bool { try self.record()?.revision == record.revision }
 
     /// Records that this runner is about to do a step, and holds the record for it.

@@ -35,13 +35,12 @@ package struct Failure: Hashable, Sendable {
         Failure(id: id, code: 0, name: locked, phase: phase)
     }
 
-    /// Returns this program's words for an error; the server's message is not used, because it contains the document's
-    /// values.
+    /// Returns words for an error; the server's message is not used, because it may contain the document's values.
     private static func name(of error: MongoError) -> String {
         words(for: error.code.rawValue) ?? error.codeName ?? "refused by the server"
     }
 
-    /// Returns the words for a server's error code that applies to a single document; `nil` for any other code.
+    /// Returns the words for a server's error code that concerns a single document; `nil` if there are none.
     package static func words(for code: Int) -> String? {
         switch code {
         case 121: "refused by the collection's validator"

@@ -15,11 +15,11 @@ package struct JobHistory {
         package var modified: Int
         /// The texts of the files of the new schema, which documents fit after the job; empty if the job names none.
         package var next: Set<String>
-        /// Whether the state database holds the job's journal: `false` after a run without a journal, and after a
-        /// cleanup.
+        /// Whether the state database holds the job's journal: `false` if the journal is empty, after a run without
+        /// one, and after a cleanup.
         package var hasJournal: Bool
 
-        /// Whether the job has work left.
+        /// Whether the job was begun, has work left, and is not being undone.
         package var isUnfinished: Bool { !["done", "undone", "undoing", "idle"].contains(state) }
     }
 

@@ -52,7 +52,7 @@ package struct JobStatus: Sendable {
     package struct Work: Sendable {
         /// The number of the last pass over the collection that was begun, from 1 on; 0 before the first.
         package var pass = 0
-        /// The number of documents done in the current pass; `nil` between passes.
+        /// About how many documents the current pass has done; `nil` between passes.
         package var processed: Int?
         /// The number of documents that needed the job when the pass began, or an estimate; `nil` if neither is known.
         ///
@@ -63,8 +63,10 @@ package struct JobStatus: Sendable {
         package var chunks = 0
         /// The number of documents that the finished chunks changed.
         package var modified = 0
-        /// The number of documents per second in about the last minute of work; `nil` if it is unknown.
+        /// The number of documents per second in the recent work of the pass; `nil` if it is unknown.
         package var rate: Double?
+        /// The limit that decides how fast the run is, in words; `nil` while it is unknown.
+        package var bound: String?
     }
 
     /// The job's name.
@@ -81,8 +83,8 @@ package struct JobStatus: Sendable {
     package var work = Work()
     /// When the job's runner last made progress, for instance finished a chunk, began a pass, or stopped waiting.
     package var checkpointed: ServerTime?
-    /// The time of the last sign of a runner: ``checkpointed`` while a runner holds the lease, otherwise the last write
-    /// to the job's record in the collection `ranges`.
+    /// The time of the last sign of a runner: ``checkpointed`` while a runner holds the lease, otherwise the last
+    /// checkpoint or renewal of a lease.
     package var heard: ServerTime?
     /// The reasons why the job's runner waits; empty if it does not wait.
     package var waiting: [WaitReason] = []
@@ -121,8 +123,9 @@ extension JobStatus {
 
     /// The seconds until the current pass is done at the present rate.
     ///
-    /// The result is `nil` if the job is neither running, waiting nor paused, or if the rate is unknown or 0. It is
-    /// also `nil` until a thousandth of the documents is done, because the first documents say little about the rest.
+    /// The result is `nil` if the job is neither running, waiting nor paused, or if the rate or the number of documents
+    /// is unknown or 0. It is also `nil` until a thousandth of the documents is done, because the first documents say
+    /// little about the rest.
     package var secondsLeft: Double? {
         guard state == .running || state == .waiting || state == .paused, let share, share >= 0.001,
             let rate = work.rate,
@@ -150,6 +153,7 @@ extension JobStatus {
         work.modified = progress.modified
         work.processed = progress.isOpen ? progress.processed : nil
         work.estimate = range["due"]?.integer
+        work.bound = progress.bound
         checkpointed = ServerTime(range["active"])
         let recent = range["recent"]?.document?.values.first?.document
         work.rate = recent.flatMap { rate(since: $0) }
@@ -182,8 +186,8 @@ extension JobStatus {
         }
     }
 
-    /// Returns the documents per second between `mark`, which the runner stored at most about a minute before, and the
-    /// job's last progress; `nil` if there was no progress after the mark.
+    /// Returns the documents per second between `mark`, which the runner stored earlier, and the job's last progress;
+    /// `nil` if there was no progress after the mark, or if no pass is open.
     private func rate(since mark: BSONDocument) -> Double? {
         guard let start = ServerTime(mark["at"]), let end = checkpointed, end > start,
             let processed = work.processed

@@ -28,7 +28,9 @@ package struct JobStore {
         /// The text of the job file.
         package var text: String
         var schemas: [BSONDocument]
-        /// The paths that the job writes; they follow from ``text``, and are stored so that undo can compare jobs.
+        /// The paths that the job writes; they follow from ``text``.
+        ///
+        /// They are stored so that undo knows the job's fields, and can compare jobs by them.
         package var touched: [FieldPath]
         /// Whether a step marks the documents that it has changed in an additional field, which the job file names with
         /// `once`.
@@ -116,7 +118,7 @@ extension JobStore {
         return nil
     }
 
-    /// Changes the job's `control` and adds a line to its log, both with the server's time.
+    /// Changes fields of the job's record, and adds a line with the server's time to the job's log.
     /// - Parameters:
     ///   - changes: the fields to set, as for a pipeline's `$set`: keys are paths such as `control.paused`, and the
     ///     value `$$REMOVE` removes a field.
@@ -155,9 +157,9 @@ extension JobStore {
     }
 }
 
-/// Checks for other jobs that wrote a field of this job, or whose job files name a certain collection.
+/// Searches for a job that wrote one of this job's fields later, or whose job file names a given collection.
 extension JobStore {
-    /// Returns the name of another job that wrote one of this job's fields later than this job and was not undone;
+    /// Returns the name of another job that may have written this job's fields later than this job, and was not undone;
     /// `nil` if there is none.
     ///
     /// Other parts of the same job are ignored. The times of the last writes are compared, not of the first starts,

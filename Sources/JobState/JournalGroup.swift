@@ -44,7 +44,7 @@ package struct JournalGroup {
         evidence = []
     }
 
-    /// Reads a group of the journal; `nil` if a field is missing.
+    /// Reads a group of the journal; `nil` if a required field is missing or has a wrong type.
     /// - Throws: ``BSONError`` when the journal is damaged.
     init?(_ document: BSONDocument) throws(BSONError) {
         guard let before = document[Self.before]?.document, let after = JournalDigest(document[Self.after]),
@@ -152,8 +152,8 @@ package struct JournalPart {
     package let pass: Int
     /// The index of the phase that the attempt runs.
     package let phase: Int
-    /// The value that all attempts at one chunk share: the chunk's number, or in journals of earlier versions of the
-    /// program, the position in the collection at which the chunk began.
+    /// The value that all attempts at the chunks of one read share: the number of chunks done before the read, or in
+    /// journals of earlier versions of the program, the position in the collection at which the chunk began.
     package let chunk: BSONValue
     /// The names of the fields that the phase touches.
     package let touched: [String]
@@ -165,7 +165,7 @@ package struct JournalPart {
     /// `_id`s.
     package let entries: [Entry]
 
-    /// Reads a document of the journal; `nil` when a field is missing.
+    /// Reads a document of the journal; `nil` if a required field is missing or has a wrong type.
     /// - Throws: ``BSONError`` when the document is damaged.
     init?(_ document: BSONDocument) throws(BSONError) {
         guard let key = document["_id"]?.document, let sequence = key["seq"]?.integer, let part = key["part"]?.integer,
@@ -245,7 +245,7 @@ package struct JournalPosition: Hashable {
         self.entries = entries
     }
 
-    /// Reads a stored position; `nil` if a field is missing.
+    /// Reads a stored position; `nil` if a field is missing or has a wrong type.
     package init?(_ document: BSONDocument) {
         guard let sequence = document["seq"]?.integer, let part = document["part"]?.integer,
             let entries = document["entries"]?.integer

@@ -14,7 +14,7 @@ package struct JournalStore {
         package var pass: Int
         /// The index of the phase that the attempt runs.
         package var phase: Int
-        /// The number of the chunk; of two attempts with the same number, the later one repeats the earlier one.
+        /// The number of chunks that were done before the chunk's documents were read; all chunks of one read share it.
         package var chunk: Int
 
         /// Creates the key of an attempt from its parts.
@@ -154,7 +154,7 @@ package struct JournalStore {
     }
 }
 
-/// The journal as undo reads it, the newest document first.
+/// Reads the journal, for undo and for reports.
 extension JournalStore {
     /// A summary of the job's journal for one pass over the collection.
     package struct Pass {

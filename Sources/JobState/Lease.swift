@@ -59,9 +59,9 @@ package struct Lease: Hashable, Sendable {
 
     /// The fence: the condition that a write which starts now ends within the lease, by the server's own clock.
     ///
-    /// Every write has the fence in its filter. A check before the write could come too late, because the runner may be
-    /// suspended for any time between the check and the write. The server evaluates the condition once per command,
-    /// because it is constant, so it costs nothing per document.
+    /// Writes to documents have the fence in their filters. A check before the write could come too late, because the
+    /// runner may be suspended for any time between the check and the write. The server evaluates the condition once
+    /// per command, because it is constant, so it costs nothing per document.
     package var fence: Expression {
         if FaultInjection.isPlanted(.noFence) { return .constant(true) }
         let latest = end - terms.writeLimit.milliseconds

@@ -14,6 +14,8 @@ package struct Progress {
     package var journaled: Int64
     /// The `_id` of the last document done in the current pass; for display only, because no run resumes from it.
     package private(set) var last: BSONValue?
+    /// The limit that decides how fast the run is, in words; `nil` while it is unknown.
+    package var bound: String?
     /// `maxKey` while a pass is open, otherwise `nil`.
     private var upper: BSONValue?
 
@@ -41,6 +43,7 @@ package struct Progress {
         chunks = document["chunks"]?.integer ?? 0
         modified = document["modified"]?.integer ?? 0
         journaled = document["journaled"]?.integer.map { Int64($0) } ?? 0
+        bound = document["bound"]?.text
         last = document["last"]?.document?["v"]
         upper = document["upper"]?.document?["v"]
     }

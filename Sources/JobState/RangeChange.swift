@@ -1,7 +1,6 @@
 package import BSON
 
-/// The changes that a runner makes to its job's record in the collection `ranges`, as fields that
-/// ``RangeStore/renew(_:setting:)`` sets.
+/// The changes that a runner makes to its job's record in the collection `ranges`, as fields that ``RangeStore`` sets.
 package enum RangeChange {
     /// The changes to the job's record that start a pass.
     /// - Parameter due: how many documents need the job; `nil` if they were not counted.
@@ -22,6 +21,7 @@ package enum RangeChange {
             "modified": .integer(progress.modified), "journaled": .long(progress.journaled), "written": "$$NOW",
             "walked": .integer(progress.processed), "active": "$$NOW",
             "recent": recent(processed: progress.processed),
+            "bound": progress.bound.map { ["$literal": .string($0)] } ?? "$$REMOVE",
         ]
     }
 
@@ -56,7 +56,7 @@ package enum RangeChange {
             }
         let taken: BSONDocument = [
             "lease": lease, "state": .string(state), "stopped": "$$REMOVE", "waiting": "$$REMOVE", "active": "$$NOW",
-            "recent": fresh,
+            "recent": fresh, "bound": "$$REMOVE",
         ]
         guard use == .undo else { return taken }
         return taken.appending("undo", ["$ifNull": ["$undo", ["begun": "$$NOW"]]])
@@ -89,7 +89,8 @@ package enum RangeChange {
 
 /// The marks from which ``JobStatus`` computes the speed of a run.
 ///
-/// Each mark has a time in about the last minute and the number of documents that the pass had done at that time.
+/// Each mark has a time and the number of documents that the pass had done at that time. The record holds the newest 20
+/// marks, which are at least three seconds apart.
 extension RangeChange {
     private static let marks = 20
     private static let millisecondsBetweenMarks = 3_000

@@ -53,7 +53,7 @@ package struct RangeStore {
         case held(by: RunnerIdentity?, remaining: Duration)
     }
 
-    /// Takes the job's lease, unless a lease of another runner is running.
+    /// Takes the job's lease, unless another runner's lease is running, or the job's undo forbids this use.
     ///
     /// A lease counts as running until its end plus the margin for clocks that differ.
     ///

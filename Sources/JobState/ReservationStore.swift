@@ -3,7 +3,7 @@ import Concurrency
 import Jobs
 package import Mongo
 
-/// The reservations: one record for each document that a job is about to make unsyncable, stored before the write.
+/// The reservations: one record for each document that a job may make unsyncable, stored before the write.
 ///
 /// The ledger shows a write only some time later. Until the ledger shows a reserved document, the document is pending.
 /// All jobs of the state database share the reservations, because they share the limit.
@@ -75,7 +75,7 @@ package struct ReservationStore {
 
     /// Returns a line for the operator for each other job with reservations that no run has seen in the ledger yet.
     ///
-    /// These reservations take room below the limit until the ledger shows the documents.
+    /// These reservations take room below the limit.
     package func pendingOfOthers() throws(MongoError) -> [String] {
         try client.counts("harm", ["seen": false, "_id.job": ["$ne": .string(job)]], by: "_id.job").compactMap {
             guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
@@ -197,7 +197,7 @@ private struct PendingReservation {
     }
 }
 
-/// The repair of documents that jobs made unsyncable, and the release of their reservations.
+/// Records which reserved documents sync again, and deletes their reservations.
 extension ReservationStore {
     /// Returns the jobs that have pending reservations in a collection, and whose runner is not about to use them.
     ///
@@ -223,11 +223,11 @@ extension ReservationStore {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// Records that the documents in `repaired` sync again or are gone, with the time from which on this is known, and
-    /// deletes this time for the documents in `unsyncable`.
+    /// Records the current time for the documents in `repaired`, which sync again or are gone; deletes such a time for
+    /// the documents in `unsyncable`.
     ///
-    /// The recorded time is the current time. A time that is recorded already stays unchanged. The documents in
-    /// `unsyncable` do not sync, even if an earlier call recorded that they do.
+    /// A time that is recorded already stays unchanged. The documents in `unsyncable` do not sync, even if an earlier
+    /// call recorded that they do.
     package func note(
         repaired: [BSONValue], unsyncable: [BSONValue], of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
@@ -248,7 +248,7 @@ extension ReservationStore {
     package func removeRepaired(
         since grace: Duration, of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
-        // MongoDB 4.4 knows no $$NOW in a delete, so the server's time is read before.
+        // A delete in MongoDB 4.4 cannot use `$$NOW`, so the server's time is read before the delete.
         let isOld: BSONValue = ["$lte": .date(milliseconds: try client.now() - grace.milliseconds), "$type": "date"]
         try client.delete(
             "harm", where: records(of: namespace, by: jobs ?? [job], ["seen": false, "repaired": isOld]))

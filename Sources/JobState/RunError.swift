@@ -1,13 +1,13 @@
 package import BSON
 package import ServerSchema
 
-/// The reason why a job cannot run or cannot continue.
+/// The reason why a command cannot run or cannot continue.
 package struct RunError: Error, Hashable, Sendable {
     /// The kinds of errors; each kind has one exit code.
     package enum Kind: Sendable, Hashable {
-        /// The job file, a schema or the collection is not the one that the job was started with.
+        /// The job file, a schema, the validator or the collection is not the one with which the work was started.
         case bindingChanged
-        /// No run has begun a job of the given name.
+        /// No run has begun a job of the given name, or `enforce` has not changed the collection.
         case unknownJob
         /// The command requires another state of the job or the partner, usually `done`.
         case notDone
@@ -17,25 +17,25 @@ package struct RunError: Error, Hashable, Sendable {
         case notDeployed
         /// The collection does not exist.
         case unknownCollection
-        /// The namespace is a view or a time series.
+        /// The command cannot use the collection, for instance because it is a view or a time series.
         case unsupportedCollection
         /// A document of the state database is damaged, missing, or written by another version of the program.
         case checkpointUnreadable
         /// The job would never end, because some documents would still need it after a run.
         case notIdempotent
-        /// A step does not fit the schemas, the server, or the collection with its validator and indexes.
+        /// A step, a schema or a validator does not fit the server, the collection or another schema.
         case schemaMismatch
-        /// Another runner holds the lease of the job.
+        /// Another runner holds the lease of the job, or changes the validator of the collection.
         case leaseHeld
         /// This runner no longer holds the lease, for instance because another runner took it.
         case leaseLost
-        /// A signal asked to stop while the run waited for something.
+        /// A signal or the time limit stopped the command while it waited or cleaned up.
         case stopped
         /// The deployment has no room for the journal of the next chunk.
         case journalFull
         /// The job cannot be undone, or it was undone or is being undone.
         case undoRefused
-        /// The job, or its undo, would make more documents unsyncable than the limit has room for.
+        /// The writes of the command would make more documents unsyncable than the limit has room for.
         case exceedsHeadroom
         /// The data does not allow the change, for instance because a step would lose or duplicate values without the
         /// operator's permission.
@@ -91,8 +91,7 @@ extension RunError {
                 + "without --ids")
     }
 
-    /// Returns the error with the location of the step that it applies to before its message; the same error if
-    /// `location` is `nil`.
+    /// Returns the error with the location of the step added to its message; the same error if `location` is `nil`.
     package func located(at location: SourceLocation?) -> RunError {
         guard let location else { return self }
         return RunError(kind, "\(location.file):\(location.line):\(location.column): \(message)")

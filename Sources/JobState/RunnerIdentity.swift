@@ -71,7 +71,7 @@ package struct RunnerIdentity: Hashable, Sendable {
 
 /// The files in `/proc` that distinguish processes and boots.
 enum ProcFile {
-    /// Returns the file's text without white space at its end; `nil` when it cannot be read.
+    /// Returns the first 4,096 bytes of the file as text, without white space at the end; `nil` if it cannot be opened.
     static func text(_ path: String) -> String? {
         guard let file = try? FileDescriptor.open(FilePath(path), .readOnly) else { return nil }
         defer { try? file.close() }

@@ -80,7 +80,8 @@ struct StateShape {
 }
 
 extension StateShape {
-    /// The shapes of the collections of the state database.
+    /// The shapes of the documents in collections of the state database; documents of other collections are not
+    /// checked.
     static let all: [String: StateShape] = [
         "jobs": jobs, "ranges": ranges, "journal": journal, "harm": reservations, "failed": failed,
         "leftalone": skipped,
@@ -112,7 +113,7 @@ extension StateShape {
             "version": .number, "pass": .number, "chunks": .number, "modified": .number, "walked": .number,
             "journaled": .number, "due": .number, "state": .text, "stopped": .text, "last": .document,
             "upper": .document, "active": .date, "updated": .date, "written": .date, "recent": .array,
-            "recent.*": .document, "recent.*.at": .date, "recent.*.walked": .number, "waiting": .array,
+            "recent.*": .document, "recent.*.at": .date, "recent.*.walked": .number, "bound": .text, "waiting": .array,
             "waiting.*": .document, "unjournaled": .array, "unjournaled.*": .document, "lease": .document,
             "lease.owner": .objectID, "lease.token": .number, "lease.start": .date, "lease.end": .date,
             "lease.host": .text, "lease.boot": .text, "lease.process": .number, "lease.processStart": .number,
@@ -166,7 +167,7 @@ extension StateShape {
 }
 
 extension StoreClient {
-    /// Refuses a document of the state database if a field is missing or has a wrong type.
+    /// Refuses a document of the state database if a required field is missing, or a field has a wrong type.
     func check(_ document: BSONDocument, of collection: String) throws(RunError) {
         guard let fault = StateShape.all[collection]?.fault(of: document) else { return }
         throw damage(fault, of: document, in: collection)

@@ -3,9 +3,9 @@ package import Mongo
 
 /// The state of a job in the state database: one store per collection, on one client.
 ///
-/// All times are the server's. A write waits for a majority of the members, so that no failover undoes a checkpoint. A
-/// write of the journal need not wait, because the later checkpoint of the chunk waits until a majority has the journal
-/// as well.
+/// All times are the server's. Most writes wait for a majority of the members, so that no failover undoes a checkpoint.
+/// A write of the journal need not wait, because the later checkpoint of the chunk waits until a majority has the
+/// journal as well.
 package struct StateStore: ~Copyable {
     /// The connection that the stores share.
     package let client: StoreClient
@@ -54,9 +54,9 @@ package struct StateStore: ~Copyable {
 extension StateStore {
     /// Refuses a job that cannot be run or continued.
     ///
-    /// A job is refused if its text, schemas or collection have changed since it was started, or if it was undone or is
-    /// being undone. A job is also refused if its progress was deleted, or if a cleanup removed the marker fields by
-    /// which its steps know which documents they have changed.
+    /// A job is refused if its text, schemas, bounds or collection have changed since it was started, or if it was
+    /// undone or is being undone. A job is also refused if this version cannot read its record, if its progress was
+    /// deleted, or if a cleanup removed the marker fields by which its steps know which documents they have changed.
     /// - Parameter restarts: whether a job whose record in the collection `ranges` is gone may start over, because the
     ///   operator asked for that.
     package func check(_ binding: JobStore.Binding, restarts: Bool = false) throws {

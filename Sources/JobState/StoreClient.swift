@@ -21,7 +21,7 @@ package final class StoreClient {
     private static let limit: BSONValue = 10_000
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
 
-    /// Runs a write command; every write to the state database goes through this method.
+    /// Runs a write command; every write by this class goes through this method.
     @discardableResult
     private func write(_ command: BSONDocument, on database: String) throws(MongoError) -> BSONDocument {
         FaultInjection.reached(.beforeStateWrite)
@@ -216,8 +216,8 @@ package final class StoreClient {
         return try cursor.documents()
     }
 
-    /// Returns the distinct values of a field in the documents that match; with an index over the fields of the filter
-    /// and this field, the server reads only one index key for each value.
+    /// Returns the distinct values of a field in the documents that match; an index over the field and the fields of
+    /// the filter makes it fast.
     package func values(_ collection: String, _ filter: BSONDocument, of field: String) throws(MongoError)
         -> [BSONValue]
     {

@@ -27,7 +27,7 @@ package struct Undoing: Hashable {
         removed = document["removed"]?.integer ?? 0
     }
 
-    /// Returns the error that refuses to run or steer the job because of its undo.
+    /// Returns the error for a command that cannot run or change the job because of its undo.
     package func refusal(of job: String) -> RunError {
         let state = ended.map { "was undone at \($0)" } ?? "is being undone"
         let way =

@@ -19,13 +19,13 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let majorityLag = Self(rawValue: "majorityLag")
     /// The replication lag of the slowest healthy secondary is too high.
     package static let secondaryLag = Self(rawValue: "secondaryLag")
-    /// The server itself slows down writers, because a majority of the members lags.
+    /// The server slows down writers by its flow control, because a majority of the members lags.
     package static let flowControl = Self(rawValue: "flowControl")
-    /// The share of the storage engine's execution tickets that are in use is too high.
+    /// Too large a share of the storage engine's execution tickets is in use.
     package static let tickets = Self(rawValue: "tickets")
-    /// The share of the cache that is not yet written to disk is too high.
+    /// Too large a share of the cache is not yet written to disk.
     package static let cacheDirty = Self(rawValue: "cacheDirty")
-    /// The share of the cache that is filled is too high.
+    /// Too large a share of the cache is filled.
     package static let cacheUsed = Self(rawValue: "cacheUsed")
     /// The time between the oldest and the newest entry of the oplog is too short.
     package static let oplog = Self(rawValue: "oplog")
@@ -38,7 +38,7 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     /// A program or a server that the job file names vetoes writes.
     package static let veto = Self(rawValue: "veto")
 
-    /// The reasons that this version knows.
+    /// The reasons that this version of the program knows.
     package static let known: [Self] = [
         reading, overload, majorityLag, secondaryLag, flowControl, tickets, cacheDirty, cacheUsed, oplog, consumer,
         pauseWindow, operatorPause, veto,
@@ -53,7 +53,7 @@ package struct WaitReason: Hashable, Sendable {
     package var metric: String
     /// The value that the metric had when it was read.
     package var value: String
-    /// The value of the metric at which the run continues.
+    /// The value of the metric at which the run continues, or the command that ends an operator's pause.
     package var limit: String
 
     /// Creates a wait reason from its parts.

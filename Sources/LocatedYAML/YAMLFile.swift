@@ -36,22 +36,35 @@ package enum YAMLFile {
     ///
     /// The returned text contains the values, their types, and the order of the keys. A text that is not YAML, or that
     /// exceeds ``YAMLBounds``, is returned as it is.
-    package static func content(of text: String) -> String {
+    /// - Parameter ignored: keys that do not count, each with the keys that lead to it, such as `steps.review`.
+    package static func content(of text: String, without ignored: Set<String> = []) -> String {
         guard let root = try? rootIfAny(of: text, path: "") else { return text }
-        return content(of: root.node)
+        return content(of: root.node, at: "", without: ignored)
     }
 
-    private static func content(of node: Node) -> String {
+    private static func content(of node: Node, at path: String, without ignored: Set<String>) -> String {
         // Each text comes after its length, so that different contents never give the same result.
         func sized(_ text: String) -> String { "\(text.utf8.count):\(text)" }
         let tag = sized(node.tag.rawValue)
         return switch node {
         case .scalar(let scalar): "s\(tag)\(sized(scalar.string))"
         case .mapping(let mapping):
-            "m\(tag)\(mapping.count):" + mapping.map { content(of: $0.key) + content(of: $0.value) }.joined()
-        case .sequence(let sequence): "l\(tag)\(sequence.count):" + sequence.map(content).joined()
+            content(of: mapping, tag, at: path, without: ignored)
+        case .sequence(let sequence):
+            "l\(tag)\(sequence.count):" + sequence.map { content(of: $0, at: path, without: ignored) }.joined()
         case .alias(let alias): "a\(tag)\(sized(alias.anchor.rawValue))"
         }
+    }
+
+    private static func content(
+        of mapping: Node.Mapping, _ tag: String, at path: String, without ignored: Set<String>
+    ) -> String {
+        let entries = mapping.compactMap { key, value -> String? in
+            let place = [path, key.string ?? ""].joined(separator: path.isEmpty ? "" : ".")
+            guard !ignored.contains(place) else { return nil }
+            return content(of: key, at: place, without: ignored) + content(of: value, at: place, without: ignored)
+        }
+        return "m\(tag)\(entries.count):" + entries.joined()
     }
 
     private static func compose(_ text: String, path: String) throws(LocatedError) -> Node? {

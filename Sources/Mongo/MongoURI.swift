@@ -75,6 +75,9 @@ extension MongoURI {
     /// The longest time for making one connection.
     package var connectTimeout: Duration { .milliseconds(integer(MONGOC_URI_CONNECTTIMEOUTMS, fallback: 10_000)) }
 
+    /// Whether a connection string holds a password, or an option that may hold another secret.
+    package static func holdsSecret(_ text: String) -> Bool { URIText(text).holdsSecret }
+
     /// The string with `***` for the password, and without its options, because they may contain further secrets.
     package var redacted: String {
         let scheme = unsafe mongoc_uri_get_srv_hostname(handle) == nil ? "mongodb" : "mongodb+srv"

@@ -23,6 +23,9 @@ struct URIText {
     /// The user, the password, and the values of options that contain a secret, as written in the string.
     var secrets: [String] { userInfo + secretOptions }
 
+    /// Whether the string has a password, or an option that may hold another secret.
+    var holdsSecret: Bool { userInfo.count > 1 || !secretOptions.isEmpty }
+
     /// The text between the scheme and the last `@`, split at its first colon.
     ///
     /// An unescaped password may contain any character, so only the last `@` ends the text.

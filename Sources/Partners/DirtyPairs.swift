@@ -1,7 +1,7 @@
 import BSON
 import Following
 
-/// The pairs that clients changed and that the mirror has not carried over yet, in the order of their first change.
+/// The pairs that the mirror still has to carry over, in the order in which they were listed.
 ///
 /// A pair is an original and the partner's document that belongs to it.
 struct DirtyPairs {
@@ -68,7 +68,7 @@ struct DirtyPairs {
     /// Adds a held pair, so that the mirror tries to carry it over again; ``HeldPairs`` has the times of its changes.
     mutating func add(_ key: IDKey, read: Int) { join(key, Pair(read: read)) }
 
-    /// Removes and returns at most `count` pairs, the ones that changed first.
+    /// Removes and returns at most `count` pairs, the ones that were listed first.
     mutating func take(_ count: Int) -> [(key: IDKey, pair: Pair)] {
         var taken: [(key: IDKey, pair: Pair)] = []
         while taken.count < count, start < queue.count {
@@ -83,7 +83,7 @@ struct DirtyPairs {
         return taken
     }
 
-    /// Removes and returns the changes of a pair up to the given time; keeps later changes.
+    /// Returns the changes of a pair that began at the given time or earlier; later changes stay listed.
     mutating func takeChanges(of key: IDKey, upTo time: ClusterTime) -> [PartnerSide: Change] {
         guard var pair = pairs[key] else { return [:] }
         let due = pair.changes.filter { $0.value.first <= time }
@@ -101,7 +101,7 @@ struct DirtyPairs {
     /// Adds a pair again, because its changes could not be carried over.
     mutating func restore(_ key: IDKey, _ pair: Pair) { join(key, pair) }
 
-    /// Merges the changes of a pair into the changes that are already listed.
+    /// Lists a pair; if the pair is listed already, merges the changes of both.
     private mutating func join(_ key: IDKey, _ other: Pair) {
         guard var pair = pairs[key] else {
             pairs[key] = other

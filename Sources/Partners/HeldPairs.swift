@@ -122,7 +122,7 @@ struct HeldPairs {
         return true
     }
 
-    /// Removes a pair from the held pairs because it was carried over, its documents match, or they no longer exist.
+    /// Removes a pair from the held pairs, and its record from the state database.
     mutating func release(_ key: IDKey, under kernel: borrowing Kernel) throws {
         guard let held = pairs.removeValue(forKey: key) else { return }
         if let holder = held.holder { waiting[holder]?.remove(key) }

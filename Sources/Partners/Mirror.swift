@@ -9,8 +9,8 @@ package import Running
 /// Keeps both sides of a partner equal while clients write to both.
 ///
 /// The change streams of both sides report which documents changed. The mirror then reads the current state of both
-/// documents of a pair, and adapts the document that did not change. If both changed before one change could be
-/// carried over, the later change wins, and the mirror reports a conflict. The mirror writes in transactions. It
+/// documents of a pair, and adapts the document that did not change. If both changed before one change could be carried
+/// over, the mirror reports a conflict, and usually the later change wins. The mirror writes in transactions. It
 /// recognises its own writes by the session, which their change events contain.
 package struct Mirror: Sendable {
     let partner: Partner
@@ -34,10 +34,10 @@ package struct Mirror: Sendable {
         (self.stop, self.events) = (stop, events)
     }
 
-    /// Mirrors until a stop is requested, or until it has caught up if ``endsWhenCaughtUp`` is set; blocks the thread.
+    /// Mirrors until the run has to stop, or until it has caught up if ``endsWhenCaughtUp`` is set; blocks the thread.
     /// - Parameter atTheEnd: called when the mirror ends, while it still holds the lease.
-    /// - Throws: ``RunError`` when another runner holds the partner's lease, when a side's changes cannot be followed,
-    ///   or when the server is older than MongoDB 5.0; ``MongoError``.
+    /// - Throws: ``RunError``, for instance when another runner holds the partner's lease, when a side's changes cannot
+    ///   be followed, or when the server is older than MongoDB 5.0; ``MongoError``.
     package func run(
         on pool: ClientPool, atTheEnd: (MirrorOutcome, inout Kernel) throws -> Void = { _, _ in }
     ) throws -> MirrorOutcome {
@@ -69,8 +69,8 @@ package enum MirrorEvent: Sendable {
     case caughtUp
     /// Both documents of a pair changed before one of the changes could be carried over.
     ///
-    /// `winner` is the side that changed last, whose document overwrites the other. It is `nil` if one of the documents
-    /// cannot be carried over; then no document is overwritten.
+    /// `winner` is the side whose document remains, usually the one that changed last. It is `nil` if one of the
+    /// documents cannot be carried over; then no document is overwritten.
     case conflict(id: BSONValue, winner: PartnerSide?)
     /// The given document of the given side cannot exist on the other side.
     case refused(PartnerSide, Refusal)

@@ -67,7 +67,7 @@ extension MirrorRun {
     private static var maximum: Int { 1_000 }
 
     /// Restores documents of clients that the mirror overwrote, then carries over at most ``maximum`` pairs, the ones
-    /// that changed first.
+    /// that were listed first.
     mutating func carry() throws {
         try restoreOverwritten()
         var pairs = dirty.take(Self.maximum).compactMap { key, pair -> CarriedPair? in
@@ -86,8 +86,8 @@ extension MirrorRun {
                 return
             }
             for index in open.indices {
-                // While the mirror waited, the streams may have reported further changes from before the read, which
-                // the documents already contain.
+                // While the mirror waited, the streams may have reported further changes from before the read; the
+                // documents that were read contain them.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }
             }
@@ -168,11 +168,11 @@ extension MirrorRun {
         return try kernel.retrying { try translation(from: side).outcomes(of: documents) }
     }
 
-    /// Returns the pairs that have to be carried over, and releases each remaining pair if it is held.
+    /// Returns the pairs that may have to be carried over, and releases each remaining pair if it is held.
     ///
     /// If the original changed, the result of the forward steps on it is compared with the partner's document. A pair
-    /// in which only the partner's document changed is always returned; the reverse steps show later whether their
-    /// result differs from the original.
+    /// in which only the partner's document changed is not compared; the reverse steps show later whether their result
+    /// differs from the original.
     private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
         var open: [CarriedPair] = []
         var (others, originals): ([CarriedPair], [BSONDocument]) = ([], [])
@@ -215,7 +215,7 @@ extension MirrorRun {
             var rest: [(index: Int, document: BSONDocument, outcome: Translation.Outcome)] = []
             for (index, outcome) in zip(indexes, made) {
                 guard let outcome, let document = pairs[index].documents[side] else { continue }
-                // If `made` was set before, `unequal(_:)` has found that it differs from the partner's document.
+                // If `made` was set before, `unequal(_:)` has found that it does not match the partner's document.
                 let isKnown = side == .source && pairs[index].made != nil
                 if !isKnown, case .document(let one) = outcome, let there = pairs[index].documents[side.other],
                     try translation(from: side).adapted(one, to: there).hasSameFields(as: there)

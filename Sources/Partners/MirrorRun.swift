@@ -91,8 +91,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private mutating func finish(_ isCaughtUp: Bool) throws -> MirrorOutcome {
-        // The mirror waits until the streams have reported its last writes. Such a write may have overwritten a later
-        // change of a client, which the next mirror could not restore.
+        // The mirror waits for the streams to report its last writes, for at most ``reportWait``. Such a write may have
+        // overwritten a later change of a client, which the next mirror could not restore.
         let end = ContinuousClock.now + Self.reportWait
         while !unreported.isEmpty, ContinuousClock.now < end {
             _ = changesArrived.wait(milliseconds: 50)
@@ -164,7 +164,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         sides[side]?.lastChange = earlier?.lastChange
     }
 
-    /// Adds the pair of every document of a side to the pairs that have to be carried over.
+    /// Lists the pairs of a side's documents as pairs that have to be carried over.
     ///
     /// - Parameter drop: the time at which the other side's collection was dropped, so that the other document of each
     ///   pair counts as deleted; `nil` if it is unknown which document of a pair changed.

@@ -6,7 +6,7 @@ import Mongo
 import Running
 import Scanning
 
-/// Writes documents of one side, in transactions of its own session.
+/// Writes documents of both sides, in transactions of its own session.
 ///
 /// A transaction writes a document only if it has not changed since it was read, and only while the runner holds the
 /// lease. The first write of the transaction is to the lease's document in the state database. No other runner can

@@ -18,7 +18,7 @@ package struct Partner: Sendable {
     private let reverse: StepTransformation
 
     /// Adapts the steps of both directions to the schemas, and compiles them.
-    /// - Throws: ``JobError`` when a step does not fit a schema.
+    /// - Throws: ``JobError`` when a schema lacks its side's collection, or when a step does not fit a schema.
     package init(
         _ job: PartnerJob, source: ServerSchema?, target: ServerSchema?, assuming assumptions: CheckOptions
     ) throws(JobError) {

@@ -16,7 +16,7 @@ package struct PartnerReport: Sendable {
     package var copied = 0
     /// The number of documents that earlier runs copied.
     package var copiedBefore = 0
-    /// The originals that cannot exist in the partner, and were inserted or changed after the plan was made.
+    /// The originals that this run did not copy, because they cannot exist in the partner.
     package var refusals = RefusalList()
     /// The reason why the run stopped early; `nil` when all documents are copied.
     package var stopped: String?
@@ -28,8 +28,8 @@ package struct PartnerReport: Sendable {
 
 extension PartnerRunner {
     /// Creates the partner and copies every original, or continues where an earlier run stopped.
-    /// - Throws: ``RunError`` when another runner holds the partner's lease; ``MongoError``. The copied documents stay,
-    ///   and the next run continues after them.
+    /// - Throws: ``RunError``, for instance when another runner holds the partner's lease; ``MongoError``. The copied
+    ///   documents stay, and the next run continues after them.
     package func run(_ plan: PartnerPlan, on pool: ClientPool) throws -> PartnerReport {
         let started = ContinuousClock.now
         let kernel = try kernel(limits: job.limits, on: pool)
@@ -81,7 +81,8 @@ struct PartnerCopy: ~Copyable {
 
     /// Records the current positions of both change streams, before the first document is copied.
     ///
-    /// The mirror will carry over every change after these positions.
+    /// The mirror will carry over all changes that are made to the original after its recorded position. The partner's
+    /// position is replaced after the copy.
     private mutating func begin() throws {
         let now = try kernel.retrying { try kernel.client.operationTime() }
         var places: [PartnerSide: FeedPlace] = [:]

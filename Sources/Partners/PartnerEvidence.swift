@@ -86,7 +86,7 @@ extension PartnerState {
 }
 
 extension PartnerJob {
-    /// The paths of the fields in which the partner may differ from its original, in the notation of job files.
+    /// The paths of the fields that the forward steps use or that only the original has, and `_id` if it is converted.
     var places: Set<String> {
         let kinds = forward.map(\.step.kind)
         let paths = kinds.flatMap { $0.targets + $0.sources + $0.removed }

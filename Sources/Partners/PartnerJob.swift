@@ -108,6 +108,7 @@ extension PartnerJob {
             }
             let step = try JobSteps.step(entry)
             if let reason = objection(to: step.step, fillingAlone: own) { throw entry.error(reason) }
+            guard step.review == nil else { throw entry.error("only a job for backfill has steps with a \"review\"") }
             steps.append(step)
         }
         return steps

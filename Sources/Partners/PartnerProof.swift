@@ -88,7 +88,7 @@ struct PartnerProof: Sendable {
     }
 }
 
-/// Divides the documents of a cursor into chunks; each chunk fits into one command with the results of the steps.
+/// Divides the documents of a cursor into chunks of at most 500 documents; a chunk ends when it has reached 4 MiB.
 struct DocumentChunks: ~Copyable {
     private var cursor: Cursor
     private var isOver = false

@@ -29,7 +29,7 @@ package struct PartnerRunner: Sendable {
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events) }
 
-    /// Throws if one of the collections cannot be used, or if a step cannot run; reads no document.
+    /// Throws if one of the collections cannot be used, or if a step cannot run.
     func check(on client: borrowing Client) throws {
         try job.checkNamespaces(stateDatabase: options.stateDatabase)
         for side in PartnerSide.allCases {
@@ -95,7 +95,7 @@ extension PartnerJob {
 // MARK: planning
 
 extension PartnerRunner {
-    /// Checks every original, and reads the partner's state and the ledger of unsynced documents; nothing is written.
+    /// Reads the partner's state, and checks every original unless documents have been copied; nothing is written.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``; ``StopAsked``.
     package func plan(on pool: ClientPool) throws -> PartnerPlan {
         let client = try pool.client()
@@ -105,11 +105,13 @@ extension PartnerRunner {
         var plan = PartnerPlan(name: job.name, source: job.source, target: job.target)
         let info = try original(on: client)
         plan.documents = try client.collection(job.source).estimatedCount()
-        guard state.phase == nil else {
+        // A runner that was killed before it had copied a document may not have created the partner and its indexes.
+        let isFirst = state.phase == nil || state.phase == .copying && state.last == nil
+        guard isFirst else {
             (plan.copiedBefore, plan.isDone) = (state.copied, state.phase != .copying)
             return plan
         }
-        if try client.readableCollection(job.target) != nil {
+        if state.phase == nil, try client.readableCollection(job.target) != nil {
             let count = try client.collection(job.target).estimatedCount()
             throw RunError(
                 .unsupportedCollection,
@@ -150,7 +152,7 @@ extension PartnerRunner {
         UnsyncLedger(options.ledger.orOf(partner.appIDs), client: try pool.client())
     }
 
-    /// Returns the room in the limit of unsynced documents, less the reservations of other jobs.
+    /// Returns the room in the limit of unsynced documents, less the pending reservations.
     private func headroom(on pool: ClientPool) throws -> Headroom {
         let limit = SharedLimit(ledger: try ledger(on: pool), limits: job.limits)
         let store = StateStore(

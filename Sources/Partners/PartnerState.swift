@@ -82,7 +82,7 @@ enum PartnerChange {
         ]
     }
 
-    /// Returns the paths of the fields in which the partner may differ from its original.
+    /// Returns the paths of ``PartnerJob/places``, in the form that the partner's record stores.
     ///
     /// The classification of the original's schema changes reads these paths from the record.
     static func carried(_ job: PartnerJob) -> BSONValue {

@@ -18,7 +18,7 @@ package struct PartnerStatus: Sendable {
     package var phase: String?
     /// The number of documents copied.
     package var copied = 0
-    /// Whether a mirror or a copy holds the lease now.
+    /// Whether a runner, such as a mirror or a copy, holds the partner's lease now.
     package var isHeld = false
     /// The mirror's lag in seconds; `nil` before a mirror has run.
     package var lag: Int?
@@ -36,7 +36,7 @@ package struct PartnerStatus: Sendable {
     ///
     /// It is also `nil` if the job file has changed since the comparison.
     package var differences: Int?
-    /// The time of the last comparison, in milliseconds since 1970.
+    /// The time of the last comparison, in milliseconds since 1970; `nil` if ``differences`` is `nil`.
     package var verified: Int64?
     /// The server's time when the status was read, in milliseconds since 1970.
     package var now: Int64 = 0
@@ -125,8 +125,8 @@ extension PartnerRunner {
     ///
     /// The function checks for obstacles, takes the lease, carries over all changes that clients have made so far, and
     /// checks for obstacles again.
-    /// - Throws: ``RunError`` of kind `refusedByData` with all obstacles; of kind `leaseHeld` when a mirror is running;
-    ///   ``StopAsked``; ``MongoError``.
+    /// - Throws: ``RunError`` of kind `refusedByData` with all obstacles; the errors of the mirror's run; ``StopAsked``
+    ///   when that run is stopped.
     package func cutOver(quiet: Duration, recent: Duration, on pool: ClientPool) throws {
         let registry = PartnerRegistry(options.stateDatabase, on: pool)
         let known = try registry.status(of: partner)

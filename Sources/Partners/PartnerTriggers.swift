@@ -2,7 +2,7 @@ import BSON
 import JobState
 import Steps
 
-/// Writes App Services triggers and functions that keep both sides equal, if the service still runs them.
+/// Makes the files of App Services triggers and functions that keep both sides equal.
 ///
 /// There is one trigger and one function for each side. A function handles a change as the mirror does: it reads the
 /// current document and converts it with a server-side pipeline. It then compares the result with the other side's

@@ -65,9 +65,9 @@ package struct PartnerComparison: Sendable {
 
 /// Compares the two sides of a partner by the job's steps; nothing is written.
 ///
-/// A scan reads every document of both sides once. Pairs that differ, or change during the scan, are compared again at
-/// one point in time. Pairs that still differ are compared every half second until ``settling`` has passed, because a
-/// running mirror always has some changes that it has not carried over yet.
+/// A scan reads every document of both sides once. Pairs that differ, or change during the scan, are compared again, at
+/// one point in time if the server supports that. Pairs that still differ are compared every half second until
+/// ``settling`` has passed, because a running mirror may not have carried over the latest changes yet.
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration
@@ -109,7 +109,8 @@ package struct PartnerVerification: Sendable {
     private var retry: RetryPolicy { RetryPolicy(limit: retryLimit, stop: stop, events: { _ in }) }
 
     /// Compares the two sides, and blocks until the comparison has ended.
-    /// - Throws: ``RunError`` when one of the two collections does not exist; ``MongoError``; ``StopAsked``.
+    /// - Throws: ``RunError`` when one of the two collections does not exist, or is dropped or renamed; ``MongoError``;
+    ///   ``StopAsked``.
     package func run(on pool: ClientPool) throws -> PartnerComparison {
         let started = ContinuousClock.now
         var comparison = PartnerComparison(

@@ -218,7 +218,7 @@ extension BSONDocument {
             if let one = values[0], let two = values[1], one.hasSameFields(as: two) { continue }
             names.append(name)
         }
-        // All fields have equal values in both documents, so the documents differ only in a name that occurs more than
+        // If all fields have equal values in both documents, the documents differ only in a name that occurs more than
         // once.
         return names.isEmpty ? ["(root)"] : names
     }

@@ -55,8 +55,8 @@ struct UnreportedWrites {
         return write.overwritten
     }
 
-    /// Removes the writes that the stream of a side has certainly reported, because it has reported all changes up to
-    /// the given time.
+    /// Removes writes that the stream of a side has certainly reported, because it has reported all changes up to the
+    /// given time.
     mutating func forget(upTo time: ClusterTime, on side: PartnerSide) {
         writes = writes.filter { place, writes in place.side != side || writes.contains { $0.end > time } }
     }

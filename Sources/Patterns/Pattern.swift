@@ -2,8 +2,8 @@ internal import CPCRE2
 
 /// A compiled regular expression of the schema keyword `pattern` or `patternProperties`.
 ///
-/// mongod up to 6.0 uses PCRE 8, and this type uses PCRE2. An expression that PCRE 8 accepts and PCRE2 refuses is
-/// rewritten (``PatternRewriting``). After the first match of a thread, matching allocates no memory.
+/// mongod up to 6.0 uses PCRE 8, and this type uses PCRE2. Some expressions that PCRE 8 accepts and PCRE2 refuses are
+/// rewritten (``PatternRewriting``). A match of bytes usually allocates no memory after the thread's first match.
 public final class Pattern: Sendable {
     /// The units of text that an expression matches.
     public enum Mode: Sendable {

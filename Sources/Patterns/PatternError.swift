@@ -1,4 +1,4 @@
-/// The reason why a regular expression cannot be used.
+/// The reason why a regular expression cannot be used, or why a match has no result.
 public enum PatternError: Error, Hashable, Sendable {
     /// The text is not a regular expression.
     ///
@@ -11,7 +11,7 @@ public enum PatternError: Error, Hashable, Sendable {
 }
 
 extension PatternError: CustomStringConvertible {
-    /// The reason why the expression cannot be used, as one clause.
+    /// The reason, as one clause.
     public var description: String {
         switch self {
         case .invalid(let reason, let offset): "\(reason) (at byte \(offset))"

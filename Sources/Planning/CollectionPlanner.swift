@@ -2,10 +2,12 @@ import BSON
 import SchemaChange
 import ServerSchema
 
-/// Plans the fields of one collection, as groups of entries in the order of the schemas.
+/// Plans the steps for the fields of one collection, as groups of entries.
 struct CollectionPlanner {
     let fields: FieldPlanner
     let changes: [SchemaChange]
+    /// The steps that the operator states for the collection.
+    var stated: [StatedStep.Found] = []
 
     /// A path at which the schemas differ.
     ///
@@ -76,8 +78,7 @@ extension CollectionPlanner {
     /// The largest number of fields that a suggestion names; a longer list would not help a reviewer.
     private static let maximumSuggested = 10
 
-    /// The fields removed from one object and added to it, as far as a suggestion to combine or split fields can name
-    /// them.
+    /// The fields of one object that a suggestion to combine or to split fields can name.
     private struct Siblings {
         var parts: [SchemaChange] = []
         var goneTexts: [SchemaChange] = []
@@ -97,33 +98,67 @@ extension CollectionPlanner {
         }
         let hints = Dictionary(SchemaDiff.hints(in: changes).map { ($0.added.path, $0) }) { first, _ in first }
         let places = Dictionary(groups.enumerated().map { ($0.element.path, $0.offset) }) { first, _ in first }
-        for change in added {
+        let decided = Set(stated.flatMap(\.changes).map(\.path))
+        for change in added where !decided.contains(change.path) {
             guard let index = places[change.path] else { continue }
             let around = siblings[Self.parent(change)] ?? Siblings()
-            if var entry = combination(of: around.parts, into: change)
+            if let entry = combination(of: around.parts, into: change)
                 ?? split(around.goneTexts, into: around.comeTexts, at: change) ?? rename(to: change, hints[change.path])
             {
-                entry.changes = groups[index].entries[0].changes
-                groups[index].entries[0].changes = []
-                groups[index].entries.insert(entry, at: 0)
+                groups[index].precede(with: entry)
             }
+        }
+        for step in stated {
+            guard let index = step.changes.compactMap({ places[$0.path] }).min() else { continue }
+            accept(step, in: &groups[index])
         }
     }
 
+    /// Adds a step that the operator states.
+    private func accept(_ stated: StatedStep.Found, in group: inout FieldGroup) {
+        var entry = PlanEntry(role: .step, remarks: ["\(stated.flag) states it"])
+        switch stated.kind {
+        case .combine: entry.step = combine(stated.sources, into: stated.changes[0])
+        case .split: entry.step = split(stated.sources[0], into: stated.changes)
+        case .embed:
+            guard let index = group.entries.firstIndex(where: { $0.suggestions.contains { $0.kind == "embed" } }) else {
+                return
+            }
+            (entry.changes, entry.step) = (group.entries[index].changes, group.entries[index].suggestions.first)
+            entry.remarks = [
+                "\(stated.flag) states it: the job refuses to run if a linked document has no parent or several"
+            ]
+            return group.entries[index] = entry
+        }
+        group.precede(with: entry)
+    }
+
+    private func combine(_ parts: [String], into change: SchemaChange) -> StepLine {
+        let template = parts.map { "{\($0)}" }.joined(separator: " ")
+        return StepLine(
+            "combine", ["into": .text(change.path.jobPath ?? ""), "template": .literal(.string(template))]
+        ).onTarget(present: fields.upkeep(at: change.path), nullsToo: change.new?.isRequired == true)
+    }
+
+    private func split(_ field: String, into come: [SchemaChange]) -> StepLine {
+        StepLine(
+            "split", ["field": .text(field), "by": .literal(" "), "into": .list(come.compactMap(\.path.jobPath))]
+        ).onTarget(
+            present: fields.upkeep(at: come[0].path), nullsToo: come.contains { $0.new?.isRequired == true })
+    }
+
     private func combination(of parts: [SchemaChange], into change: SchemaChange) -> PlanEntry? {
-        guard (2...Self.maximumSuggested).contains(parts.count), Self.isText(change.new), let into = change.path.jobPath
+        guard (2...Self.maximumSuggested).contains(parts.count), Self.isText(change.new), change.path.jobPath != nil
         else { return nil }
-        let template = parts.compactMap(\.path.jobPath).map { "{\($0)}" }.joined(separator: " ")
+        let flag = flag(.combine, parts, into: [change])
         return PlanEntry(
             role: .nothing,
-            remarks: ["if it replaces \(Self.names(parts)), this step makes it from them, and comes first:"],
-            hint:
-                "\(place(change)) may replace \(Self.names(parts)): if so, uncomment the step \"combine\" of the job "
-                + "file",
-            suggestions: [
-                StepLine("combine", ["into": .text(into), "template": .literal(.string(template))])
-                    .onTarget(present: fields.upkeep(at: change.path), nullsToo: change.new?.isRequired == true)
-            ])
+            remarks: [
+                "if it replaces \(Self.names(parts)), plan again with \(flag), or uncomment this step, which makes it "
+                    + "from them and comes first:"
+            ],
+            hint: "\(place(change)) may replace \(Self.names(parts)): if so, plan again with \(flag)",
+            suggestions: [combine(parts.compactMap(\.path.jobPath), into: change)])
     }
 
     private func split(_ gone: [SchemaChange], into come: [SchemaChange], at change: SchemaChange) -> PlanEntry? {
@@ -131,23 +166,17 @@ extension CollectionPlanner {
             let field = gone[0].path.jobPath
         else { return nil }
         let rename = "\(gone[0].oldNamespace ?? fields.new.namespace).\(gone[0].oldPath)=NAME"
+        let flag = flag(.split, gone, into: come)
         return PlanEntry(
             role: .nothing,
             remarks: [
-                "if \(Self.names(come)) replace \(field), this step makes them, and comes first; if one of them is the "
-                    + "renamed \(field), plan again with --rename \(rename):"
+                "if \(Self.names(come)) replace \(field), plan again with \(flag), or uncomment this step, which makes "
+                    + "them and comes first; if one of them is the renamed \(field), plan again with --rename \(rename):"
             ],
             hint:
-                "\(Self.names(come)) of \(place(change, isWhole: true)) may replace \(field): if so, uncomment the "
-                + "step \"split\" of the job file; if one of them is the renamed \(field), plan again with --rename "
-                + rename,
-            suggestions: [
-                StepLine(
-                    "split",
-                    ["field": .text(field), "by": .literal(" "), "into": .list(come.compactMap(\.path.jobPath))]
-                ).onTarget(
-                    present: fields.upkeep(at: change.path), nullsToo: come.contains { $0.new?.isRequired == true })
-            ])
+                "\(Self.names(come)) of \(place(change, isWhole: true)) may replace \(field): if so, plan again with "
+                + "\(flag); if one of them is the renamed \(field), with --rename \(rename)",
+            suggestions: [split(field, into: come)])
     }
 
     private func rename(to change: SchemaChange, _ hint: RenameHint?) -> PlanEntry? {
@@ -157,6 +186,13 @@ extension CollectionPlanner {
             remarks: ["if it is the renamed \(hint.removed.oldPath), plan again with --rename \(hint.rename)"],
             hint: "\(place(change)) may be the renamed \(hint.removed.oldPath): if so, plan again with --rename "
                 + hint.rename)
+    }
+
+    /// Returns the flag that accepts a suggestion.
+    private func flag(_ kind: StatedStep.Kind, _ old: [SchemaChange], into new: [SchemaChange]) -> String {
+        let text = StatedStep.text(
+            old.map(\.oldPath), of: old[0].oldNamespace ?? fields.new.namespace, into: new.map(\.path))
+        return "--\(kind.rawValue) \(text)"
     }
 
     /// Returns the name of the changed field for an operator, such as `Person.email`; with `isWhole`, only the name of
@@ -170,15 +206,6 @@ extension CollectionPlanner {
     private static func names(_ changes: [SchemaChange]) -> String {
         changes.map { "\($0.path)" }.joined(separator: changes.count == 2 ? " and " : ", ")
     }
-    /// Whether a field is a text with any content.
-    ///
-    /// If the schema lists the values of a field, no suggestion splits the field into several fields, or joins fields
-    /// into it.
-    private static func isText(_ side: SchemaChange.Side?) -> Bool {
-        side?.node?.withoutNull.types == [.string] && side?.node?.constraints.allowedValues == nil
-    }
-    private static func isPart(_ side: SchemaChange.Side?) -> Bool {
-        let types: Set<SchemaType> = [.string, .int, .long]
-        return side?.node?.withoutNull.types.first.map { types.contains($0) } ?? false
-    }
+    private static func isText(_ side: SchemaChange.Side?) -> Bool { side?.node.map(StatedStep.isText) ?? false }
+    private static func isPart(_ side: SchemaChange.Side?) -> Bool { side?.node.map(StatedStep.isPart) ?? false }
 }

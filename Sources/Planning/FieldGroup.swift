@@ -22,6 +22,13 @@ struct FieldGroup {
             PlanEntry(role: role, remarks: [remarks], suggestions: suggestions, isForPartner: isForPartner))
     }
 
+    /// Adds an entry before the others, and lets it serve the changes of the first one.
+    mutating func precede(with entry: PlanEntry) {
+        var entry = entry
+        if !entries.isEmpty { swap(&entry.changes, &entries[0].changes) }
+        entries.insert(entry, at: 0)
+    }
+
     /// Returns the group without its steps, because a job cannot hold one of them and the other steps depend on it.
     /// - Parameter dialect: the dialect of the schema; no partner collection is recommended for Prisma's clients.
     func refused(because reason: String, in dialect: Dialect) -> FieldGroup {

@@ -51,9 +51,13 @@ extension FieldPlanner {
             return group.add(
                 .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: nullsToo), "the schema's default")
         }
+        // One of the allowed values is a decision, and does not mean "no value yet", even if it is an empty text or 0.
+        let choices = new.node.constraints.allowedValues?.filter { takes($0, new) } ?? []
         // The field gets no zero value if it holds the key of a document, because a made-up key would name no document.
         let related = new.link.map { "\($0.target)" } ?? new.node.keyOfModel
-        if related == nil || new.link == nil && new.node.isList, let zero = new.node.zeroValue, takes(zero, new) {
+        if related == nil || new.link == nil && new.node.isList, choices.isEmpty, let zero = new.node.zeroValue,
+            takes(zero, new)
+        {
             let line = StepLine.fill(field, with: .literal(zero.spelled(for: new.node)), nullsToo: nullsToo)
             guard field != nextPartitionKey else {
                 return group.say(
@@ -87,8 +91,14 @@ extension FieldPlanner {
                         : "or write the values with a step of your own"),
                 suggesting: canGenerate ? [generated] : [])
         }
-        let allowed = new.node.constraints.allowedValues?.first { takes($0, new) }
-        let suggestion = allowed ?? new.node.zeroObject(in: dialect).flatMap { takes($0, new) ? $0 : .none }
+        guard choices.isEmpty else {
+            let values = choices.prefix(8).map(YAMLText.literal) + (choices.count > 8 ? ["…"] : [])
+            return group.say(
+                .manual,
+                "documents without it do not fit, and which of the allowed values they mean is your decision: give one "
+                    + "of \(values.joined(separator: ", ")) with --default")
+        }
+        let suggestion = new.node.zeroObject(in: dialect).flatMap { takes($0, new) ? $0 : .none }
         group.say(
             .manual, "documents without it do not fit, and its type has no empty value: give one with --default",
             suggesting: suggestion.map { [.fill(field, with: .literal($0), nullsToo: nullsToo)] } ?? [])

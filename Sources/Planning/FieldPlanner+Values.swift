@@ -68,7 +68,7 @@ extension FieldPlanner {
         let place = path.appending(Shape(ofValue: new).isArray ? .elements : .values)
         let link = self.new.link(from: place)
         if let old, Self.isSame(old, inner) { return }
-        fit("\(field).\(FieldPath.each)", at: place, old, inner, link, in: &group, isStray: isStray)
+        fit("\(field)\(FieldPath.each)", at: place, old, inner, link, in: &group, isStray: isStray)
         let hadNulls = old.map { $0.types.isEmpty || $0.types.contains(.null) || $0.types.contains(.mixed) } ?? !isStray
         if hadNulls, !inner.types.isEmpty, !inner.types.contains(.null), !inner.types.contains(.mixed) {
             group.add(.plain("drop-nulls", field), "no element may be null", isStray: isStray)

@@ -39,7 +39,7 @@ struct FieldPlanner {
     }
 
     /// Returns the plan for a path at which the schemas differ.
-    /// - Parameter changes: all changes at the path, which share their old and new sides.
+    /// - Parameter changes: the changes at the path that are planned together.
     func group(at path: SchemaPath, for changes: [SchemaChange]) -> FieldGroup {
         var group = FieldGroup(path: path)
         var rest: [SchemaChange] = []
@@ -79,6 +79,8 @@ struct FieldPlanner {
         }
         if codes.contains(.propertyRenamed) {
             rename(changes.lazy.compactMap(\.old?.path.jobPath).first, to: field, before, after, in: &group)
+        } else if before == nil, case .embedded = Shape(ofValue: after.node) {
+            return addObject(field, at: path, after, in: &group)
         } else if codes.contains(where: Self.affectsValues) {
             fit(field, at: path, before?.node, after.node, after.link, in: &group, isStray: before == nil)
         }
@@ -86,7 +88,19 @@ struct FieldPlanner {
         if let before { dropNulls(at: path, before.node, after.node, in: &group) }
     }
 
-    /// Adds the remark that no step can write an `_id` or a part of an `_id`.
+    /// Adds the steps for an object that the older schema does not have.
+    ///
+    /// The object comes before its fields, because a job fills fields only in objects that are already there.
+    private func addObject(_ field: String, at path: SchemaPath, _ new: Side, in group: inout FieldGroup) {
+        fill(field, at: path, nil, new, in: &group)
+        let start = group.entries.count
+        fit(field, at: path, nil, new.node, new.link, in: &group, isStray: true)
+        for index in group.entries.indices.dropFirst(start) where group.entries[index].step?.kind == "default" {
+            group.entries[index].remarks.append("fills only the objects that are already there: no step creates them")
+        }
+    }
+
+    /// Adds a remark about a change of `_id` or of a part of it; no step can write them.
     private func sayOfID(_ path: SchemaPath, in group: inout FieldGroup) {
         if path.steps.count == 1 {
             group.say(
@@ -112,17 +126,20 @@ struct FieldPlanner {
 extension FieldPlanner {
     /// Adds the steps that give the new field the value of the old field.
     ///
-    /// The old field is removed only after the deploy, unless the validator forbids the old field, or the documents are
-    /// moved to another collection. In these two cases, one job does all of the work, and a copy and a rename of the
-    /// same field would conflict.
+    /// The old field is removed only after the deploy. A single rename does all of the work in two cases: the validator
+    /// forbids the old field, or the documents are moved to another collection. If one conversion makes the new value,
+    /// the removal is always a suggestion.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
             return group.say(.manual, "a job cannot name the old field: copy it with a script of your own")
         }
         var fitted = FieldGroup(path: group.path)
         fit(field, at: group.path, old.node, new.node, new.link, in: &fitted, isStray: false)
-        // If a single conversion makes the new value, it reads the old field itself, and no copy is needed.
-        if fitted.steps.count == 1, let only = fitted.steps.first, only.kind == "convert",
+        let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
+        let isAtOnce = forbids || isMoved
+        // If a single conversion makes the new value, it reads the old field itself, and no copy is needed. A field
+        // that does not stay is renamed first.
+        if !isAtOnce, fitted.steps.count == 1, let only = fitted.steps.first, only.kind == "convert",
             only.text(of: "field") == field
         {
             let line = StepLine.convert(
@@ -151,11 +168,9 @@ extension FieldPlanner {
             fit(field, at: group.path, nil, new.node, new.link, in: &after, isStray: true)
         }
         let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty && !isOneValue
-        let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
         // If a default is filled into the new field before an old client writes the old field, the two fields stay
         // different. The new field therefore keeps its value.
         let isFilled = new.isRequired && !old.isRequired
-        let isAtOnce = forbids || isMoved
         let kept = isChanged || isFilled && (isAtOnce || upkeep(at: group.path) == .report)
         let presence: WhenPresent = kept ? .keep : isAtOnce ? .report : upkeep(at: group.path)
         let line = StepLine(isAtOnce ? "rename" : "copy", ["from": .text(from), "to": .text(field)])
@@ -186,8 +201,8 @@ extension FieldPlanner {
 
     /// Returns the rule for a copy whose source may still change, because old clients write it until the deploy.
     ///
-    /// A copy inside an object is not refreshed, because other steps may write the same top-level field. A copy in
-    /// moved documents is not refreshed, because no old client writes them.
+    /// A copy is not refreshed inside an object, because other steps may write the same top-level field; in moved
+    /// documents, because no old client writes them; and in the dialect `jsonSchema`.
     func upkeep(at path: SchemaPath) -> WhenPresent {
         dialect != .jsonSchema && path.steps.count == 1 && !isMoved ? .refresh : .report
     }

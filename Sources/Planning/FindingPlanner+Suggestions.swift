@@ -16,7 +16,7 @@ extension FindingPlanner {
         case .mixedType, .mixedDBRef, .undefinedValue: return [.plain("unset", field)]
         case .geoPoint:
             guard case .each? = node?.property("coordinates")?.items else { return [] }
-            return [.convert("\(field).coordinates.\(FieldPath.each)", from: nil, to: .double)]
+            return [.convert("\(field).coordinates\(FieldPath.each)", from: nil, to: .double)]
         case .notInEnum: return [Self.remap(field)]
         case let rule where Repair(of: rule) == .conversion && node?.constraints.allowedValues != nil:
             return [Self.remap(field)]
@@ -86,7 +86,7 @@ extension FindingPlanner {
     ///
     /// Below `[]`, paths begin at the element.
     private static func reference(to field: String) -> String {
-        let names = field.split(separator: ".").map(String.init)
+        let names = field.namesOfJobPath
         guard let each = names.lastIndex(of: FieldPath.each) else { return "$\(field)" }
         let inner = names[(each + 1)...].joined(separator: ".")
         return inner.isEmpty ? "$$CURRENT" : "$\(inner)"

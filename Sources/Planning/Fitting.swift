@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension SchemaNode {
-    /// Whether a check of the value of a required field with this schema finds nothing, or no more than a warning.
+    /// Whether a check accepts the value for a required field with this schema, without a finding or with a warning.
     func takes(_ value: BSONValue, in dialect: Dialect) -> Bool {
         var root = SchemaNode(location: location)
         root.types = [.object]
@@ -27,7 +27,7 @@ extension SchemaNode {
 extension BSONValue {
     /// Returns the value as a job file spells it for a field.
     ///
-    /// A whole number is written without a type if the job converts it to the type that the schema declares.
+    /// If the schema declares one type, a `long` that fits an `int`, and the decimal 0, are written without a type.
     func spelled(for node: SchemaNode) -> BSONValue {
         guard node.types.count == 1 else { return self }
         switch self {
@@ -60,8 +60,8 @@ extension SchemaNode {
         }
     }
 
-    /// An embedded object with the defaults of the fields that it requires, or with their zero values; `nil` if one of
-    /// them has neither.
+    /// Returns an embedded object with the default or the zero value of each required field; `nil` if a field has
+    /// neither, or if the schema does not describe an embedded object.
     func zeroObject(in dialect: Dialect) -> BSONValue? {
         guard withoutNull.isEmbedded else { return .none }
         var members: [(String, BSONValue)] = []

@@ -1,7 +1,7 @@
 import SchemaChange
 import ServerSchema
 
-/// The recommendation for a change that no step of a job can serve, or that requires no change of the documents.
+/// The recommendation for a change for which no step is planned; it may suggest steps that an operator can activate.
 struct ManualRemedy {
     var role = PlanEntry.Role.manual
     let text: String
@@ -25,7 +25,7 @@ struct ManualRemedy {
         return change.old != nil && planner.partitionKey == name
     }
 
-    /// Creates the recommendation for a change; `nil` if ``FieldPlanner`` plans steps for it.
+    /// Creates the recommendation for a change; `nil` for a change that ``FieldPlanner`` plans itself.
     init?(of change: SchemaChange, in planner: FieldPlanner) {
         if Self.isOfPartition(change, planner) {
             self.init(
@@ -99,7 +99,8 @@ struct ManualRemedy {
         if let link = change.old?.link {
             return ManualRemedy(
                 "links become embedded objects: each linked document must have exactly one parent; while sync is "
-                    + "terminated, this step embeds them, and refuses if a document has none or several",
+                    + "terminated, this step embeds them, and refuses if a document has none or several; plan with "
+                    + "--embed \(change.oldNamespace.map { "\($0)." } ?? "")\(change.oldPath) to accept it",
                 suggesting: [StepLine("embed", ["field": .text(field), "from": .text("\(link.target)")])])
         }
         let target = change.new?.link.map { "\($0.target)" } ?? "DATABASE.COLLECTION"
@@ -117,7 +118,7 @@ struct ManualRemedy {
             ])
     }
 
-    /// Returns the recommendation for values that become keys of another collection's documents.
+    /// Returns the recommendation for a field whose values have to be keys of the linked collection's documents.
     private static func linking(_ change: SchemaChange) -> ManualRemedy {
         let target = change.new?.link.map { "\($0.target)" } ?? "the linked collection"
         let demand =

@@ -97,7 +97,7 @@ package struct PartnerDraft: Sendable {
             }
         case (.list, .list), (.set, .set), (.list, .set), (.set, .list), (.dictionary, .dictionary):
             if let one = old.inner, let two = new.inner {
-                compare(one, two, at: "\(path).\(FieldPath.each)", "\(before).\(FieldPath.each)")
+                compare(one, two, at: "\(path)\(FieldPath.each)", "\(before)\(FieldPath.each)")
             }
         case (.single, .list), (.embedded, .list):
             forward.append(.plain("wrap", path))

@@ -6,6 +6,8 @@ package struct PlanOptions: Sendable {
     package var renames: [Rename] = []
     /// The values with which the planned steps fill fields, as the operator states them.
     package var defaults: [StatedDefault] = []
+    /// The suggested steps that the operator accepts.
+    package var steps: [StatedStep] = []
     /// The partner collections that exist already.
     package var partners: [PartnerCollection] = []
     /// The name of the planned jobs; with `nil`, it is made from the collection's name and a digest.

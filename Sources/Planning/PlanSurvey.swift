@@ -15,7 +15,7 @@ package struct PlanSurvey: Sendable {
     /// Creates a survey for plans that the given planner made.
     package init(_ planner: Planner) { self.planner = planner }
 
-    /// Returns the plan with the survey's findings for each step.
+    /// Returns the plan with the survey's findings for its steps.
     ///
     /// A step for values that do not follow the older schema becomes a comment if no document needs the step, and the
     /// step skips no document that the operator has to fix.
@@ -47,7 +47,7 @@ package struct PlanSurvey: Sendable {
         return plan
     }
 
-    /// Counts, for objects that become embedded, the links to each of them from all collections of the app.
+    /// Counts the links to each object that becomes embedded, from the app's collections in the same database.
     private func countParents(in plan: inout SchemaPlan, _ client: borrowing Client) throws(MongoError) {
         var known: [Namespace: Backlinks] = [:]
         for target in plan.entries.flatMap(\.changes).embeddedTargets {
@@ -119,7 +119,7 @@ extension Planner {
         try CompiledJob(JobFile.parse(job.bareText, path: job.name), active: active(for: job), next: new)
     }
 
-    /// Throws if the job cannot run; only the parts of the schemas that describe the job's fields are checked.
+    /// Checks that the job can run, by the parts of the schemas that describe its fields; accepts every draft.
     /// - Throws: ``JobError`` when the job does not fit the schemas, which is a defect of the planner.
     package func check(_ planned: PlannedJob) throws(JobError) {
         guard !planned.isDraft else { return }

@@ -106,7 +106,7 @@ extension CollectionPlan {
 }
 
 extension PlanEntry {
-    /// The entry as the survey leaves it, which is unchanged if the survey found a document that needs its step.
+    /// The entry as the survey leaves it; unchanged if it has no surveyed step, or if a document needs its step.
     ///
     /// Otherwise, an entry that repairs findings of the check becomes a remark. Any other entry is `nil` if its step is
     /// for values that do not follow the older schema.

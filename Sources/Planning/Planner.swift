@@ -24,6 +24,8 @@ package struct Planner: Sendable {
         let changes = try SchemaDiff.changes(from: old, to: new, renames: options.renames)
         var served = changes
         let stated = try statedValues()
+        var steps: [StatedStep.Found] = []
+        for step in options.steps { steps.append(try step.found(in: changes, from: old)) }
         var plan = SchemaPlan(dialect: new.dialect, collections: [], remarks: [])
         plan.notes = served.carry(by: options.partners)
         let app = FieldPlanner(dialect: new.dialect, old: nil, new: Self.nothing)
@@ -37,7 +39,10 @@ package struct Planner: Sendable {
                 plan.collections.append(CollectionPlan(namespace: namespace, jobs: [], remarks: [entry]))
                 continue
             }
-            plan.collections.append(try collection(namespace, own, stated: stated[namespace] ?? [:]))
+            plan.collections.append(
+                try collection(
+                    namespace, own, stated: stated[namespace] ?? [:],
+                    steps: steps.filter { $0.changes[0].namespace == namespace }))
         }
         let converted = Set(changes.filter { $0.code == .idTypeChanged }.compactMap(\.namespace))
         for index in plan.collections.indices {
@@ -88,7 +93,8 @@ package struct Planner: Sendable {
     }
 
     private func collection(
-        _ namespace: Namespace, _ changes: [SchemaChange], stated: [SchemaPath: StepLine.Value]
+        _ namespace: Namespace, _ changes: [SchemaChange], stated: [SchemaPath: StepLine.Value],
+        steps: [StatedStep.Found]
     ) throws -> CollectionPlan {
         var plan = CollectionPlan(namespace: namespace, jobs: [], remarks: [])
         plan.dialect = new.dialect
@@ -110,11 +116,14 @@ package struct Planner: Sendable {
         fields.isMoved = before != namespace && new.dialect != .jsonSchema
         if case .partition(let key)? = old.sync?.mode { fields.partitionKey = key.field }
         if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }
-        var groups = CollectionPlanner(fields: fields, changes: changes).groups()
+        var groups = CollectionPlanner(fields: fields, changes: changes, stated: steps).groups()
         if changes.contains(where: { $0.code == .typeAdded && $0.old == nil }) {
             groups += fields.whole()
         }
         try stage(groups, of: fields, movedFrom: before == namespace ? nil : before, into: &plan)
+        for index in plan.jobs.indices where plan.jobs[index].isKnownToOld {
+            plan.jobs[index].renames = changes.compactMap(\.statedRename)
+        }
         return plan
     }
 
@@ -250,5 +259,15 @@ extension SchemaPlan {
             entry.remarks = ["documents that are already there have to fit: plan with --uri to read them"]
             collections[index].remarks.append(entry)
         }
+    }
+}
+
+extension SchemaChange {
+    /// The change as the rename of a field that a job file states; `nil` for any other change.
+    fileprivate var statedRename: String? {
+        guard code == .propertyRenamed, let namespace = old?.namespace, case .field(let name)? = path.steps.last else {
+            return nil
+        }
+        return "\(namespace).\(oldPath)=\(SchemaPath([.field(name)]))"
     }
 }

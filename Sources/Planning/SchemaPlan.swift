@@ -37,6 +37,44 @@ package struct SchemaPlan: Sendable {
     package var hints: [String] { entries.compactMap(\.hint) }
 }
 
+extension SchemaPlan {
+    /// The collections with a change that no step serves, if their documents stay where they are.
+    package var unplannedCollections: Set<Namespace> {
+        let changes = collections.flatMap { $0.jobs.flatMap(\.entries) + $0.remarks }.filter { $0.role == .manual }
+            .flatMap(\.changes)
+        return Set(changes.filter { $0.new != nil && $0.namespace == $0.oldNamespace }.compactMap(\.namespace))
+    }
+
+    /// Adds to each change that no step serves the findings of a check of the documents with the newer schema.
+    ///
+    /// A finding belongs to the entry with the nearest path. Findings of changes that steps serve are left out.
+    package mutating func addFindings(of report: CheckReport) {
+        for index in collections.indices {
+            guard let found = report.collections.first(where: { $0.namespace == collections[index].namespace }) else {
+                continue
+            }
+            let entries = collections[index].jobs.flatMap(\.entries) + collections[index].remarks
+            let paths = Set(entries.flatMap(\.changes).map(\.path))
+            let groups = found.groups.filter { $0.violation.level >= .possible }
+            let byPath = Dictionary(grouping: groups) { group in
+                let steps = group.violation.path.steps
+                let parents = (0...steps.count).reversed().map { SchemaPath(Array(steps.prefix($0))) }
+                return parents.first(where: paths.contains)
+            }
+            func add(_ entry: inout PlanEntry) {
+                guard entry.role == .manual, let path = entry.changes.first?.path else { return }
+                entry.violations += byPath[path] ?? []
+            }
+            for entry in collections[index].remarks.indices { add(&collections[index].remarks[entry]) }
+            for job in collections[index].jobs.indices {
+                for entry in collections[index].jobs[job].entries.indices {
+                    add(&collections[index].jobs[job].entries[entry])
+                }
+            }
+        }
+    }
+}
+
 /// The plan for one collection.
 package struct CollectionPlan: Sendable {
     /// The collection, as the newer schema names it.
@@ -85,6 +123,8 @@ package struct PlannedJob: Sendable {
     package var part: Part?
     /// The numbers of documents that the survey counted; `nil` if there was no survey.
     package var documents: Documents?
+    /// The renames of fields from the older schema to the newer one, which the operator stated, as `OLD=NEW`.
+    package var renames: [String] = []
 
     /// A part of the work of one stage, if the work is too much for one job.
     package struct Part: Hashable, Sendable {
@@ -118,7 +158,8 @@ package struct PlannedJob: Sendable {
     /// The text of a minimal job file: the job's name, its collection and its active steps.
     package var bareText: String {
         let lines = steps.map { "  - \($0.text)" }.joined(separator: "\n")
-        return "job: \(YAMLText.word(name))\ncollection: \(YAMLText.word("\(namespace)"))\nsteps:\n\(lines)\n"
+        let stated = renames.isEmpty ? "" : "renames: [\(renames.map(YAMLText.word).joined(separator: ", "))]\n"
+        return "job: \(YAMLText.word(name))\ncollection: \(YAMLText.word("\(namespace)"))\n\(stated)steps:\n\(lines)\n"
     }
 }
 

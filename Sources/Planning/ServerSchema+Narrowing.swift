@@ -3,9 +3,9 @@ import Jobs
 import ServerSchema
 
 extension ServerSchema {
-    /// Returns the part of the schema that covers the fields that a job's steps read or write.
+    /// Returns the part of the schema that decides whether a job's steps fit the schema, and whether they can make
+    /// documents unsyncable.
     ///
-    /// This part is enough to decide whether the steps fit the schema, and whether they can make documents unsyncable.
     /// If each of many steps were checked against the whole schema, the time would be quadratic in its size.
     func narrowed(to job: Job) -> ServerSchema {
         let kinds = job.steps.map(\.step.kind)

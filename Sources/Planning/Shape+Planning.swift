@@ -42,9 +42,14 @@ extension SchemaPath {
             case .elements, .values: names.append(FieldPath.each)
             }
         }
-        return names.isEmpty ? nil : names.joined(separator: ".")
+        return names.isEmpty ? nil : FieldPath(trusted: names).description
     }
 
     /// Whether the other path equals this path, or begins with it.
     func isPrefix(of other: SchemaPath) -> Bool { other.steps.starts(with: steps) }
+}
+
+extension String {
+    /// The names in a path as job files write it.
+    var namesOfJobPath: [String] { (try? FieldPath(self))?.components ?? [] }
 }

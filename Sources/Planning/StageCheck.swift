@@ -16,7 +16,7 @@ struct StageCheck {
     init(old: ServerSchema, new: ServerSchema, namespace: Namespace) {
         (self.old, self.new, self.namespace) = (old, new, namespace)
         let links = old[namespace]?.relationships ?? []
-        let places = links.compactMap { $0.source.jobPath?.split(separator: ".").map(String.init) }
+        let places = links.compactMap { $0.source.jobPath?.namesOfJobPath }
         linked = places.count == links.count ? RelatedPaths(places) : nil
     }
 
@@ -65,7 +65,7 @@ struct StageCheck {
     /// Returns the schema of the values at a path; `nil` if the schema does not describe them.
     private func node(at path: String, in root: SchemaNode) -> SchemaNode? {
         var node = root
-        for name in path.split(separator: ".").map(String.init) {
+        for name in path.namesOfJobPath {
             guard let next = name == FieldPath.each ? node.inner : node.property(name) else { return nil }
             node = next
         }
@@ -117,7 +117,7 @@ struct StageCheck {
     private func isUnseen(_ step: StepLine, by root: SchemaNode) -> Bool {
         guard step.kind != "rename" else { return false }
         var node = root
-        for name in step.target.split(separator: ".").map(String.init) {
+        for name in step.target.namesOfJobPath {
             if name == FieldPath.each {
                 guard let inner = node.inner else { return false }
                 node = inner
@@ -137,7 +137,7 @@ struct StageCheck {
     /// The field must have a single type, which the newer schema keeps. For links and partition keys, nothing can be
     /// proven, so the result is `false`.
     private func fillsOptional(_ step: StepLine, of collection: CollectionSchema) -> Bool {
-        let names = step.target.split(separator: ".").map(String.init)
+        let names = step.target.namesOfJobPath
         guard step.kind == "default", names.contains(FieldPath.each), let value = step.filling,
             let next = new[namespace].flatMap({ self.node(at: step.target, in: $0.root) }),
             let linked, !linked.contain(names)
@@ -161,7 +161,7 @@ struct StageCheck {
     private func onlyTakesElements(_ step: StepLine, of root: SchemaNode) -> Bool {
         guard ["dedupe", "drop-nulls"].contains(step.kind) else { return false }
         var node = root
-        for name in step.target.split(separator: ".").map(String.init) {
+        for name in step.target.namesOfJobPath {
             guard let next = name == FieldPath.each ? node.inner : node.property(name) else { return false }
             node = next
         }

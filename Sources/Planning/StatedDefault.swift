@@ -21,91 +21,20 @@ package struct StatedDefault: Hashable, Sendable {
 }
 
 extension StatedDefault {
-    /// The field that a value is stated for, as the newer schema describes it.
-    struct Place {
-        let collection: CollectionSchema
-        let path: SchemaPath
-        let node: SchemaNode
-        let isRequired: Bool
-    }
-
     /// Finds the field that the operator named in the newer schema.
     /// - Throws: ``PlanError`` when the name matches no collection, several collections, no field of a collection, or
     ///   an `_id`.
-    func place(in schema: ServerSchema) throws(PlanError) -> Place {
-        let owners = schema.collections.flatMap { collection in
-            [collection.namespace.description, collection.root.title, collection.namespace.collection]
-                .compactMap(\.self).filter { field.hasPrefix("\($0).") }.map { (collection, $0) }
+    func place(in schema: ServerSchema) throws(PlanError) -> StatedField.Place {
+        let place = try StatedField(field, flag: "--default \(field)=…").place(in: schema, named: "newer")
+        if place.path.steps.first == .field("_id") {
+            throw error("every document has an _id, which never changes: no default fills it")
         }
-        guard let longest = owners.map(\.1.count).max() else {
-            // If the schema has only one collection, the path of the field is enough, as `diff` prints it.
-            if schema.collections.count == 1 {
-                return try place(of: Self.names(of: field[...]), in: schema.collections[0])
-            }
-            let names = schema.collections.map { $0.root.title ?? "\($0.namespace)" }
-            let name = field.prefix { $0 != "." }
-            let hint = Spelling.hint(for: String(name), among: names).map { " (\($0))" } ?? ""
-            throw error("the newer schema has no such type or collection\(hint)")
-        }
-        var meant = owners.filter { $0.1.count == longest }
-        meant =
-            meant.filter { entry in entry.0.namespace == meant[0].0.namespace }.count == meant.count
-            ? [meant[0]] : meant
-        guard meant.count == 1 else {
-            throw error("several collections have that name: name it as DATABASE.COLLECTION")
-        }
-        let (collection, name) = meant[0]
-        return try place(of: Self.names(of: field.dropFirst(name.count + 1)), in: collection)
-    }
-
-    /// Returns the components of a path as job files and `diff` write it: `pets.[].toy`, `pets[].toy`, `map{}`,
-    /// `"a.b".c`.
-    private static func names(of path: Substring) -> [String] {
-        var (names, rest): ([String], Substring) = ([], path)
-        while !rest.isEmpty {
-            if rest.hasPrefix("[]") || rest.hasPrefix("{}") {
-                names.append(FieldPath.each)
-                rest = rest.dropFirst(2)
-            } else if rest.first == "\"", let end = rest.dropFirst().firstIndex(of: "\"") {
-                names.append(String(rest[rest.index(after: rest.startIndex)..<end]))
-                rest = rest[rest.index(after: end)...]
-            } else {
-                let name = rest.prefix { $0 != "." && $0 != "[" && $0 != "{" }
-                names.append(String(name))
-                rest = name.isEmpty ? rest.dropFirst() : rest.dropFirst(name.count)
-            }
-            if rest.first == "." { rest = rest.dropFirst() }
-        }
-        return names
-    }
-
-    private func place(of names: [String], in collection: CollectionSchema) throws(PlanError) -> Place {
-        var (path, node, isRequired) = (SchemaPath(), collection.root, false)
-        if names.first == "_id" { throw error("every document has an _id, which never changes: no default fills it") }
-        for name in names {
-            if name == FieldPath.each {
-                if case .each(let element)? = node.items {
-                    (path, node, isRequired) = (path.appending(.elements), element, false)
-                    continue
-                }
-                if let value = node.dictionaryValue {
-                    (path, node, isRequired) = (path.appending(.values), value, false)
-                    continue
-                }
-            }
-            guard let next = node.property(name) else {
-                let hint = Spelling.hint(for: name, among: node.properties.map(\.name)).map { " (\($0))" } ?? ""
-                throw error("\(path.isRoot ? "\(collection.namespace)" : "\(path)") has no property \"\(name)\"\(hint)")
-            }
-            isRequired = node.requires(name)
-            (path, node) = (path.appending(.field(name)), next)
-        }
-        return Place(collection: collection, path: path, node: node, isRequired: isRequired)
+        return place
     }
 
     /// Returns the stated value, converted to the field's type.
     /// - Throws: ``PlanError`` when the value has another type, or does not fit the field's schema.
-    func value(for place: Place) throws(PlanError) -> StepLine.Value {
+    func value(for place: StatedField.Place) throws(PlanError) -> StepLine.Value {
         let types = place.node.types.filter { $0 != .null }
         if value == "$now", types.isEmpty || types == [.date] || types == [.mixed] { return .verbatim("$now") }
         let isText = types == [.string]

@@ -77,7 +77,9 @@ extension StepLine {
         return line
     }
 
-    /// Returns the step with `present` as the rule for targets that already hold a value; `nil` sets no rule.
+    /// Returns the step with `present` as the rule for targets that hold a value; with `nullsToo`, it also fills nulls.
+    ///
+    /// With a `present` of `nil`, the step is unchanged.
     func onTarget(present: WhenPresent?, nullsToo: Bool) -> Self {
         var line = self
         if let present, present != .report {

@@ -2,7 +2,7 @@ import BSON
 
 /// Texts and constants as a job file writes them, inside of braces.
 enum YAMLText {
-    /// Returns a name or a path for a job file, in quotation marks unless YAML can only read it as a text.
+    /// Returns a name or a path for a job file, in quotation marks if YAML might read it as anything but a text.
     static func word(_ text: String) -> String { isBare(text) ? text : text.quotedAsYAML }
 
     private static func isBare(_ text: String) -> Bool {

@@ -1,7 +1,7 @@
 /// The privileges that one command needs.
 ///
-/// The table ``all`` lists them for every command. The roles, the check before a command begins, and the reference
-/// documentation come from this table.
+/// The table ``all`` lists them for every command that connects to a deployment. The roles, the check before a command
+/// begins, and the reference documentation come from this table.
 package struct CommandNeeds: Sendable {
     /// The name of the command, as the user types it, such as `partner init` or `backfill --dry-run`.
     package let command: String

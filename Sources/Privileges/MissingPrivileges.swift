@@ -21,16 +21,20 @@ package struct MissingPrivileges: Error, CustomStringConvertible {
         lacksLedger = missing.contains { ledgers.contains($0.resource) }
     }
 
-    /// The message: the missing privileges, and the command that prints the role.
-    package var description: String {
+    /// The missing actions, and the resources that they are missing on.
+    package var list: String {
         // Resources for which the same actions are missing are listed together.
         let kinds = missing.map(\.actions).reduce(into: [[String]]()) { if !$0.contains($1) { $0.append($1) } }
-        let list = kinds.map { actions in
+        return kinds.map { actions in
             let places = missing.filter { $0.actions == actions }.map { "\($0.resource)" }
             return "\(actions.joined(separator: ", ")) on \(places.joined(separator: ", "))"
-        }
-        return "the user \"\(user)\" lacks privileges for \(command), and nothing was done: missing "
-            + "\(list.joined(separator: "; ")) (shipshape grants \(command) prints the role"
+        }.joined(separator: "; ")
+    }
+
+    /// The message: the missing privileges, and the command that prints the role.
+    package var description: String {
+        "the user \"\(user)\" lacks privileges for \(command), and nothing was done: missing "
+            + "\(list) (shipshape grants \(command) prints the role"
             + (lacksLedger ? "; if there is no ledger, use --ledger none)" : ")")
     }
 }

@@ -3,7 +3,7 @@ package import Mongo
 
 /// A kind of resource for which commands need privileges.
 package enum Place: String, Sendable, CaseIterable {
-    /// The collections that the schema covers or that the job names.
+    /// The collections that the schema covers, or the collection that the job writes.
     case data
     /// The databases of the collections in ``data`` and ``partner``, for commands on a whole database.
     case database

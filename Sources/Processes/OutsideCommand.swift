@@ -3,7 +3,8 @@ internal import Foundation
 internal import Subprocess
 internal import SystemPackage
 
-/// A command of the operator that runs as a separate process, with a time limit and without the program's secrets.
+/// A command of the operator that runs as a separate process, with a time limit and without the program's own
+/// `SHIPSHAPE_…` variables.
 ///
 /// The process has its own session, so that keys pressed at the program's terminal do not end it. When the process
 /// ends, the remaining processes of its process group are killed.
@@ -88,7 +89,7 @@ package struct OutsideCommand: Sendable {
                 return (.outOfTime(timeLimit), nil)
             }
             let first = await group.next()
-            // Cancel the task that still runs, which is the timer or the command.
+            // This cancels the task that still runs, which is the timer or the command.
             group.cancelAll()
             return first ?? (.outOfTime(timeLimit), nil)
         }

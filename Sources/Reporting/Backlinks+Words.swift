@@ -3,7 +3,8 @@ import Checking
 import ServerSchema
 
 extension Backlinks {
-    /// Returns sentences on documents that become embedded objects: how many have no parent document, one or several.
+    /// Returns sentences on documents that become embedded objects: how many have no, one, and several parent
+    /// documents.
     ///
     /// A client's migration fails for documents without a parent or with several, so the sentences quote the errors of
     /// that migration.

@@ -40,8 +40,8 @@ extension CheckReport {
             read += " of about \(estimated.grouped)"
         }
         let failing = [
-            failing(counts.certain, counts.newCertain, words.failing(counts.certain)),
-            failing(counts.possible, counts.newPossible, words.possiblyFailing),
+            failing(counts.certain, counts.newCertain, of: collection.judgedCount, words.failing(counts.certain)),
+            failing(counts.possible, counts.newPossible, of: collection.judgedCount, words.possiblyFailing),
         ].compactMap { $0 }
         if counts.read == 0 { return read }
         if let engine = rules.engine, engine != .deviceSync {
@@ -53,10 +53,11 @@ extension CheckReport {
         return "\(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"
     }
 
-    private func failing(_ count: Int, _ new: Int, _ consequence: String) -> String? {
+    private func failing(_ count: Int, _ new: Int, of judged: Int, _ consequence: String) -> String? {
         guard count > 0 else { return nil }
-        if !isOfDeviceSync || verdict.ledger == nil { return "\(count.grouped) \(consequence)" }
-        return "\(count.grouped) \(consequence) (\(new.grouped) not in the ledger)"
+        let share = "\(count.grouped) (\(Share(count, of: judged).text)) \(consequence)"
+        if !isOfDeviceSync || verdict.ledger == nil { return share }
+        return "\(share) (\(new.grouped) not in the ledger)"
     }
 
     /// Returns the consequence for a collection that only the active schema covers; `nil` without an active schema.
@@ -71,6 +72,17 @@ extension CheckReport {
             case let count?: "only in \(active); none of its about \(count.documents) syncs any more"
             case nil: "only in \(active); none of its documents syncs any more"
             }
+        }
+    }
+
+    /// A line for each limit that the operator states, with the number of documents that fail.
+    var limitNotes: [String] {
+        limits.map { use in
+            let place = use.namespace.map { " of \($0)" } ?? (limits.count > 1 ? " of the other collections" : "")
+            let rule = use.rule.map { " by \($0)" } ?? ""
+            let count = "\(use.failing.grouped) of \(use.judged.grouped) (\(Share(use.failing, of: use.judged).text))"
+            return "\(use.isExceeded ? "Too many" : "Accepted"): \(count) documents\(place) fail\(rule), at most "
+                + "\(use.limit) may."
         }
     }
 

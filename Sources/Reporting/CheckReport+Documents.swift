@@ -2,11 +2,12 @@ import BSON
 import Checking
 import ServerSchema
 
-/// The two parts of the verdict that judge the documents and the limit, at which sync itself stops.
+/// The parts of the verdict on the documents, and on the limit of unsynced documents at which sync itself stops.
 extension CheckReport {
     /// The dialect whose words the report uses for documents that fail.
     ///
-    /// For an engine other than Device Sync, the words are those of a validator: documents "do not fit".
+    /// If an App Services schema is checked for another engine than Device Sync, the words are those of a validator:
+    /// documents "do not fit".
     var words: Dialect { rules.dialect.isOfSync && !isOfDeviceSync ? .jsonSchema : rules.dialect }
 
     var documentsPart: Report.Part {
@@ -40,7 +41,10 @@ extension CheckReport {
             sentence: engineSentence ?? (rules.dialect.isOfSync ? syncSentence : readingSentence), reasons: reasons)
     }
 
-    /// Whether a document that counts breaks a rule of the schema, and not only rules of an engine.
+    /// Whether a document without an exception certainly breaks a rule of the schema itself, and not only rules of an
+    /// engine.
+    ///
+    /// With an active schema, only documents that newly fail count.
     private var breaksSchema: Bool {
         collections.contains { collection in
             collection.groups.contains {
@@ -52,7 +56,8 @@ extension CheckReport {
 
     /// The sentence on the documents for a schema without sync: a validator or a Prisma schema.
     ///
-    /// The server refuses to write documents that do not fit a validator; a Prisma client fails to read them.
+    /// The server refuses to write documents that do not fit a validator; a Prisma client fails to read unfit
+    /// documents.
     private var readingSentence: String {
         switch verdict.band {
         case .safe where failingAlready > 0:
@@ -102,8 +107,8 @@ extension CheckReport {
             + "deploy is safe."
     }
 
-    /// A clause on collections of the schema that do not exist; empty if all exist, or if a document would or might
-    /// stop syncing.
+    /// A clause on collections of the schema that do not exist; empty if all exist, or if the verdict counts a failing
+    /// document.
     private var missing: String {
         guard !absent.isEmpty, verdict.stopping + verdict.possiblyStopping == 0 else { return "" }
         return
@@ -178,7 +183,7 @@ extension CheckReport {
             verdict.isPartial
             ? "projected at least \(verdict.projected.grouped)"
             : "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
-        // Without a ledger, the headroom is unknown, so the text has only the limit.
+        // Without a ledger, the headroom is unknown, so the text leaves it out.
         let room = verdict.ledger == nil ? "" : ", headroom \(verdict.headroom.grouped)"
         return "\(findings): \(projection)\(room) of \(verdict.limit.grouped)"
     }
@@ -214,7 +219,7 @@ extension CheckReport {
 }
 
 extension DocumentCounts {
-    /// Returns a clause for each outcome that documents have in an engine, the worst first.
+    /// Returns clauses on the documents that halt an engine, that never arrive in it, or that lose values.
     ///
     /// The first of these clauses names the engine. A last clause counts other documents that do not fit the schema.
     func clauses(on name: Engine, hasSchema: Bool) -> [String] {
@@ -241,7 +246,7 @@ extension DocumentCounts {
 }
 
 extension EngineCounts {
-    /// The numbers of documents with each outcome in the engine, as JSON.
+    /// The numbers of documents that halt the engine, are dropped or lose values, and of the lost values, as JSON.
     var json: ReportValue {
         [
             "halting": halting, "halting_excepted": haltingExcepted, "dropped": dropped, "losing_values": losing,

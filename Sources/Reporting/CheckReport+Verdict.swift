@@ -175,7 +175,8 @@ extension DiffReport {
 }
 
 extension CheckReport {
-    /// A table with the numbers of documents that newly fail, already fail or are fixed, with a row per collection.
+    /// A table with the numbers of documents that newly fail, already fail or are fixed, with a row per collection with
+    /// any.
     ///
     /// The table is `nil` without an active schema to compare with.
     var changesTable: Report.Table? {

@@ -26,6 +26,16 @@ extension PartOfCheck {
     }
 }
 
+extension FailingLimitUse {
+    /// The limit and the number of failing documents, as JSON.
+    var json: ReportValue {
+        [
+            "collection": namespace.map { "\($0)" }, "rule": rule?.rawValue, "max_failing": "\(limit)",
+            "failing": failing, "documents": judged, "exceeded": isExceeded,
+        ]
+    }
+}
+
 extension JobTrace {
     /// The effects of jobs on one collection, as JSON.
     var json: ReportValue {

@@ -38,8 +38,8 @@ public struct CheckReportJSON: Sendable {
                 "part": report.part?.json, "duration_ms": Int(report.duration.milliseconds),
                 "collections": report.collections.map(collection),
                 "removed_collections": (report.active?.removed ?? []).map(removed),
-                "exceptions": report.exceptions?.json, "history": difference?.json, "notes": report.notes,
-                "verdict": verdict(report.verdict),
+                "exceptions": report.exceptions?.json, "limits": report.limits.map(\.json),
+                "history": difference?.json, "notes": report.notes, "verdict": verdict(report.verdict),
             ])
     }
 

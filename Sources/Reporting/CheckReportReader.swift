@@ -2,7 +2,7 @@ import BSON
 package import Checking
 package import ServerSchema
 
-/// Reads a check's report from JSON, so that the reports of several parts can be merged.
+/// Reads a check's report from JSON, so that the reports on several parts of a check can be merged.
 package struct CheckReportReader {
     private let root: LocatedBSON
 
@@ -12,8 +12,8 @@ package struct CheckReportReader {
     private static let largestSize = 1 << 30
 
     /// Reads the report in a file.
-    /// - Throws: ``SchemaError`` with the position in the file of the first value that `check -o json` would not have
-    ///   written.
+    /// - Throws: ``SchemaError`` if the file cannot be read, or if it lacks a value or has one that a report cannot
+    ///   have.
     package static func read(_ path: String) throws(SchemaError) -> CheckReport {
         let text = try SourceFile.text(of: path, limit: largestSize)
         let json = try JSONParser.parse(Array(text.utf8), file: path)

@@ -31,8 +31,8 @@ public struct FailureLines: Sendable {
         ] as ReportValue).line
     }
 
-    /// Returns the line that makes all earlier lines about a document invalid, because the document changed during the
-    /// check.
+    /// Returns the line that makes all earlier lines about a document invalid, because the check judges the document
+    /// again.
     ///
     /// Returns `nil` if `_id`s are hidden.
     public func retraction(_ namespace: Namespace, _ id: BSONValue) -> String? {

@@ -20,9 +20,9 @@ struct Share {
 
     /// The share in percent, such as `99.87%`.
     ///
-    /// A share is shown as 0% or 100% only if it is exactly that. A rounded share has as many decimal places, from one
-    /// to four, as two significant digits need, of the share or of its difference from 100%, whichever is smaller. A
-    /// share below 0.0001% is shown as `<0.0001%`.
+    /// A share is shown as 0% or 100% only if it is exactly that. A rounded share has one to four decimal places, so
+    /// that it shows two significant digits of the share or, above 50%, of its difference from 100%. A share below
+    /// 0.0001% is shown as `<0.0001%`.
     var text: String {
         if part <= 0 { return "0%" }
         if part >= 1 { return "100%" }

@@ -8,8 +8,9 @@ struct MigrationRow {
     var job: String
     /// The state of the job, which begins with `pending` or `applied`.
     ///
-    /// After `pending`, the text has the state of a job that a run has begun, or says that the job waits for the
-    /// deploy. After `applied`, the text says whether there are findings, and has the state of an undo that was begun.
+    /// After `pending`, the text has the state of a job that a run has begun, or says that the job waits for the deploy
+    /// or is due again. After `applied`, the text says whether there are findings, and has the state of an undo that
+    /// was begun.
     var state: String
     var at: ServerTime?
     var by: String?

@@ -25,10 +25,16 @@ struct Paint: Sendable {
     /// All escape codes that this type adds to a text.
     static let codes = [bold, green, yellow, red, end]
 
-    /// Returns how many columns a text takes, without its colour codes.
+    /// Returns how many columns a text takes, without its colour codes and links.
     static func visibleCount(of text: Substring) -> Int {
         guard text.unicodeScalars.contains("\u{1B}") else { return text.count }
-        return codes.reduce(text.count) { $0 - text.ranges(of: $1).count * $1.count }
+        var (count, rest) = (codes.reduce(text.count) { $0 - text.ranges(of: $1).count * $1.count }, text)
+        while let escape = rest.firstIndex(of: "\u{1B}") {
+            let link = Hyperlink.code(at: rest[escape...])
+            count -= link?.count ?? 0
+            rest = rest[escape...].dropFirst(link?.count ?? 1)
+        }
+        return count
     }
 
     private static let bold = code(Style.bold.value)

@@ -12,8 +12,8 @@ package struct PlanFile: Sendable {
     package let oldPath: String?, newPath: String?
     /// The schemas that the job file names as the active one and the next one.
     ///
-    /// The active schema is `nil` if the older schema does not have the job's collection. The operator records with
-    /// `shipshape deployed` that the next schema is live.
+    /// A schema is `nil` if it is not a file or folder; the active schema also if it does not have the job's
+    /// collection. The operator records with `shipshape deployed` that the next schema is live.
     package var schemas: (active: String?, next: String?) { (job.isKnownToOld ? oldPath : nil, newPath) }
     /// The path of the file of the job that follows this job after the deploy; `nil` if there is none.
     package let follower: String?

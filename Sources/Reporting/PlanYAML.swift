@@ -68,7 +68,11 @@ package struct PlanYAML: Sendable {
     private var binding: [String] {
         var lines = ["job: \(file.job.name)", "collection: \(Self.scalar("\(file.job.namespace)"))"]
         if !schemas.isEmpty { lines.append("schema: {\(schemas.joined(separator: ", "))}") }
+        if !file.job.renames.isEmpty {
+            lines.append("renames: [\(file.job.renames.map(\.quotedAsYAML).joined(separator: ", "))]")
+        }
         if file.job.stage == .afterDeploy { lines.append("requires: \(JobFile.deployed)") }
+        if reviews > 0 { lines.append("reviewed: false") }
         return lines
     }
 
@@ -162,9 +166,12 @@ package struct PlanYAML: Sendable {
             ]
             if let follower = file.follower { lines.append("5. Run \(follower), once no client reads the old fields.") }
         }
-        let reviews = job.entries.count { $0.isActive && $0.review != nil }
         if reviews > 0 {
-            lines += ["", "\(reviews.counted("step")) marked \"review\": check the value, or give one with --default."]
+            lines += [
+                "",
+                "\(reviews.counted("step")) marked \"review\": check the value, or give one with --default. Then write",
+                "`reviewed: true` below; the job does not run before.",
+            ]
         }
         if let documents = job.documents {
             lines += [
@@ -219,10 +226,11 @@ package struct PlanYAML: Sendable {
         guard entry.isActive else {
             return lines + remark("no document needs it (0 of \(ofDocuments)):") + [remark(line: "- \(step.text)")]
         }
-        return lines + [
-            "  - \(step.text)" + (entry.review.map { Self.comment(line: "review: \($0)", indent: "  ") } ?? "")
-        ]
+        return lines + ["  - \(step.text)"] + (entry.review.map { ["    review: \($0.quotedAsYAML)"] } ?? [])
     }
+
+    /// The number of steps that a user has to review.
+    private var reviews: Int { file.job.entries.count { $0.isActive && $0.review != nil } }
 
     /// The mark of the remarks among the steps.
     ///

@@ -80,7 +80,7 @@ extension Double {
 
 /// The texts for a run that was stopped before its end.
 extension RunStop {
-    /// The reason for the stop, with thousands separators in its numbers.
+    /// The reason for the stop; the numbers of the limit have thousands separators.
     var text: String {
         if case .threshold(let headroom) = self { "the limit of unsynced documents: \(headroom.sum)" } else { reason }
     }

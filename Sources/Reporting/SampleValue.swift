@@ -6,12 +6,12 @@ struct SampleValue {
     /// The maximum number of characters that are shown of a value.
     static var maximumLength: Int { 80 }
 
-    /// The beginning of the value in mongosh syntax; `nil` if there is no value, or if it is an `_id` and `_id`s are
-    /// hidden.
+    /// The beginning of the value in mongosh syntax, or of the hash of a value in the `_id`; `nil` if there is no
+    /// value, or if it is in the `_id` and `_id`s are hidden.
     let text: String?
 
     /// Creates the text for the value at a path of a document.
-    /// - Parameter ids: How `_id`s are shown. A value at the path `_id` is shown in the same way.
+    /// - Parameter ids: How `_id`s are shown. A value at or below the path `_id` is shown in the same way.
     init(_ value: BSONValue?, at path: SchemaPath, ids: IDDisplay) {
         guard let value else {
             text = nil

@@ -3,7 +3,7 @@ import Checking
 
 /// The texts on a violation group, one line each, which reports show with the group's row in a table.
 ///
-/// A violation group is all documents that break the same rule at the same path.
+/// A violation group is all documents of a collection that have the same violation at the same path.
 struct ViolationGroupWords {
     private let group: ViolationGroup
     private let collection: CheckReport.Collection

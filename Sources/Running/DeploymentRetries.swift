@@ -5,8 +5,8 @@ import Mongo
 extension RetryPolicy {
     /// Creates the retry policy for operations on the deployment.
     ///
-    /// The policy retries after an election, a lost connection, a slow majority or a time limit. It reports each
-    /// retry.
+    /// The policy retries after an election, a lost connection, a lost cursor, a slow majority or a time limit. It
+    /// reports each retry.
     ///
     /// While the server refuses commands because of its load, operations are retried without a time limit. If a caller
     /// can make an operation smaller after a time limit, it uses ``refusing(_:)``, so that the operation is not

@@ -10,7 +10,7 @@ extension Kernel {
     ///   - limits: the limits for the throttle; with `nil`, the kernel has no throttle.
     ///   - freeing: called before each attempt to take the lease. A transaction of a killed mirror may still lock the
     ///     document of an ended lease; `freeing` then has to end the transaction.
-    /// - Throws: ``RunError`` of kind `leaseHeld` when another runner holds the lease; ``MongoError``.
+    /// - Throws: ``RunError``, for example of kind `leaseHeld` when another runner holds the lease; ``MongoError``.
     package static func following(
         _ name: String, _ options: RunOptions, limits: Job.Limits? = nil, on pool: ClientPool, stop: StopSignal,
         events: @Sendable @escaping (RunEvent) -> Void, freeing: () throws -> Void = {}

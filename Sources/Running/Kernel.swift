@@ -183,12 +183,12 @@ package struct Kernel: ~Copyable {
     }
 
     /// Releases the lease, unless the server may still execute a write under it.
-    /// - Returns: a note for the operator if the lease is kept until it ends; `nil` if it was released.
+    /// - Returns: a note for the operator if the lease is kept until it ends; otherwise `nil`.
     package func leave() -> String? { state.heldLease.flatMap { store.ranges.leave($0) } }
 
     // MARK: Waiting
 
-    /// Waits until there is no throttle reason, and keeps the lease in the meantime.
+    /// Waits until there is no throttle reason, or until the run has to stop; keeps the lease in the meantime.
     /// - Parameter whileWaiting: called repeatedly during the wait.
     /// - Returns: why the run has to stop; `nil` if it can continue.
     package mutating func waitForThrottle(whileWaiting: () -> Void = {}) throws -> RunStop? {
@@ -216,7 +216,7 @@ package struct Kernel: ~Copyable {
     }
 
     /// Runs a read as a background task with another client, and keeps the lease until the read ends.
-    /// - Throws: ``StopAsked`` after a stop signal; the errors of `body`.
+    /// - Throws: ``StopAsked`` after a stop signal; the errors of `body`, and of keeping the lease.
     package mutating func reading<R: Sendable>(
         _ namespace: Namespace, _ body: @Sendable @escaping (MongoCollection) throws -> R
     ) throws -> R {

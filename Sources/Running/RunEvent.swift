@@ -6,9 +6,9 @@ package enum RunEvent: Sendable {
     ///
     /// `chunks` is the number of chunks that earlier runs wrote.
     case resumed(chunks: Int, documents: Int)
-    /// The runner waits until the lease of `holder` ends, for about `seconds`.
+    /// The runner waits for the lease that `holder` holds, for about `seconds` at most.
     case waitingForLease(holder: String, seconds: Double)
-    /// A chunk of a run or a batch of an undo was processed; in a dry run, it was only read.
+    /// A chunk of a run or of a partner's copy, or a batch of an undo, was processed; in a dry run, it was only read.
     case chunk(documents: Int, modified: Int)
     /// An operation failed temporarily and is tried again.
     case retrying(reason: String, attempt: Int)
@@ -16,9 +16,9 @@ package enum RunEvent: Sendable {
     case halved(documents: Int)
     /// Even a chunk of a single document takes more time or bytes than a chunk should; reported once.
     case stuckAtOneDocument
-    /// The throttle makes the run wait for the given reasons; the run keeps its lease.
+    /// The run waits for the given throttle reasons.
     case waiting([WaitReason])
-    /// The run continues after a wait for the throttle, which lasted `seconds`.
+    /// The run continues after a wait for throttle reasons, which lasted `seconds`.
     case continuing(seconds: Double)
     /// An election between the writes of a chunk may have undone some of them, so the chunk is run again.
     case rerun

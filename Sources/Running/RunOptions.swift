@@ -16,11 +16,11 @@ package struct RunOptions: Sendable {
     package var keepsJournal = true
     /// The location of the ledger, and the apps whose entries count.
     package var ledger = LedgerScope()
-    /// How many documents may become unsyncable beyond the headroom, because the operator accepts it; `nil` for none.
+    /// How many documents the job may make unsyncable in all, even beyond the headroom; `nil` for none.
     package var allowUnsync: Int?
     /// Whether the operator states that the job's next schema is the active one.
     package var statesDeploy = false
-    /// The `_id`s of the only documents that the run reads; `nil` for the whole collection.
+    /// The `_id`s of the documents to which the run is limited; `nil` for the whole collection.
     package var only: IDList?
     /// Whether a stopped job starts again from its first document.
     package var restarts = false

@@ -3,7 +3,7 @@ package import Checking
 package import Mongo
 package import ServerSchema
 
-/// Counts, with one aggregation on the server, the documents of a collection to which no, one, or several links lead.
+/// Counts the documents of a collection by the number of links to them from the same database: none, one or several.
 package struct BacklinkCensus: Sendable {
     private var links: Backlinks
     private let place: @Sendable (Namespace) -> Namespace

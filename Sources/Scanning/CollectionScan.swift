@@ -23,7 +23,7 @@ package struct CollectionScan: Sendable {
     }
 
     /// Reads the documents on several threads, and then judges again the documents that changed in the meantime.
-    /// - Throws: ``MongoError``, or ``ScanStopped``.
+    /// - Throws: ``MongoError``, ``ScanStopped``, or ``BSONError`` for a damaged document.
     package func run() async throws -> ScanResult {
         let (tracker, missing) = try await track()
         defer { tracker?.close() }
@@ -50,7 +50,7 @@ package struct CollectionScan: Sendable {
             try read(queue, into: part, client, session)
             part.readTime = session.operationTime
         } catch {
-            // An error of one thread ends the scan, so the other threads need not read further ranges.
+            // After an error of one thread, the other threads need not read further ranges.
             queue.close()
             throw error
         }
@@ -152,7 +152,7 @@ extension CollectionScan {
 
 extension CollectionScan {
     /// Starts to follow the collection's changes.
-    /// - Returns: The tracker; or `nil` and the guarantees that are missing without a tracker, each with the reason.
+    /// - Returns: The tracker; or `nil` and the guarantees that are missing without a tracker. A sample misses none.
     private func track() async throws -> (ChangeTracker?, [MissingGuarantee]) {
         func without(_ reason: String) -> (ChangeTracker?, [MissingGuarantee]) {
             (nil, [MissingGuarantee(.oneMoment, reason)])

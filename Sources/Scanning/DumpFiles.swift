@@ -18,9 +18,9 @@ struct DumpFiles {
     private static let documentSuffixes = [".bson", ".json", ".jsonl", ".ndjson"].flatMap { [$0, $0 + ".gz"] }
     private static let metadataSuffixes = [".metadata.json", ".metadata.json.gz"]
 
-    /// Lists the regular files of a folder, without pipes and the like.
+    /// Lists the files of a folder that contain documents or metadata; skips pipes and other special files.
     ///
-    /// The list is empty if the folder cannot be read.
+    /// The lists are empty if the folder cannot be read.
     init(in folder: FilePath) {
         for name in Self.names(in: folder) {
             let path = folder.appending(name)

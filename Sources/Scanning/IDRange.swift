@@ -15,7 +15,7 @@ package struct IDRange: Hashable, Sendable {
     /// The range that contains the whole collection.
     package static let everything = IDRange(lower: nil, upper: nil)
 
-    /// Splits a collection into about `count` ranges that together contain every `_id`.
+    /// Splits a range of a collection into at most `count` ranges, which together contain every `_id` of the range.
     ///
     /// The bounds come from a random sample on the server. The ranges therefore have about the same number of
     /// documents, whatever the types of the `_id`s and the order of insertion. A caller asks for more ranges than it
@@ -23,8 +23,8 @@ package struct IDRange: Hashable, Sendable {
     /// - Throws: ``MongoError``.
     /// - Parameters:
     ///   - whole: The range to split; by default the whole collection.
-    ///   - share: The number of ranges of the size of `whole` in the collection. The sample is larger by this factor,
-    ///     because it is drawn from the whole collection.
+    ///   - share: How many times as large as `whole` the collection is. The sample is larger by this factor, up to a
+    ///     limit, because it is drawn from the whole collection.
     package static func splitting(
         _ collection: MongoCollection, into count: Int, within whole: IDRange = .everything, share: Int = 1
     ) throws(MongoError) -> [IDRange] {

@@ -14,7 +14,7 @@ package struct IDReader {
         (self.collection, self.filter, self.options) = (collection, filter, options)
     }
 
-    /// Calls `body` with every document that exists and has one of the `_id`s, in no particular order.
+    /// Calls `body` with every document that has one of the `_id`s and matches the filter, in no particular order.
     /// - Throws: ``MongoError``, or an error of `body`.
     package func read(_ ids: [BSONValue], _ body: (borrowing BSONView) throws -> Void) throws {
         for slice in ids.filter({ !$0.hasNamelessField }).commandSlices(count: 1_000) {
@@ -28,7 +28,7 @@ package struct IDReader {
         }
     }
 
-    /// Returns the documents that exist and have one of the `_id`s, each under the key of its `_id`.
+    /// Returns the documents that have one of the `_id`s and match the filter, each under the key of its `_id`.
     /// - Throws: ``MongoError``.
     package func documents(_ ids: [BSONValue]) throws -> [IDKey: BSONDocument] {
         var found: [IDKey: BSONDocument] = [:]

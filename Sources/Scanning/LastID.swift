@@ -1,6 +1,6 @@
 import BSON
 
-/// The `_id` of the last document that was read; the next `_id` is stored without an allocation.
+/// The `_id` of the last document that was read, in a buffer that the next `_id` reuses.
 struct LastID {
     private var bytes: [UInt8] = []
     private var marked: [UInt8] = []
@@ -13,7 +13,7 @@ struct LastID {
         unsafe Self.content(element, of: view).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
     }
 
-    /// Whether a document is the last one that was read.
+    /// Whether a document has the `_id` of the last document that was read.
     ///
     /// The bytes of the `_id`s are compared, because the number NaN does not equal itself.
     func isID(of view: borrowing BSONView) throws(BSONError) -> Bool {

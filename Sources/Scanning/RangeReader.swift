@@ -39,8 +39,13 @@ package struct RangeReader {
         var retries = Retries(limit: retryLimit)
         while true {
             do {
-                try read(after: &last, body)
-                return try readMaxKey(after: last, body)
+                var isEnded = false
+                try read(after: &last) { view in
+                    isEnded = try !body(view)
+                    return !isEnded
+                }
+                if !isEnded { try readMaxKey(after: last, body) }
+                return
             } catch let error as MongoError where error.isCursorLost && !isView {
                 try retries.wait(after: error, isProgress: last.advance(), isStopped: isStopped)
             }

@@ -46,7 +46,7 @@ package struct RangeThreads: Sendable {
                 }
                 return part
             } catch {
-                // An error of one thread ends the reading, so the other threads need not read further parts.
+                // After an error of one thread, the other threads need not read further parts.
                 queue.close()
                 throw error
             }

@@ -10,7 +10,7 @@ import SystemPackage
 /// thread read and used the documents.
 final class ReadAhead: Sendable {
     private struct State {
-        /// The blocks of whole documents that were read but not used yet; an empty block marks the end of the file.
+        /// The blocks of whole documents that were read but not used yet; an empty block marks the end of the reading.
         var full: [[UInt8]] = []
         /// The blocks that were used, whose memory is free for other documents.
         var empty: [[UInt8]] = []

@@ -65,7 +65,7 @@ struct RecordReader {
         }
     }
 
-    /// Waits until the member answers again, and checks that it is the same process.
+    /// Waits before the next attempt; if the member then answers, checks that it is the same process.
     private func wait(after error: MongoError, _ retries: inout Retries, isProgress: Bool) throws {
         do throws(MongoError) {
             try retries.wait(after: error, isProgress: isProgress, isStopped: isStopped)

@@ -3,7 +3,7 @@ package import Checking
 
 /// The settings of a scan: what it reads, how it judges the documents, and which resources it uses.
 package struct ScanOptions: Sendable {
-    /// The number of threads of a scan, each of which reads with a client of its own.
+    /// The number of threads of a scan without a prefilter; ``readers`` is the number with one.
     package var threads = 2
     /// Whether the namespace is a view.
     ///
@@ -28,7 +28,7 @@ package struct ScanOptions: Sendable {
     /// The largest number of documents whose contributions are in memory at the same time; the contributions of the
     /// other documents are in temporary files.
     package var seenInMemory = 1 << 20
-    /// The folder of the temporary file; `nil` for the folder that `TMPDIR` names, or `/tmp`.
+    /// The folder of the temporary files; `nil` for the folder that `TMPDIR` names, or `/tmp`.
     package var temporaryFolder: String?
 
     /// The longest time for retries while a member does not answer.
@@ -49,7 +49,8 @@ package struct ScanOptions: Sendable {
         package var active = ActiveSchema.notAsked
         /// The known schemas of linked collections; `nil` to follow no links.
         package var linkTargets: [Namespace: CompiledSchema]?
-        /// Returns the collection of the source that contains the documents of a collection of the schema.
+        /// Returns the collection of the deployment or source that contains the documents of a collection of the
+        /// schema.
         package var place: @Sendable (Namespace) -> Namespace = { $0 }
         /// The exceptions; a finding that one of the exceptions covers does not fail the check.
         package var exceptions: [FindingException] = []
@@ -61,18 +62,19 @@ package struct ScanOptions: Sendable {
         package var onFailure: (@Sendable (FailingDocument) -> Void)?
         /// Called with the `_id` of every document that certainly fails under both the new and the active schema.
         package var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
-        /// Called with the `_id` of a document before the document is judged again, because it changed during the scan,
-        /// or because its `_id` has the same text as another one.
+        /// Called with the `_id` of a document whose earlier findings are void, because it changed during the scan, or
+        /// because its `_id` has the same text as another one.
         ///
-        /// Earlier findings about this document are void.
+        /// The document is then judged again, unless it was deleted.
         package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
         /// Called if the reading starts over, with the reason as a clause; all earlier findings are void.
         package var onRestart: (@Sendable (_ reason: String) -> Void)?
-        /// Called regularly with the number of documents read since the last call; negative if the reading starts over.
+        /// Called regularly with the number of documents that a thread read since its last call; negative if the
+        /// reading starts over.
         package var progress: @Sendable (Int) -> Void = { _ in }
     }
 
-    /// Returns an empty tally for one thread of the scan.
+    /// Returns an empty tally with the settings of the scan.
     func makeTally(_ schema: CompiledSchema, keepingContributions: Bool = false) -> Tally {
         var kept = judging.tally
         kept.keepsContributions = keepingContributions
@@ -84,9 +86,9 @@ package struct ScanOptions: Sendable {
 
     /// The number of cursors that read at the same time.
     ///
-    /// There is one cursor for each thread. With a prefilter, there are two: the server judges documents for one half
-    /// of the cursors while the other half waits for the network. With only one thread or with a rate limit, the number
-    /// is not doubled.
+    /// There is one cursor for each of ``threads``. With a prefilter, there are two: the server judges documents for
+    /// one half of the cursors while the other half waits for the network. With only one thread or with a rate limit,
+    /// the number is not doubled.
     var readers: Int { prefilter == nil || threads == 1 || rate != nil ? threads : 2 * threads }
 
     /// The filter that selects the documents to read: those of one part, or those that the operator's filter matches.

@@ -1,7 +1,7 @@
 import Concurrency
 import Synchronization
 
-/// The regular duties of one thread of a scan: it reports progress, keeps the rate limit, and notices a stop.
+/// Reports progress for one thread of a scan, keeps the rate limit, and notices a stop.
 struct ScanPacer {
     private let options: ScanOptions
     private let queue: RangeQueue?

@@ -25,7 +25,7 @@ package struct SourceFacts: Sendable {
         var kind: DumpMetadata.Kind?
     }
 
-    /// Adds a note on each collection of which the source has no documents, with the reason.
+    /// Adds a note on each collection of which the source has no documents.
     /// - Throws: ``SourceError`` if the source has no documents of any collection.
     mutating func explain(
         _ collections: [(namespace: Namespace, presence: Presence)], of name: String,
@@ -66,7 +66,7 @@ package struct SourceFacts: Sendable {
 
 /// The error that a source of documents cannot be used; a damaged source causes a `DumpError` instead.
 package struct SourceError: Error, CustomStringConvertible {
-    /// The message, which says what the problem is, where it is, and how to solve it.
+    /// The message, which says what the problem is and where.
     package let description: String
 
     init(_ description: String) { self.description = description }

@@ -5,7 +5,7 @@ import SystemPackage
 package struct SourceReader: Sendable {
     /// The purpose of reading the source, on which the texts of errors depend.
     package enum Purpose: Sendable {
-        /// The documents are checked against a schema, which names the collections.
+        /// The documents are checked against a schema.
         case check
         /// A schema is inferred from the documents.
         case inference

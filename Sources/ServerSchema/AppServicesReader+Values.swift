@@ -103,8 +103,8 @@ extension SchemaError {
 
 /// Turns the JSON of a `default` into the BSON value that clients see.
 ///
-/// The JSON may be plain or extended. A plain number takes the declared numeric type, because plain JSON has only one
-/// numeric type.
+/// The JSON may be plain or extended. A plain number takes the declared type if that is the single type `long`,
+/// `double` or `decimal`, because plain JSON has only one numeric type.
 struct DefaultValue {
     /// The types that the schema states for the property with the default.
     let types: [SchemaType]

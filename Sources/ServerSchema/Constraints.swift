@@ -1,6 +1,6 @@
 public import BSON
 
-/// The rules of a schema for a value, apart from those for its type and its fields.
+/// The rules of a schema for a value, apart from those that are properties of ``SchemaNode``, such as the type.
 ///
 /// A keyword for one kind of value restricts only values of that kind: `minimum` restricts numbers, `pattern` restricts
 /// strings.
@@ -29,7 +29,7 @@ public struct Constraints: Sendable {
     public var patternProperties: [SchemaNode.PatternProperty] = []
     /// The conditions that apply when a field is present, in the file's order.
     public var dependencies: [Dependency] = []
-    /// The keywords that combine schemas, in the file's order.
+    /// The keywords that combine schemas, each with its schemas.
     public var combinations: [Combination] = []
     /// The rule that the value must be encrypted; `nil` if it need not be.
     public var encryption: Encryption?

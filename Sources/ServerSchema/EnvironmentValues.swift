@@ -13,7 +13,7 @@ struct EnvironmentValues: Sendable {
     /// Whether a file's bytes contain the beginning of a reference to an environment value.
     static func mayOccur(in bytes: [UInt8]) -> Bool { bytes.span.contains(Array(opening.utf8)) }
 
-    /// Returns the JSON with every reference replaced by its environment value.
+    /// Returns the JSON with the references in its strings replaced by their environment values.
     /// - Parameter environment: the app's values; `nil` if the JSON is from a file that belongs to no app.
     /// - Throws: ``SchemaError`` at a string with a reference that is not closed, has no value, or has a value that is
     ///   not a string.

@@ -1,7 +1,6 @@
 /// Reads JSON (RFC 8259) strictly, and records the position of each name and value in the file.
 ///
-/// Foundation's parser gives no positions, and if a name occurs twice in an object, the parser drops one of the two
-/// values.
+/// Foundation's parser gives no positions, and drops one of two values that have the same name in an object.
 package struct JSONParser {
     /// The deepest nesting of arrays and objects that is accepted.
     package static let maximumDepth = 200

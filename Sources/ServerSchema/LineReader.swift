@@ -12,7 +12,7 @@ package struct LineReader: ~Copyable {
     private var isAtEnd = false
 
     /// Opens a file.
-    /// - Parameter limit: The most bytes that a line may have.
+    /// - Parameter limit: the most bytes that a line may have.
     /// - Throws: ``SchemaError`` if the file cannot be opened.
     package init(_ path: String, limit: Int = SourceFile.largestSize) throws(SchemaError) {
         do { descriptor = try FileDescriptor.open(FilePath(path), .readOnly) } catch {

@@ -2,7 +2,7 @@
 ///
 /// ObjectBox's build tools write the model to the file `objectbox-model.json`, which the Sync Server reads.
 public struct ObjectBoxModel: Hashable, Sendable {
-    /// A type of objects; the collection with the same name maps to the type.
+    /// A type of objects, to which one collection maps.
     public struct Entity: Hashable, Sendable {
         /// The name of the collection: the entity's external name, or its own name if it has none.
         public var collection: String

@@ -10,7 +10,7 @@ public struct Relationship: Hashable, Sendable {
     public var service: String?
     /// The collection of the linked documents.
     public var target: Namespace
-    /// The field of the linked documents with which the key is compared; always `_id` under Sync.
+    /// The field of the linked documents with which the key is compared; under Sync, it must be `_id`.
     public var foreignKey: String
     /// Whether the link's field holds many keys of linked documents instead of one.
     public var isList: Bool
@@ -33,8 +33,8 @@ public struct Relationship: Hashable, Sendable {
 
 /// Reads the links of a collection from `relationships.json`, or from the same map in a legacy rules file.
 ///
-/// App Services accepts a link that is incomplete, or whose field is not in the schema. The reader adds a note and
-/// leaves the link out. Source: `semantics.md` section 2.2 of the project's reference.
+/// App Services accepts a link that is incomplete, or whose field is not in the schema. The reader leaves such a link
+/// out, with a note unless the link is empty. Source: `semantics.md` section 2.2 of the project's reference.
 struct RelationshipReader {
     /// The schema that the links start from.
     let root: SchemaNode

@@ -11,17 +11,17 @@ public struct SchemaError: Error, Hashable, Sendable {
 
         /// A file or folder does not exist, or cannot be read.
         public static let unreadable = Self(rawValue: "unreadable")
-        /// A file is larger, or contains more values, than is allowed for its kind.
+        /// A file, a line or a schema is larger, or contains more values, than is allowed.
         public static let tooLarge = Self(rawValue: "too-large")
         /// The bytes of a file are not UTF-8.
         public static let notUTF8 = Self(rawValue: "not-utf8")
-        /// The text of a file is neither JSON nor a Prisma schema.
+        /// The text of a file has an error in its syntax, such as that of JSON.
         public static let syntax = Self(rawValue: "json-syntax")
-        /// Values are nested more deeply than the parser allows.
+        /// Values or schemas are nested more deeply than is allowed.
         public static let tooDeep = Self(rawValue: "too-deep")
-        /// A keyword, a field name or a list entry appears twice.
+        /// A part that may appear only once, such as a keyword or a name, appears twice.
         public static let duplicate = Self(rawValue: "duplicate")
-        /// The value of a keyword is of the wrong kind.
+        /// A value is of the wrong kind, or is not allowed.
         public static let wrongValue = Self(rawValue: "wrong-value")
         /// `bsonType` or `type` names a type that does not exist.
         public static let unknownType = Self(rawValue: "unknown-type")
@@ -29,11 +29,11 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let unknownKeyword = Self(rawValue: "unknown-keyword")
         /// A regular expression does not compile.
         public static let invalidPattern = Self(rawValue: "invalid-pattern")
-        /// Two keywords exclude each other.
+        /// A part of a schema does not fit another part, or another schema.
         public static let conflict = Self(rawValue: "keyword-conflict")
         /// The root of a schema does not describe a document.
         public static let rootNotObject = Self(rawValue: "root-not-object")
-        /// A schema is expected but missing.
+        /// A schema or a part of it is missing, or it is unclear which of several schemas is meant.
         public static let schemaMissing = Self(rawValue: "schema-missing")
         /// The collection that a schema belongs to is unknown, or has a name that no server accepts.
         public static let namespaceUnknown = Self(rawValue: "namespace-unknown")
@@ -41,7 +41,7 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let namespaceDuplicate = Self(rawValue: "namespace-duplicate")
         /// A reference to an environment value cannot be resolved.
         public static let expansion = Self(rawValue: "expansion-unresolved")
-        /// A keyword, a dialect or the version of a file is known but not supported.
+        /// A part of a file, such as a keyword or a reference, is known but not supported.
         public static let unsupported = Self(rawValue: "unsupported")
     }
 

@@ -35,6 +35,12 @@ struct SchemaFiles {
         SourceLocation(whole: Self.path(relative, below: name))
     }
 
+    /// Returns the path of a file or folder below the root as the user would write it.
+    func shown(_ path: String) -> String {
+        var relative = FilePath(path)
+        return relative.removePrefix(root) ? location(relative.string).file : path
+    }
+
     func isFile(_ relative: String) -> Bool { (try? FilePath(path(relative)).stat().type) == .regular }
 
     func isFolder(_ relative: String) -> Bool { (try? FilePath(path(relative)).stat().type) == .directory }

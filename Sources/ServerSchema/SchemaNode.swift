@@ -22,7 +22,7 @@ public struct SchemaNode: Sendable {
     public var items: Items?
     /// Whether the elements of an array must differ from each other; in App Services, such an array is a set.
     public var uniqueItems = false
-    /// The rule for fields that `properties` does not name.
+    /// The rule for fields that neither `properties` nor `patternProperties` describes.
     public var additionalProperties: AdditionalProperties = .allowed
     /// Whether the schema has an `additionalProperties` keyword.
     public var hasAdditionalProperties = false
@@ -32,7 +32,7 @@ public struct SchemaNode: Sendable {
     public var scalar: PrismaScalar?
     /// The value that clients return for a required field that is missing.
     public var defaultValue: BSONValue?
-    /// The rules for the value other than those for its types and its fields.
+    /// The rules for the value that are not in another property of the node.
     ///
     /// Most schemas have no such rules. The rules would take more memory than the rest of a node, so a node allocates
     /// memory for them only when they are set.
@@ -119,15 +119,15 @@ public struct SchemaNode: Sendable {
         case tuple([SchemaNode])
     }
 
-    /// The rule for fields that `properties` does not name.
+    /// The rule for fields that neither `properties` nor `patternProperties` describes.
     public indirect enum AdditionalProperties: Sendable {
-        /// The fields that `properties` does not name may have any value.
+        /// These fields may have any value.
         case allowed
-        /// The fields that `properties` does not name must be absent.
+        /// These fields must be absent.
         case forbidden
-        /// The fields that `properties` does not name must fit this schema.
+        /// These fields must fit the given schema.
         ///
-        /// If the schema has no `properties`, it describes a dictionary.
+        /// If the surrounding schema has no `properties`, it describes a dictionary.
         case schema(SchemaNode)
     }
 }

@@ -1,6 +1,6 @@
 public import BSON
 
-/// A remark about a schema that is usable in spite of it.
+/// A remark of the reader about a schema, which does not stop the reading.
 public struct SchemaNote: Hashable, Sendable {
     /// The kind of note.
     ///

@@ -38,7 +38,7 @@ public struct SchemaPath: Hashable, Sendable {
 extension SchemaPath: CustomStringConvertible {
     /// The path as reports show it.
     ///
-    /// The root is `(root)`. A field name is quoted if it would otherwise read as several steps.
+    /// The root is `(root)`. A field name is quoted if it is empty or contains a character that begins another step.
     public var description: String {
         guard !isRoot else { return "(root)" }
         var text = ""

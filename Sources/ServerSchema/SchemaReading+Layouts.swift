@@ -57,8 +57,8 @@ extension SchemaReading {
             let source = try dataSource(in: service)
             services.append((service, source?.name ?? files.name(of: service)))
         }
-        // Read the data source that syncs first: its schema is used if another data source has a schema of the same
-        // collection.
+        // The data source that syncs is read first, because its schema is used if another data source has a schema of
+        // the same collection.
         if let first = services.firstIndex(where: { $0.name == schema.sync?.service }) { services.swapAt(0, first) }
         for service in services {
             try readDatabases(in: service.folder, service: service.name)

@@ -13,6 +13,8 @@ struct SchemaReading {
     ///
     /// Lint also needs the access rules, and all collections to which links may lead.
     let isForLint: Bool
+    /// Whether ``SchemaSearch`` reads the folder, so that an error does not start another search for suggestions.
+    var isSuggested = false
 
     var reader = AppServicesReader()
     var schema = ServerSchema(dialect: .appServices, collections: [])
@@ -247,6 +249,14 @@ extension SchemaReading {
                 remedy:
                     "schemas are in data_sources/<service>/<database>/<collection>/schema.json; in legacy exports, in "
                     + "services/<service>/rules")
+        }
+        let below = isSuggested ? [] : SchemaSearch.folders(below: files.root.string).map(files.shown)
+        if !below.isEmpty {
+            return SchemaError(
+                .schemaMissing, at: place, "the folder itself holds no schema",
+                remedy: below.count == 1
+                    ? "\(below[0]) does: name that folder"
+                    : "these do: \(below.prefix(4).joined(separator: ", "))\(below.count > 4 ? ", …" : "")")
         }
         return SchemaError(
             .schemaMissing, at: place, "the folder holds no schema",

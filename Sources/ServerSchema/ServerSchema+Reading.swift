@@ -46,7 +46,7 @@ extension ServerSchema {
     ///   - namespace: the collection that a single file covers; in a folder, a collection that must exist.
     ///   - database: the database of a Prisma schema; `nil` to take it from `namespace` or from the schema's connection
     ///     string.
-    /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable.
+    /// - Throws: ``SchemaError`` at the first defect after which the reading cannot continue.
     public static func readForLint(
         at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil
     ) throws(SchemaError) -> ServerSchema {

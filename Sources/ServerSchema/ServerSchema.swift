@@ -47,7 +47,7 @@ extension CollectionSchema {
     }
 }
 
-/// The schemas of all collections of an app or a database.
+/// The schemas of the collections of an app or a database.
 public struct ServerSchema: Sendable {
     /// The dialect in which all schemas are written.
     public var dialect: Dialect
@@ -82,7 +82,7 @@ public struct ServerSchema: Sendable {
     public var notes: [SchemaNote] = []
     /// The Prisma schema that the schemas were converted from; `nil` in other dialects.
     package var prisma: PrismaSchema?
-    /// Every file that the schemas depend on, with its text.
+    /// The files that the schemas depend on, with their texts.
     ///
     /// A started job continues only with the same texts.
     public var sources: [SchemaSource] = []

@@ -43,4 +43,13 @@ package enum Spelling {
     package static func hint(for word: String, among candidates: some Sequence<String>) -> String? {
         nearest(to: word, among: candidates).map { "did you mean \"\($0)\"?" }
     }
+
+    /// Returns the hint for a path: the candidate that only adds `[]` or `{}` for the elements of a list or a
+    /// dictionary, or else the nearest one.
+    package static func hint(forPath path: String, among candidates: some Sequence<String>) -> String? {
+        func names(_ path: String) -> String { path.replacing("[]", with: "").replacing("{}", with: "") }
+        let wanted = names(path).split(separator: ".")
+        let same = candidates.first { names($0).split(separator: ".") == wanted }
+        return same.map { "did you mean \"\($0)\"?" } ?? hint(for: path, among: candidates)
+    }
 }

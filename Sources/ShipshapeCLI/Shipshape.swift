@@ -42,7 +42,11 @@ struct Shipshape: AsyncParsableCommand {
                     EnforceCommand.self, PartnerCommand.self,
                 ]),
             CommandGroup(
-                name: "Setup", subcommands: [GrantsCommand.self, ConfigCommand.self, ConnectionCommand.self]),
+                name: "Setup",
+                subcommands: [
+                    InitCommand.self, DoctorCommand.self, GrantsCommand.self, ConfigCommand.self,
+                    ConnectionCommand.self,
+                ]),
         ])
 }
 

@@ -14,7 +14,7 @@ package struct CollectionParts {
     private let concurrency: Int
 
     /// Divides a collection into parts for `concurrency` connections; for one connection, there is one part.
-    /// - Throws: ``MongoError`` if the deployment cannot be reached.
+    /// - Throws: ``MongoError`` if the failure is temporary, such as a lost connection.
     package init(of collection: MongoCollection, for concurrency: Int) throws(MongoError) {
         self.concurrency = concurrency
         guard concurrency > 1 else {
@@ -85,7 +85,7 @@ extension IDRange {
         BSONDocument([("lower", lower), ("upper", upper)].compactMap { name, bound in bound.map { (name, $0) } })
     }
 
-    /// The condition that a document's `_id` is in the range; it holds for an `_id` of any type.
+    /// The condition that a document's `_id` is in the range; it can judge an `_id` of any type.
     var membership: Expression {
         let id = Expression(.string("$_id"))
         let bounds = [lower.map { ("$gte", $0) }, upper.map { ("$lt", $0) }].compactMap(\.self)
@@ -97,7 +97,7 @@ extension BSONValue {
     /// The groups of types within which the match language compares values; it does not compare values across groups.
     fileprivate enum ComparedType { case objectID, text, number, date }
 
-    /// The group of the value's type; `nil` if the match language compares the value by other rules, as for NaN.
+    /// The group of the value's type; `nil` for a value of any other type, for NaN, and for the infinities.
     fileprivate var comparedType: ComparedType? {
         switch self {
         case .objectID: .objectID

@@ -67,7 +67,7 @@ package struct CompiledJob: Sendable {
         self.next = nextCollection.map { CompiledSchema($0, of: next, options: assumptions) }
         changes =
             if let activeCollection, let nextCollection {
-                SchemaDiff.changes(from: activeCollection, to: nextCollection)
+                try job.changes(from: activeCollection, to: nextCollection)
             } else {
                 []
             }
@@ -287,6 +287,22 @@ extension CompiledJob {
                 other == index
                     || written.isDisjoint(with: (kinds[other].touched + reads[other]).map { $0.components[0] })
             }
+        }
+    }
+}
+
+extension Job {
+    /// Returns the changes of the collection's schema, with the renames that the file states.
+    /// - Throws: ``JobError`` at a rename that does not fit the schemas.
+    fileprivate func changes(
+        from active: CollectionSchema, to next: CollectionSchema
+    ) throws(JobError) -> [SchemaChange] {
+        guard !renames.isEmpty else { return SchemaDiff.changes(from: active, to: next) }
+        let schemas = [active, next].map { ServerSchema(dialect: $0.dialect, collections: [$0]) }
+        do throws(RenameError) {
+            return try SchemaDiff.changes(from: schemas[0], to: schemas[1], renames: renames)
+        } catch {
+            throw JobError("rename \"\(error.rename)\": \(error.message)", at: error.location)
         }
     }
 }

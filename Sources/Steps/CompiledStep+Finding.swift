@@ -25,7 +25,7 @@ extension CompiledStep {
     /// The reasons why the step skips a document, in the order of ``reasons``.
     var reasonNames: [Reason] { skipReasons + [.locked] }
 
-    /// The size in bytes of the step's stages in a survey, which evaluates the step twice: before and after the job.
+    /// The size in bytes of the step's stages in a survey that evaluates the step twice: before and after the job.
     var surveyByteCount: Int {
         let asked = [finding] + (isAboutElements ? [reasonCodes] : [])
         return 2 * asked.reduce(stage.bytes.count) { $0 + $1.bson.byteCount }

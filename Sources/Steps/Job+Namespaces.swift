@@ -25,8 +25,7 @@ extension Job {
 extension Namespace {
     /// Throws if the collection belongs to the server, the sync service or the state database, or if it is the ledger.
     ///
-    /// Every command that writes documents checks this, whether a file, a flag or the state database names the
-    /// collection.
+    /// The name of the collection may come from a file, a flag or the state database.
     /// - Throws: ``RunError`` of kind `unsupportedCollection`.
     package func check(stateDatabase: String, ledger: Namespace? = nil) throws(RunError) {
         let ofLedger = self == ledger ? "it is the ledger of unsynced documents, which is only read" : nil

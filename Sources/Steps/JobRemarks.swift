@@ -40,7 +40,7 @@ extension CompiledJob {
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         switch active?.dialect {
         case .appServices: break
-        // In a repair, these documents cannot be read under the next schema either, and those are counted.
+        // In a repair, the active schema is also the next one, under which unreadable documents are counted.
         case .prisma where job.repairsDocuments: break
         case .jsonSchema:
             notes.append(
@@ -101,7 +101,7 @@ extension CompiledJob {
     /// the shards.
     private static let largestSurvey = 12 << 20
 
-    /// Refuses a job whose steps depend on each other, if the server would not accept the steps in one command.
+    /// Refuses a job if the server would not accept its steps in one command.
     private func checkSize() throws(RunError) {
         let known = steps.map { $0.knowing(AlteredDocument(knownAt: "altered")) }
         var bytes = steps.alteredAlthoughNeeded.bson.byteCount + known.need.bson.byteCount

@@ -5,15 +5,15 @@ import ServerSchema
 
 /// The counts of the documents that a job's steps would change or skip, as a dry run shows them.
 ///
-/// The survey only reads the collection, and needs no state database.
+/// The survey writes nothing, and needs no state database.
 package struct JobSurvey: Sendable {
     /// The number of documents in the collection.
     package let documents: Int
     /// The number of documents that need at least one step.
     package let needing: Int
-    /// The number of documents that a step applies to but cannot change; each document counts once.
+    /// The number of documents that a step skips for a reason on which the operator has to act; each counts once.
     ///
-    /// It is a lower bound if a client-side step skips documents.
+    /// The number is a lower bound if a client-side step skips documents.
     package let stuck: Int
     /// The counts of each step of the job.
     package let steps: [StepCount]
@@ -35,7 +35,7 @@ package struct JobSurvey: Sendable {
     }
 
     /// Counts the documents that the steps of a job would change or skip.
-    /// - Throws: ``RunError`` when there is no such collection; ``MongoError``.
+    /// - Throws: ``RunError`` when there is no such collection, or the job cannot use a collection; ``MongoError``.
     package init(of job: CompiledJob, on client: borrowing Client) throws {
         _ = try Target.find(job.job.namespace, on: client)
         let collection = client.collection(job.job.namespace)

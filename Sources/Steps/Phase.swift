@@ -11,9 +11,9 @@ import ServerSchema
 package struct Phase: Sendable {
     /// The steps in their order; each step reads what the steps before it wrote.
     package private(set) var steps: [CompiledStep]
-    /// The steps for which the active schema does not prove that every syncing document stays syncable.
+    /// The steps that might make a syncing document unsyncable; none if no App Services schema is known.
     package private(set) var riskySteps: [CompiledStep]
-    /// The steps for which the active schema proves that every syncing document stays syncable.
+    /// The steps that are not in ``riskySteps``.
     package private(set) var safeSteps: [CompiledStep]
 
     /// The steps that one update runs together, as ranges of indexes in ``steps``.
@@ -119,10 +119,14 @@ package struct Phase: Sendable {
         removesFields = phases.contains(where: \.removesFields)
     }
 
+    /// Whether a document has an array whose keys the server could renumber, so that ``AlteredDocument/orArray`` is too
+    /// wide for it.
+    package var hasArray: Expression { .any(steps.alike.map(\.altered.hasArray)) }
+
     /// Whether each value that the phase writes shows which value it replaced; see ``StepKind/determinesOldValue``.
     package var determinesOldValue: Bool { steps.allSatisfy(\.step.kind.determinesOldValue) }
 
-    /// Whether no step can make a document unsyncable; otherwise each chunk is judged before the write.
+    /// Whether ``riskySteps`` is empty; otherwise each chunk is judged before the write.
     package var isSafe: Bool { riskySteps.isEmpty }
 
     /// The condition that a document needs the phase.

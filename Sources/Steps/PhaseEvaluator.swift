@@ -13,10 +13,10 @@ package struct PhaseEvaluator: Sendable {
 
     private let needs: CompiledExpression
     private let parts: [Part]
-    /// The top-level fields that the phase may write.
+    /// The names of the top-level fields that the phase may write or remove.
     private let touched: [String]
 
-    /// The most bytes of a document that the server stores.
+    /// The largest size in bytes of a document that the server stores.
     private static let largest = 16 << 20
     /// The number of documents with which the evaluator tests whether the client can evaluate the phase.
     private static let sample = 200
@@ -24,7 +24,7 @@ package struct PhaseEvaluator: Sendable {
     /// Compiles a phase for the documents of a scope; `nil` if the server has to evaluate them.
     ///
     /// The server has to evaluate the documents if it answers slowly, the collection has a collation, a step is
-    /// client-side, or the client cannot evaluate at least four of five of the first documents.
+    /// client-side, or the client cannot evaluate a step's update or at least four of five of the first documents.
     /// - Throws: ``MongoError``.
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
         guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }

@@ -6,7 +6,7 @@ import Mongo
 /// Evaluates a phase without writing, and returns each document before and after the phase.
 ///
 /// The client reads whole documents and evaluates server-side steps on their bytes. The server evaluates the documents
-/// that the client cannot evaluate. It evaluates all documents if it answers slowly or the collection has a collation.
+/// that the client cannot evaluate. Without a ``PhaseEvaluator``, the server runs all server-side steps.
 package struct Preview: ~Copyable {
     /// A document before and after the phase.
     package struct Outcome {
@@ -24,7 +24,7 @@ package struct Preview: ~Copyable {
     private let collection: MongoCollection
     private let onlyNeeding: Bool
     private let evaluator: PhaseEvaluator?
-    /// The whole documents that the client evaluates; `nil` after the last one.
+    /// The whole documents that the client evaluates; `nil` after the last one, and if the client evaluates none.
     private var documents: Cursor?
     /// The `_id`s of documents that the server has to evaluate.
     private var unknown: [BSONValue] = []

@@ -31,8 +31,8 @@ package enum ReadScope: Sendable {
     /// Returns a filter for the documents of the scope.
     /// - Parameters:
     ///   - condition: a further condition that the documents have to meet.
-    ///   - quick: a condition in the match language that every wanted document meets; with it, the server can use an
-    ///     index.
+    ///   - quick: a condition in the match language that every wanted document meets, so that the server can use an
+    ///     index; ignored for ``span(_:)`` and ``ids(_:)``.
     package func filter(where condition: Expression? = nil, quick: BSONDocument? = nil) -> BSONDocument {
         var filter = isWhole ? (try? quick?.elements())?.map { ($0.name, $0.value) } ?? [] : []
         var conditions = condition.map { [$0] } ?? []
@@ -46,7 +46,7 @@ package enum ReadScope: Sendable {
         return BSONDocument(filter)
     }
 
-    /// Whether the scope covers all documents of a job, instead of a range or a list of them.
+    /// Whether the scope covers all documents of a job or of a part of it, instead of a span or a list of them.
     package var isWhole: Bool {
         switch self {
         case .collection, .part: true

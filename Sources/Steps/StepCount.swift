@@ -9,7 +9,7 @@ import ServerSchema
 package struct StepCount: Sendable {
     /// The step in one line of text.
     package var step: String
-    /// Whether `onLoss: allow` would let the step convert more values.
+    /// Whether the step might convert more values with `onLoss: allow`.
     package var couldAllowLoss = false
     /// The number of documents that need the step and that the step can change.
     package var needing: Int
@@ -61,7 +61,7 @@ extension StepCount {
     }
 }
 
-/// Counts the documents that do not sync under a schema.
+/// Counts the documents that are certain to fail under a schema.
 ///
 /// A runner of a part of a job counts only in that part, because it is not responsible for other documents.
 package struct FailingCount: Sendable {
@@ -70,12 +70,14 @@ package struct FailingCount: Sendable {
     private let scope: ReadScope
     private let stop: StopSignal
 
-    /// Creates a count of the documents in a scope that do not sync under a schema.
+    /// Creates a count of the documents in a scope that are certain to fail under a schema.
     package init(_ schema: CompiledSchema, _ namespace: Namespace, _ scope: ReadScope, stop: StopSignal) {
         (self.schema, self.namespace, self.scope, self.stop) = (schema, namespace, scope, stop)
     }
 
-    /// Counts on several connections at the same time; each connection reads one part of the collection after another.
+    /// Counts the documents, until a request to stop.
+    ///
+    /// For a whole collection, several connections count; each reads one part after another.
     package func run(in concurrency: Int, on pool: ClientPool, _ client: borrowing Client) throws -> Int {
         let collection = client.collection(namespace)
         guard case .collection = scope else {

@@ -21,7 +21,7 @@ struct StepFinder: Sendable {
     private let questions: [Question]
     /// A cheap condition that holds for every document which a step might change or skip.
     ///
-    /// The condition is false for most documents.
+    /// If the condition is false for a document, no other condition is evaluated.
     private let isAnything: CompiledExpression
 
     /// Compiles the conditions of steps.

@@ -3,10 +3,9 @@ import Evaluating
 package import Jobs
 package import Mongo
 
-/// Counts the documents that each step would change or skip, before and after the job, in one read of the collection.
+/// Counts the documents that each step of a job would change or skip, before and after the job.
 ///
-/// If no step depends on what another step writes, and the client can evaluate the documents, the client counts with
-/// ``StepFinder``; otherwise the server counts.
+/// Where possible, the client counts with ``StepFinder``; otherwise the server counts.
 ///
 /// If there are client-side steps, the server counts the documents that need no step, and ``Evaluation`` counts the
 /// documents that need one.
@@ -66,10 +65,10 @@ package struct Survey {
             })
     }
 
-    /// Counts on several connections at the same time; each connection reads one part of the collection after another.
+    /// Counts the documents of the survey's scope; if the server counts, several connections may be used.
     ///
-    /// If ``quick`` matches few documents, the survey uses one connection: reading parts of the collection by the index
-    /// costs twice as much as reading the whole collection.
+    /// Each connection then reads one part of the collection after another. If ``quick`` matches few documents, the
+    /// survey uses one connection: reading parts by the index costs twice as much as reading the whole collection.
     /// - Parameter isDense: whether ``quick`` matches most of the documents.
     package func run(in concurrency: Int, on pool: ClientPool, isDense: Bool = false) throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
@@ -90,7 +89,7 @@ package struct Survey {
                 }))
     }
 
-    /// Returns the result with the number of all documents in the scope, if the survey did not read every document.
+    /// Returns the result with the number of all documents in the scope, if the survey might not have counted all.
     private func counted(_ result: Result) throws(MongoError) -> Result {
         guard scope.isWhole, evaluatesAtOnce || quick != nil else { return result }
         var result = result
@@ -98,9 +97,9 @@ package struct Survey {
         return result
     }
 
-    /// Returns counts of 0 if a cheap query shows that no step needs or skips any document.
+    /// Returns counts of 0 if a cheap query shows that no document needs a step, and that no step skips a document.
     ///
-    /// Returns `nil` if a step may need or skip a document, or if there is no such query.
+    /// Returns `nil` if the query finds a document, if a step is client-side, or if there is no such query.
     package func nothing() throws -> Result? {
         guard let quick, job.isServerSide else { return nil }
         let first: [BSONDocument] = [["$match": .object(quick)], ["$limit": 1], ["$project": ["_id": 1]]]
@@ -109,8 +108,8 @@ package struct Survey {
         return try counted(result([:]))
     }
 
-    /// Returns how many documents of the scope need the job; if `ids` are given, documents with other `_id`s do not
-    /// count.
+    /// Returns how many documents need the job: of the documents with the given `_id`s or, if none are given, of the
+    /// documents of the scope.
     package func needing(of ids: [BSONValue]? = nil) throws -> Int {
         let scope = ids.map { ReadScope.ids($0) } ?? self.scope
         guard job.isServerSide else {
@@ -125,10 +124,10 @@ package struct Survey {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// A cheap condition that holds for every document which a step changes or skips; `nil` if there is none.
+    /// A cheap condition that holds for every document which a step changes or skips; `nil` if there is none, or if
+    /// only a list of documents is surveyed.
     ///
-    /// The condition is checked only before the job. If no step applies to a document before the job, the job does not
-    /// change it.
+    /// The condition is checked before the job. If no step applies to a document then, the job does not change it.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickRelevance
@@ -196,8 +195,7 @@ package struct Survey {
         let all = Expression.let(
             ["altered": job.steps.alteredAlthoughNeeded], in: Expression(.array(of: findings.map(\.bson))))
         let group: BSONDocument = ["_id": all.bson, "n": ["$sum": 1]]
-        // In most documents, no step finds anything. This filter excludes such documents, and costs a third of the
-        // `$group` stage.
+        // This filter excludes only documents in which no step finds anything, and costs a third of the `$group` stage.
         let isAnything = StepFinder.isAnything(job.steps)
         let found: [BSONDocument] = scope.isWhole ? [["$match": .object(isAnything.filter)]] : []
         var cursor = collection.aggregate(stages + found + [["$group": .object(group)]], options: options)
@@ -225,11 +223,11 @@ package struct Survey {
     /// The most documents that the server evaluates because the client cannot evaluate them.
     private static let maximumUnevaluated = 10_000
 
-    /// Returns the counts that the client makes while it reads the documents, at the speed of a check.
+    /// Returns the counts that the client makes while it reads the documents; `nil` if the server has to count all.
     ///
-    /// Returns `nil` if the server has to count. The server has to count if only a list or a part of the documents is
-    /// surveyed, a step depends on another one, the collection has a collation, the server answers slowly, or there are
-    /// too many documents that the client cannot evaluate.
+    /// The server has to count if only a list of documents is surveyed, the steps cannot be evaluated at once, the
+    /// collection has a collation, the server answers slowly, or there are too many documents that the client cannot
+    /// evaluate.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
             return nil

@@ -22,8 +22,8 @@ struct SurveyPasses {
     /// The steps of the job, which read from ``alteredMark`` whether the server would alter the document.
     var steps: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
 
-    /// The stages that store in each document what each step finds there once the earlier steps have changed the
-    /// document.
+    /// The stages that store in each document what each step finds there after the changes of the earlier server-side
+    /// steps.
     var stages: [BSONDocument] {
         let need = job.whole.knowing(AlteredDocument(knownAt: alteredMark)).needs
         var pipeline: [BSONDocument] = [alterationStage]
@@ -62,11 +62,11 @@ struct SurveyPasses {
         return builder.finish()
     }
 
-    /// Returns the stages that change a document as the steps before the step with this index do in the first pass.
+    /// Returns the stages that change a document as the server-side steps before the given step do.
     func stages(before step: Int) -> [BSONDocument] {
         [alterationStage] + steps[..<step].filter { $0.client == nil }.map(\.stage)
     }
 
-    /// The name of the field that holds the findings of all steps in one pass; no stored document has such a field.
+    /// The name of the field to which the pipeline adds the findings of all steps in one pass.
     private func mark(_ pass: Int) -> String { "__shipshape_\(pass)" }
 }

@@ -6,25 +6,24 @@ import Mongo
 package import Running
 package import ServerSchema
 
-/// Follows the changes of every collection that a schema covers, and judges each changed document.
+/// Follows the changes of the collections of a schema that sync, and judges each changed document.
 ///
 /// The watch keeps a ledger of the documents that do not sync.
 package struct Watch: Sendable {
-    /// The schemas of the collections that sync; the watch judges only the documents of these collections.
+    /// The schemas of the collections whose failing documents count; the watch judges only these collections.
     let schemas: [CompiledSchema]
     /// The internal id of the sync engine's app, which each entry of the ledger contains; `nil` if the schema names no
     /// app.
     let appID: String?
-    /// The digest of the schema and the options; the watch builds the ledger again if an earlier run had another
-    /// digest.
+    /// The digest of the schema and of the options for judging; with another digest, the watch builds the ledger again.
     let digest: String
     let options: WatchOptions
     let stop: StopSignal
     let events: @Sendable (WatchEvent) -> Void
 
     /// Creates a watch; `events` is called on any of the watch's threads.
-    /// - Throws: ``WatchError`` when the ledger or the state database is in a database of the sync engine, or when the
-    ///   ledger is a collection of the schema.
+    /// - Throws: ``WatchError`` when the ledger's database or the state database belongs to the sync engine, or when
+    ///   the ledger is a collection of the schema.
     package init(
         _ schema: ServerSchema, options: WatchOptions, stop: StopSignal,
         events: @Sendable @escaping (WatchEvent) -> Void
@@ -55,7 +54,7 @@ package struct WatchOptions: Sendable {
     package var assumptions = CheckOptions()
     /// Whether the ledger also lists documents that might not sync, besides those that certainly do not.
     package var isStrict = false
-    /// The number of unsynced documents at which sync stops.
+    /// The number of unsynced documents at which sync stops; `Int.max` for no limit.
     package var limit = 100_000
     /// The percentage of ``limit`` at which the watch begins to warn.
     package var warnsAt = 80
@@ -85,7 +84,7 @@ package enum WatchEvent: Sendable {
     case run(RunEvent)
     /// The watch begins to read a whole collection, for the given reason.
     case reading(Namespace, reason: String)
-    /// The watch has read a whole collection of `documents` documents, of which `failing` do not sync.
+    /// The watch has read a whole collection of `documents` documents, of which `failing` belong in the ledger.
     case wasRead(Namespace, documents: Int, failing: Int)
     /// The watch follows a collection from the position at which an earlier run stopped.
     case resumed(Namespace)
@@ -101,9 +100,9 @@ package enum WatchEvent: Sendable {
 package struct WatchCounts: Sendable, Hashable {
     /// The collection that holds the ledger.
     package var ledger: Namespace
-    /// The number of ledger entries for each watched collection.
+    /// The number of ledger entries for each watched collection that has entries.
     package var collections: [(namespace: Namespace, count: Int)]
-    /// The number of unsynced documents at which sync stops.
+    /// The number of unsynced documents at which sync stops; `Int.max` for no limit.
     package var limit: Int
     /// The number of changes that the watch has judged since it began.
     package var changes: Int

@@ -9,9 +9,9 @@ import Scanning
 
 /// The ledger that a watch keeps.
 ///
-/// The entries have the fields of the sync engine's ledger and, in addition, the path, the rule and the time. The `_id`
-/// of an entry consists of the namespace and the `_id` of a document, so no document has two entries. Only the runner
-/// that holds the watch's lease writes to the ledger.
+/// The entries have the fields of the sync engine's ledger and others, such as the path and the rule. The `_id` of an
+/// entry consists of the namespace and the `_id` of a document, so no document has two entries. Only the runner that
+/// holds the watch's lease writes to the ledger.
 struct WatchLedger {
     let namespace: Namespace
     let appID: String?
@@ -37,7 +37,7 @@ struct WatchLedger {
         }
     }
 
-    /// Returns the ledger's entry for a document that does not sync.
+    /// Returns the ledger's entry for a failing document.
     /// - Parameter pass: identifies the read of the whole collection that found the document; `nil` if a change of the
     ///   document led to the judgement.
     func entry(_ id: BSONValue, of collection: Namespace, _ violation: Violation?, pass: ObjectID?) -> BSONDocument {
@@ -107,7 +107,7 @@ extension WatchLedger {
         return entries.count - known
     }
 
-    /// Removes the entries of documents that sync or no longer exist.
+    /// Removes the entries of documents that no longer fail or no longer exist.
     /// - Returns: how many of the documents had an entry.
     func remove(_ ids: [BSONValue], of collection: Namespace, under kernel: inout Kernel) throws -> Int {
         let keys = ids.map { key($0, of: collection) }

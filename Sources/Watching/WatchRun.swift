@@ -12,8 +12,9 @@ extension Watch {
     /// up.
     ///
     /// The call blocks its thread.
-    /// - Throws: ``RunError`` when another runner keeps the ledger; ``MongoError``; ``StopAsked`` when a stop is
-    ///   requested before the ledger is complete.
+    /// - Throws: ``RunError`` when another runner keeps the ledger or the server is too old; ``WatchError`` when a
+    ///   collection has no change stream; ``MongoError``; ``StopAsked`` when a stop is requested before the ledger is
+    ///   complete.
     package func run(on pool: ClientPool) throws -> WatchOutcome {
         let name = "watch \(options.ledger)"
         let kernel = try Kernel.following(name, options.run, on: pool, stop: stop) { [events] in events(.run($0)) }

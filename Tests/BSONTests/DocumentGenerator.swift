@@ -1,6 +1,6 @@
 import BSON
 
-/// A generator of small documents with all types and nestings; the same seed gives the same documents.
+/// A generator of small documents with nested values of all types; the same seed gives the same documents.
 ///
 /// Names, texts and numbers come from small sets, so that two documents often have parts in common.
 struct DocumentGenerator {

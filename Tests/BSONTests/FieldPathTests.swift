@@ -73,3 +73,20 @@ import Testing
         #expect(throws: BSONError(.truncated, at: 14)) { try Self.answer("x.s", document) }
     }
 }
+
+/// Job files, reports and exceptions write the elements of a list in one way, and read other ways, too.
+@Suite struct ElementPathSpellingTests {
+    @Test(arguments: ["pets[].toy", "pets.[].toy", "pets{}.toy"])
+    func elementsHaveOneSpelling(_ text: String) throws {
+        let path = try FieldPath(text)
+        #expect(path.components == ["pets", "[]", "toy"])
+        #expect(path.description == "pets[].toy")
+    }
+
+    @Test func elementsOfElementsToo() throws {
+        #expect(try FieldPath("m[][]").components == ["m", "[]", "[]"])
+        #expect(try FieldPath("m.[].[]").description == "m[][]")
+        #expect(try FieldPath("a[b]").components == ["a[b]"])
+        #expect(throws: FieldPathError.self) { try FieldPath("a..[]") }
+    }
+}

@@ -62,7 +62,7 @@ import Testing
     }
 }
 
-/// How many inputs were accepted and how many were refused when they were read as documents.
+/// The numbers of inputs that were accepted and refused when they were read as documents.
 private struct Outcome {
     var accepted = 0
     var refused = 0

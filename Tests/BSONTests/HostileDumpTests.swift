@@ -2,8 +2,10 @@ import BSON
 import DumpWriter
 import Testing
 
-/// Tests that damage to a source's bytes never causes a crash, and loses documents without an error only if a file of
-/// plain documents is cut off between two documents.
+/// Tests that damage to a source's bytes never causes a crash, and that the reader reports every loss of documents.
+///
+/// There are two exceptions. A file without an end marker, which holds only BSON documents or JSON lines, can be cut
+/// off between two documents. A source of zero bytes is valid and has no documents.
 @Suite struct HostileDumpTests {
     private static let person = Namespace(database: "app", collection: "person")
     private static let documents: [BSONDocument] = (0..<12).map { number in
@@ -40,7 +42,7 @@ import Testing
         #expect(try silentCuts(Self.json(",", ("[", "]"))) == [0])
     }
 
-    /// A file of plain documents has no end marker, so a cut between two documents is not noticed.
+    /// A file of only BSON documents or JSON lines has no end marker, so a cut that leaves whole ones is not noticed.
     ///
     /// Any other cut is noticed.
     @Test func documentsAloneAreCutInSilenceOnlyBetweenTwo() throws {

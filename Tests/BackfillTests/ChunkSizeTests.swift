@@ -4,7 +4,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// Tests how the size of the next chunk follows from the measured time and size of the last one.
+/// Tests how the size of the next chunk follows from the measured times and sizes of the last chunks.
 @Suite struct ChunkSizeTests {
     @Test(
         arguments: [

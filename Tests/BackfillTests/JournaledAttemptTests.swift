@@ -40,7 +40,7 @@ import Testing
         #expect(reported && attempt.isWhole)
     }
 
-    /// After an error, the server reports only a lower bound for the number of changed documents.
+    /// After an error, the server may report only a lower bound for the number of changed documents.
     ///
     /// The number is exact if each document has its own update. An update of many documents may have changed some
     /// before the one that was refused.

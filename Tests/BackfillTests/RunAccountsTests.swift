@@ -51,7 +51,7 @@ import Testing
     }
 }
 
-/// Tests that a run counts each document that it makes unsyncable once.
+/// Tests how a run counts the documents that it makes unsyncable, and which reserved documents it still has to check.
 @Suite struct UnsyncAccountTests {
     @Test func aWriteThatIsTriedAgainCountsOnce() {
         var account = UnsyncAccount()

@@ -1,4 +1,5 @@
 import BSON
+import ServerSchema
 import Testing
 
 @testable import Checking
@@ -43,5 +44,97 @@ import Testing
         #expect(new.fails(report(removed: [.init(namespace: namespace, documentCount: 4)])))
         #expect(new.fails(report(removed: [.init(namespace: namespace, documentCount: nil)])))
         #expect(!new.fails(report(removed: [.init(namespace: namespace, documentCount: 0)])))
+    }
+}
+
+/// The limits for failing documents that an operator accepts.
+@Suite struct FailingLimitTests {
+    private static let people = Namespace(database: "app", collection: "Person")
+    private static let tasks = Namespace(database: "app", collection: "Task")
+
+    private func threshold(_ rule: RuleCode?, _ text: String) throws -> FailingThreshold {
+        FailingThreshold(
+            namespace: Self.people, rule: rule, limit: try #require(FailingLimit(text)),
+            location: SourceLocation(whole: "shipshape.yml"))
+    }
+
+    /// Creates a report of 1,000 people, of whom some fail by each rule, and of 1,000 tasks.
+    private func report(missing: Int, wrong: Int, both: Int = 0, tasks: Int = 0) -> CheckReport {
+        func group(_ rule: RuleCode, _ count: Int) -> ViolationGroup {
+            let violation = Violation(path: SchemaPath(), rule: rule, level: .certain, expected: "", found: "")
+            return ViolationGroup(violation: violation, count: count, sampleIDs: [], filter: [:], filterIsExact: true)
+        }
+        func collection(_ name: Namespace, _ failing: Int, _ groups: [ViolationGroup]) -> CheckReport.Collection {
+            var counts = DocumentCounts()
+            (counts.read, counts.certain, counts.unexcepted.certain) = (1_000, failing, failing)
+            return CheckReport.Collection(namespace: name, counts: counts, groups: groups.filter { $0.count > 0 })
+        }
+        return CheckReport(
+            source: "x",
+            collections: [
+                collection(
+                    Self.people, missing + wrong - both,
+                    [group(.requiredMissing, missing), group(.typeMismatch, wrong)]),
+                collection(Self.tasks, tasks, [group(.typeMismatch, tasks)]),
+            ], ledger: nil, limit: 10_000, duration: .zero)
+    }
+
+    @Test(arguments: [
+        ("500", FailingLimit.documents(500)), ("0", .documents(0)), ("0.1%", .percent(0.1)), ("100%", .percent(100)),
+    ])
+    func aLimitIsANumberOrAShare(_ text: String, _ limit: FailingLimit) {
+        #expect(FailingLimit(text) == limit)
+        #expect(limit.description == text)
+    }
+
+    @Test(arguments: ["", "-1", "many", "101%", "0.1", "%", "nan%"]) func anythingElseIsNoLimit(_ text: String) {
+        #expect(FailingLimit(text) == nil)
+    }
+
+    @Test func theLimitOfTheCheckCountsAllCollections() throws {
+        var policy = FailurePolicy()
+        policy.maximum = FailingLimit("10")
+        #expect(!policy.fails(report(missing: 5, wrong: 3, tasks: 2)))
+        #expect(policy.fails(report(missing: 5, wrong: 3, tasks: 3)))
+        policy.maximum = FailingLimit("0.5%")
+        #expect(!policy.fails(report(missing: 10, wrong: 0)), "10 of 2,000")
+        #expect(policy.fails(report(missing: 11, wrong: 0)))
+    }
+
+    @Test func aCollectionWithALimitOfItsOwnCountsAgainstThatAlone() throws {
+        var policy = FailurePolicy()
+        policy.thresholds = [try threshold(nil, "1%")]
+        #expect(!policy.fails(report(missing: 10, wrong: 0)))
+        #expect(policy.fails(report(missing: 11, wrong: 0)))
+        #expect(policy.fails(report(missing: 10, wrong: 0, tasks: 1)), "the others have no limit")
+        let uses = policy.uses(in: report(missing: 10, wrong: 0, tasks: 1))
+        #expect(uses.map(\.failing) == [10, 1] && uses.map(\.isExceeded) == [false, true])
+    }
+
+    @Test func aRuleWithALimitOfItsOwnDoesNotHideTheOthers() throws {
+        var policy = FailurePolicy()
+        policy.thresholds = [try threshold(.requiredMissing, "20")]
+        #expect(!policy.fails(report(missing: 20, wrong: 0)))
+        #expect(policy.fails(report(missing: 21, wrong: 0)))
+        #expect(policy.fails(report(missing: 5, wrong: 1)))
+        #expect(policy.fails(report(missing: 5, wrong: 1, both: 1)), "the document breaks another rule, too")
+        policy.thresholds.append(try threshold(nil, "1"))
+        #expect(!policy.fails(report(missing: 5, wrong: 1)))
+    }
+
+    @Test func findingsThatAreNotListedCountAgainstTheCollection() throws {
+        var policy = FailurePolicy()
+        policy.thresholds = [try threshold(.requiredMissing, "20")]
+        var full = report(missing: 5, wrong: 0)
+        full.collections[0].overflowCount = 1
+        #expect(policy.fails(full))
+    }
+
+    @Test func noLimitAcceptsThatSyncStops() throws {
+        var policy = FailurePolicy()
+        policy.maximum = FailingLimit("100%")
+        var stopped = report(missing: 5, wrong: 0)
+        stopped.verdict.limit = 5
+        #expect(policy.fails(stopped))
     }
 }

@@ -3,7 +3,7 @@ package import BSON
 extension CaseGroup {
     /// The schema as text in the App Services dialect; `nil` if extended JSON cannot express it.
     ///
-    /// Types of MongoDB that clients do not have are replaced by types that only App Services has.
+    /// Some types of MongoDB that clients do not have are replaced by types that only App Services has.
     package var appServicesText: String? {
         guard var text = try? schema.extendedJSON() else { return nil }
         for (type, other) in [("timestamp", "uuid"), ("regex", "mixed"), ("minKey", "mixed"), ("symbol", "uuid")] {

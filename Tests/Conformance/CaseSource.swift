@@ -4,7 +4,8 @@ import SystemPackage
 
 /// A source of cases for comparing the checker with mongod.
 package protocol CaseSource: Sendable {
-    /// Returns the next cases, each with the expected answers for its documents; `nil` after the last case.
+    /// Returns the next cases, each with the expected answers for its documents, if there are any; `nil` after the last
+    /// case.
     mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]?
 }
 
@@ -19,7 +20,7 @@ package struct GeneratedCases: CaseSource {
         rest = count
     }
 
-    /// Returns the next cases, with about 1,000 documents; `nil` after the last case.
+    /// Returns the next cases, with about 1,000 documents or the rest; `nil` after the last case.
     package mutating func next() -> [(CaseGroup, [ConformanceAnswer])]? {
         guard rest > 0 else { return nil }
         var batch: [(CaseGroup, [ConformanceAnswer])] = []

@@ -22,7 +22,7 @@ package enum ConformanceAnswer: Hashable, Sendable {
     case judged(Bool)
     /// The schema is refused; the value is the reason.
     case refused(String)
-    /// There is no answer, because mongod would not store the document, or judging failed; the value is the reason.
+    /// There is no answer; the value is the reason.
     case none(String)
 
     /// Whether both answers are the same verdict, or both refuse the schema; the reasons may differ.

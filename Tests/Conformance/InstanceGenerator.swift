@@ -80,7 +80,7 @@ struct InstanceGenerator {
         }
     }
 
-    /// Returns a type that fits the keywords of a schema which names no type.
+    /// Returns a type, usually one that fits the keywords of the schema, which names no type.
     private mutating func guess(_ schema: BSONDocument) -> String {
         let hints: [(String, String)] = [
             ("properties", "object"), ("required", "object"), ("patternProperties", "object"),

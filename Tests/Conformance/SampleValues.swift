@@ -35,7 +35,7 @@ enum SampleValues {
         return number
     }
 
-    /// Returns a value of this type; `nil` for `object` and `array`.
+    /// Returns a value of this type; `nil` for `object`, `array` and unknown types.
     static func scalar(of type: String, using random: inout Randomness) -> BSONValue? {
         switch type {
         case "double": random.pick(doubles)

@@ -1,9 +1,9 @@
 import BSON
 
-/// A generator of random schemas with all keywords; some of the schemas are not valid.
+/// A generator of random schemas, in which all keywords occur.
 struct SchemaGenerator {
     var random: Randomness
-    /// The probability, in percent, that a keyword gets a value that mongod refuses.
+    /// The probability, in percent, that a schema gets a defect because of which mongod may refuse it.
     var defectChance = 0
 
     static let names = ["a", "b", "c", "d", "e", "_id", "0", "é"]

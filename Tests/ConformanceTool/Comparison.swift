@@ -14,7 +14,7 @@ struct Comparison: Sendable {
 
     /// Compares the checker's answers with mongod's, or with those of the cases if there is no connection string.
     ///
-    /// It blocks the thread.
+    /// The method blocks the thread.
     mutating func run(_ source: any CaseSource, oracle uri: String?) throws {
         var source = source
         guard let uri else {

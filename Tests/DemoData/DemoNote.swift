@@ -2,7 +2,7 @@ import BSON
 
 /// A document of `app.Note`, which is always valid; its `_id` has one of three types that the schema lists.
 ///
-/// Some of the documents do not arrive in a sync engine as they are.
+/// Some of the documents have values that a sync engine drops or changes.
 struct DemoNote: DemoRecipe {
     let index: Int
 

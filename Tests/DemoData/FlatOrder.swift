@@ -2,9 +2,9 @@ public import BSON
 
 /// Documents for measurements: about 300 bytes, with one embedded object and one list.
 ///
-/// All of them fit `Benchmarks/flat/schema.json`, and those without a flaw also fit `Benchmarks/flat/strict.json`.
+/// The documents without a flaw fit `Benchmarks/flat/schema.json` and `Benchmarks/flat/strict.json`.
 public enum FlatOrder {
-    /// Returns the document at an index, which is always the same.
+    /// Returns the document at an index; the same index always gives the same document.
     ///
     /// - Parameter isFlawed: whether a tenth of the documents have a ``FlatFlaw``.
     public static func document(at index: Int, isFlawed: Bool = false) -> BSONDocument {

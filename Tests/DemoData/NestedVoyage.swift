@@ -4,7 +4,7 @@ public import BSON
 ///
 /// All of the documents fit the schema in `Benchmarks/nested`.
 public enum NestedVoyage {
-    /// Returns the document at an index, which is always the same.
+    /// Returns the document at an index; the same index always gives the same document.
     public static func document(at index: Int) -> BSONDocument {
         var random = SplitMix64(collection: 8, index: index)
         let departed = 27_000 + random.below(2_000)

@@ -12,7 +12,7 @@ enum Words {
     static let cities = ["Berlin", "Boston", "København", "Lagos", "Lima", "Osaka", "Paris", "Pune", "Toronto", "Wien"]
     static let countries = ["AT", "CA", "DE", "DK", "FR", "IN", "JP", "NG", "PE", "US"]
     static let streets = [
-        "Canal Street", "High Street", "Mill Lane", "Park ManualRemedy", "Station ManualRemedy", "Willow Avenue",
+        "Canal Street", "High Street", "Mill Lane", "Park Road", "Station Road", "Willow Avenue",
     ]
     static let tags = ["beta", "club", "family", "news", "press", "staff", "trial", "vip"]
     static let settings = ["colour", "font", "language", "theme", "timezone"]

@@ -36,7 +36,7 @@ struct Load: AsyncParsableCommand {
         try await load(ledger.count, into: DemoData.ledgerNamespace, of: pool) { ledger[$0] }
     }
 
-    /// Drops the collections if `--replace` is given; otherwise throws an error if one of them has documents.
+    /// Drops the collections that have documents if `--replace` is given; otherwise throws an error if there are any.
     ///
     /// The documents may be a user's.
     private func prepare(_ namespaces: [Namespace], in pool: ClientPool) async throws {
@@ -56,7 +56,7 @@ struct Load: AsyncParsableCommand {
         }
     }
 
-    /// Inserts the documents on its own thread, and prints their number.
+    /// Inserts the documents on a thread of their own, and prints their number.
     private func load(
         _ count: Int, into namespace: Namespace, of pool: ClientPool,
         _ document: @Sendable @escaping (Int) -> BSONDocument

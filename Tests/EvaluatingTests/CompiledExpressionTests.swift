@@ -87,4 +87,68 @@ import Testing
         #expect(CompiledUpdate([["$unset": "a"]]).map { _ in true } == nil)
         #expect(CompiledUpdate([["$set": ["a.b": 1]]]).map { _ in true } == nil)
     }
+
+    @Test func anExpressionReadsAnyNumberOfFields() throws {
+        let names = (0..<20).map { "f\($0)" }
+        let document = BSONDocument(names.enumerated().map { ($1, .integer($0)) })
+        #expect(try value(.array(of: names.map { .string("$" + $0) }), document) == .array(of: document.values))
+        let lacking: BSONValue = ["$and": .array(of: names.map { ["$eq": [["$type": .string("$" + $0)], "missing"]] })]
+        #expect(try value(lacking, document) == false)
+        #expect(try value(lacking, ["other": 1]) == true)
+    }
+
+    @Test func theFieldsThatAnExpressionReadsAreDistinguishedByTheBytesOfTheirNames() throws {
+        let spellings: BSONDocument = ["\u{E9}": 1, "e\u{301}": 2]
+        #expect(try value(["$e\u{301}", "$\u{E9}"], spellings) == [2, 1])
+    }
+
+    @Test func ofTwoFieldsWithOneNameTheFirstIsRead() throws {
+        #expect(try value(["$a", "$b"], ["a": 1, "b": 2, "a": 3]) == [1, 2])
+    }
+
+    @Test func aConditionWithoutPartsOrWithOnePartStaysACondition() throws {
+        #expect(try value(["$and": [true]], [:]) == true)
+        #expect(try value(["$or": [false]], [:]) == false)
+        #expect(try value(["$and": ["$a", true]], ["a": 5]) == true)
+        #expect(try value(["$or": [["$or": [false, "$a"]], false]], ["a": 5]) == true)
+        #expect(try value(["$and": [["$and": ["$a", ["$eq": ["$a", 5]]]]]], ["a": 6]) == false)
+    }
+
+    @Test(
+        arguments: [
+            ("a", "a", true), ("a", "A", false), (1, 1, true), (1, .long(1), false), (.double(0), .double(-0.0), false),
+            (.double(.nan), .double(.nan), true), (["x": 1], ["x": 1], true), (["x": 1], ["x": .long(1)], false),
+            ([1, "a"], [1, "a"], true), (nil, nil, true),
+        ] as [(BSONValue, BSONValue, Bool)])
+    func exactComparisonsSeeTypesSignsAndBytes(_ left: BSONValue, _ right: BSONValue, _ areSame: Bool) throws {
+        let same = Expression.same(Expression("$a"), Expression("$b"))
+        let document: BSONDocument = ["a": left, "b": right]
+        #expect(try CompiledExpression(same).holds(for: document.view) == areSame)
+    }
+}
+
+/// Tests that the client applies an update's stages as if it applied them one after another.
+@Suite struct CompiledUpdateTests {
+    private func applied(_ pipeline: [BSONDocument], _ document: BSONDocument) throws -> BSONDocument {
+        try #require(CompiledUpdate(pipeline)).applied(to: document.view)
+    }
+
+    @Test func aStageReadsWhatTheStagesBeforeItWrote() throws {
+        let pipeline: [BSONDocument] = [["$set": ["a": "$b"]], ["$set": ["c": "$a"]], ["$set": ["b": 0]]]
+        #expect(try applied(pipeline, ["a": 1, "b": 2]) == ["a": 2, "b": 0, "c": 2])
+    }
+
+    @Test func aStageMayReadTheWholeDocument() throws {
+        let pipeline: [BSONDocument] = [["$set": ["a": 1]], ["$set": ["all": "$$ROOT"]]]
+        #expect(try applied(pipeline, ["z": 0]) == ["z": 0, "a": 1, "all": ["z": 0, "a": 1]])
+    }
+
+    @Test func aLaterStageThatWritesTheSameFieldWins() throws {
+        #expect(try applied([["$set": ["a": 1]], ["$set": ["a": 2, "b": 3]]], ["b": 0, "a": 0]) == ["b": 3, "a": 2])
+    }
+
+    @Test func newFieldsFollowInTheOrderOfTheStages() throws {
+        let pipeline: [BSONDocument] = [["$set": ["b": 1]], ["$set": ["a": "$x"]], ["$set": ["gone": "$missing"]]]
+        #expect(try applied(pipeline, ["gone": 1, "x": 2]) == ["x": 2, "b": 1, "a": 2])
+    }
 }

@@ -24,7 +24,7 @@ extension FuzzKind {
         true}}}
         """
 
-    /// Returns a kind for every kind of file that the program reads, and for every flag value with its own syntax.
+    /// Returns the kinds of files and flag values whose readers are tested.
     static func all(in folder: FuzzFolder) throws -> [FuzzKind] {
         let base = try ServerSchema.read(text: small, namespace: namespace)
         return schemas(base) + [try prisma()] + folders(folder) + jobs(base) + dumps(folder) + (try values(base))
@@ -265,6 +265,11 @@ extension FuzzKind {
             FuzzKind("rename", texts: ["app.person.name=title", "P.tags=labels", "P=Q", "app.person=app.people"]) {
                 text in
                 _ = try SchemaDiff.changes(from: base, to: base, renames: [try Rename(text)])
+            },
+            FuzzKind("step of a plan", texts: ["P.name,tags=label", "app.person.name=a,b", "P.name"]) { text in
+                var options = PlanOptions()
+                options.steps = [.combine, .split, .embed].compactMap { StatedStep($0, text) }
+                _ = try Planner(from: base, to: base, options: options).plan()
             },
             FuzzKind("default", texts: ["P.name=\"x\"", "app.person.tags=[1]", "P.name={\"$date\": 0}"]) { text in
                 guard let stated = StatedDefault(text) else { return }

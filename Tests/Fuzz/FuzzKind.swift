@@ -2,10 +2,10 @@ import BSON
 import Conformance
 import Foundation
 
-/// A kind of input of the program, with valid inputs and a function that reads one.
+/// A kind of input of the program, with sample inputs and a function that reads one.
 struct FuzzKind: Sendable {
     let name: String
-    /// Valid inputs, which are then changed at random.
+    /// The sample inputs, most of them valid, which are then changed at random.
     let seeds: [[UInt8]]
     /// Reads an input; throws the error with which the program refuses it.
     let read: @Sendable ([UInt8]) throws -> Void
@@ -26,7 +26,7 @@ struct FuzzKind: Sendable {
     var regressions: [[UInt8]] { Corpus.files("Tests/Fuzz/Regressions/\(fileName)", "") }
 }
 
-/// The valid inputs: files of the repository, and cases of the conformance tests.
+/// The sample inputs: files of the repository, and cases of the conformance tests.
 enum Corpus {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

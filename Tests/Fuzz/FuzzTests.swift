@@ -100,7 +100,7 @@ private final class Watch: Sendable {
         }
     }
 
-    /// Starts to measure the time of an input, and saves the input to a file, which remains after a crash.
+    /// Starts to measure the time of an input, and saves the input to the file that `SHIPSHAPE_FUZZ_INPUT` names.
     func begin(_ name: String, _ bytes: [UInt8]) {
         if let file { try? Data(bytes).write(to: URL(fileURLWithPath: file)) }
         if let file { try? Data("\(name)\n".utf8).write(to: URL(fileURLWithPath: file + ".name")) }

@@ -3,7 +3,7 @@ import Importing
 import ServerSchema
 import Testing
 
-/// Tests that there is a note for every decision of an import, and for every part that MongoDB cannot express.
+/// Tests the notes on the decisions of an import, and on the parts of a schema that MongoDB cannot express.
 @Suite struct NoteTests {
     @Test(arguments: [
         (#"{"type": "integer"}"#, ["decision: integer is stored as int or long, and not as a double"]),

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests that the counts of paths do not depend on the order of the documents, and need bounded memory.
 @Suite struct PathTreeTests {
-    /// Documents of many shapes; some of them have objects with so many keys that not all are counted separately.
+    /// Documents of many shapes; the objects in `keys` have so many different keys that not all are counted separately.
     private static let documents = Case.documents(600) { index in
         var fields: [(String, BSONValue)] = [("a", index % 3 == 0 ? "s" : .integer(index))]
         if index % 4 == 0 { fields.append(("b", ["c": [1, "x", ["d": .integer(index)]], "e": .null])) }
@@ -52,7 +52,7 @@ import Testing
 
     @Test func theOrderOfFieldsAndDocumentsDoesNotMatter() throws {
         let turned = try Self.documents.reversed().map { document in
-            // If a name occurs twice, only the first field counts, so the fields of that name keep their order.
+            // The fields of a repeated name keep their order.
             let elements = try document.elements()
             let repeated = elements.filter { $0.name == "a" }
             return BSONDocument((elements.filter { $0.name != "a" }.reversed() + repeated).map { ($0.name, $0.value) })

@@ -4,7 +4,7 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// Tests inferred Prisma models: a field has a scalar type that reads all of its values, or else `Json`.
+/// Tests inferred Prisma models: a field of scalars has a type that reads all of its values, or else `Json`.
 @Suite struct PrismaModelTests {
     private func inference(_ documents: [BSONDocument], enums: Bool = false) throws -> Inference {
         try Case.inference(of: documents, Case.options(.prisma, enums: enums))

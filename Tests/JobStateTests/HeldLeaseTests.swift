@@ -25,7 +25,7 @@ import Testing
         #expect(HeldLease(lease: lease(seconds), askedAt: now - .seconds(passed)).isCertain == isCertain)
     }
 
-    /// If a write is retried, it keeps the fence of its first attempt, even if the lease was renewed in between.
+    /// If the lease is renewed between two attempts at a write, the write may still carry the previous fence.
     @Test func aRenewalBetweenTwoAttemptsMovesNoFence() {
         var held = HeldLease(lease: lease(60), askedAt: now - .seconds(55))
         held.extend(lease(60, token: 1), askedAt: now)

@@ -140,6 +140,14 @@ import Testing
         #expect(JobFile.content(of: "no: [yaml") == "no: [yaml")
     }
 
+    /// A job that ran with `--reviewed` is the same one after its file states the review.
+    @Test func theContentOfATextHasNoReviews() {
+        let content = JobFile.content(of: "job: a\nsteps: [copy: {from: d, to: e}]")
+        let reviewed = "job: a\nreviewed: true\nsteps:\n  - copy: {from: d, to: e}\n    review: the field e\n"
+        #expect(JobFile.content(of: reviewed) == content)
+        #expect(JobFile.content(of: "job: a\nsteps: [copy: {from: d, to: e, reviewed: true}]") != content)
+    }
+
     /// The page of the engines has a step for each of PowerSync's rules that a job can repair.
     @Test func theStepsOfThePageOfEnginesAreAJob() throws {
         let page = try YAMLFile.text(at: "\(ReadyJobs.folder)/../docs/guide/engines.md")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// Tests how each step of a job is compared with the schemas before a run: it gets types from them, or is refused.
+/// Tests the comparison of each step with the schemas before a run: the step gets types from them, or is refused.
 @Suite struct StepFittingTests {
     private static let next = SchemaNode.object([
         "email": .of(.string), "age": .of(.long), "score": .of(.double), "price": .of(.decimal), "any": .of(.mixed),

@@ -68,7 +68,7 @@ import Testing
         JobRefusal(steps: "[unset: {field: 'a.[]'}]", "3:24: \"field\": an element of a list is never missing"),
         JobRefusal(steps: "[unset: {field: '[].a'}]", "3:24: \"field\": \"[].a\" must begin with a field's name"),
         JobRefusal(
-            steps: "[copy: {from: 'a.[].b', to: c}]", "3:36: \"a.[].b\" and \"c\" are not in the same element"),
+            steps: "[copy: {from: 'a.[].b', to: c}]", "3:36: \"a[].b\" and \"c\" are not in the same element"),
         JobRefusal(steps: "[default: {field: 'a.[]', value: 1}]", "3:18: an element of a list is never missing"),
         JobRefusal(
             steps: "[default: {field: 'a.[].b', generate: uuid}]", "3:26: \"field\": this step does not reach into"),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// Tests which steps are known, from the schema alone, to make no document unsyncable, for each rule.
+/// Tests for which steps the schema alone proves that they make no document unsyncable.
 @Suite struct StepSafetyTests {
     private static let schema = SchemaNode.object(
         [

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Expressions that fail on a value of a document, each with a different error.
+    /// Expressions that fail on a value of a document, with many different errors.
     private static let failing: [BSONValue] = [
         ["$dateAdd": ["startDate": "$d", "unit": "$s", "amount": 1]],
         ["$dateAdd": ["startDate": "$d", "unit": "day", "amount": 1, "timezone": "$s"]],

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests the record of the mirror's own writes that change streams have not reported yet.
 ///
-/// It also has the changes of clients that these writes overwrote.
+/// The record also has the changes of clients that these writes overwrote.
 @Suite struct UnreportedWritesTests {
     private let key = IDKey(1)
 

@@ -87,7 +87,7 @@ import Testing
         #expect(
             lines(plan, .beforeDeploy).prefix(2) == [
                 "copy: {from: p, to: q, whenPresent: keep}",
-                "copy: {from: \"q.[].x\", to: \"q.[].y\", when: missingOrNull}",
+                "copy: {from: \"q[].x\", to: \"q[].y\", when: missingOrNull}",
             ])
     }
 
@@ -144,7 +144,7 @@ import Testing
         let number = "\"x\": { \"bsonType\": \"int\" }"
         let plan = try plan(Self.app(Self.list(number)), Self.app(Self.list(number, required: "\"x\"")))
         #expect(
-            lines(plan, .beforeDeploy) == ["default: {field: \"p.[].x\", value: 0, when: missingOrNull}"])
+            lines(plan, .beforeDeploy) == ["default: {field: \"p[].x\", value: 0, when: missingOrNull}"])
         #expect(plan.jobs.count == 1)
     }
 

@@ -8,7 +8,7 @@ import SchemaChange
 import ServerSchema
 import Testing
 
-/// Tests the texts of planned jobs: their headers, and drafts that a user makes a job of.
+/// Tests the texts of planned jobs: their headers, and drafts, which a user turns into jobs.
 @Suite struct PlannedTextTests {
     /// Returns a Prisma schema of the database `app` with a model `T` that has these fields besides its `_id`.
     private static func schema(_ fields: String, _ more: String = "") throws -> ServerSchema {
@@ -28,7 +28,7 @@ import Testing
 
     private static let tiers = "enum Tier {\n  free\n  pro\n}"
 
-    /// Returns the plan of repairs of the documents, as a check of a Prisma schema finds them.
+    /// Returns the plan that repairs these documents, after a check against a Prisma schema.
     private static func repairs(_ schema: ServerSchema, _ documents: [BSONDocument]) throws -> SchemaPlan {
         var tally = Tally(CompiledSchema(schema.collections[0], of: schema))
         for document in documents { try tally.add(document.view) }
@@ -50,7 +50,7 @@ import Testing
         return files(plan, old: old, new: new).map { PlanYAML($0, of: collection).text }
     }
 
-    /// Returns the text without one comment mark of each line from the line of the job's name on.
+    /// Returns the text with one comment mark removed from each line, from the line of the job's name on.
     private static func uncommented(_ text: String) -> String {
         var isBelow = false
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
@@ -103,7 +103,7 @@ import Testing
         #expect(!text.contains("--active"), "\(text)")
     }
 
-    /// A list of a `Bytes` field with two elements cannot be unwrapped, and no other step makes `Bytes`.
+    /// A list of two elements in a `Bytes` field cannot be unwrapped, and no other step makes a value of type `Bytes`.
     @Test func anEntryWithoutAStepNamesItsField() throws {
         let plan = try Self.repairs(try Self.schema("blob Bytes"), [["_id": 1, "blob": ["a", "b"]]])
         let result = PlanResult(

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests the steps that are planned for Prisma schemas.
 @Suite struct PrismaPlanTests {
-    /// Returns the schema of a model `M` with the given fields besides its key, and of further declarations.
+    /// Returns a schema with a model `M`, which has the given fields besides its key, and with further declarations.
     private static func schema(_ fields: String, map: String = "m", _ declarations: String = "") throws -> ServerSchema
     {
         let text = """
@@ -50,7 +50,7 @@ import Testing
 
     // MARK: Plans between two schemas
 
-    /// All steps of a moved collection come after the deploy, so a copy and a rename of one field would be in one job.
+    /// All steps of a moved collection come after the deploy, so the rename of a field needs no copy before it.
     @Test func aFieldOfAMovedCollectionIsRenamedByOneStep() throws {
         let plan = try plan(
             Self.schema("name String"), Self.schema("name String @map(\"full_name\")", map: "clients"))
@@ -148,7 +148,7 @@ import Testing
             schema, [["_id": 1, "lines": ["qty": 1]], ["_id": 2, "lines": [["qty": "2"], ["qty": 3]]]])
         #expect(
             steps(plan).prefix(2) == [
-                "wrap: {field: lines}", "convert: {field: \"lines.[].qty\", to: long, keep: [bool, double, int]}",
+                "wrap: {field: lines}", "convert: {field: \"lines[].qty\", to: long, keep: [bool, double, int]}",
             ])
         #expect(plan.unplanned == 0)
     }

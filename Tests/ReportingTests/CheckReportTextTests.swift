@@ -20,8 +20,8 @@ import Testing
                 100,005, headroom 999 of 100,000
                   change     unknown   The change was not judged; give the live schema with --active
 
-                app.Person: 200,000 documents read of about 200,010, 1,023 do not sync (1,000 not in the ledger), 5 \
-                might not sync (5 not in the ledger)
+                app.Person: 200,000 documents read of about 200,010, 1,023 (0.52%) do not sync (1,000 not in the \
+                ledger), 5 (0.0025%) might not sync (5 not in the ledger)
                   documents  level     rule              path     expected              found
                       1,023  certain   required-missing  email    string                missing
                     such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ThrottleRulesTests {
     private let start = ContinuousClock.now
 
-    /// Returns, for each reading, the rules that make a run wait, with their reasons; the readings are a second apart.
+    /// Returns, for each reading, the reasons for which a run waits; the readings are a second apart.
     private func run(_ readings: [ServerMetrics], _ limits: ThrottleLimits = ThrottleLimits()) -> [[WaitReason]] {
         var rules = ThrottleRules()
         return readings.enumerated().map { index, values in

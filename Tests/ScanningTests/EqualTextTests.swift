@@ -4,7 +4,7 @@ import Testing
 @testable import Checking
 @testable import Scanning
 
-/// The search for `_id`s with equal texts finds all of them and no others, in bounded memory.
+/// Tests the search for `_id`s that differ but have equal texts, and the bound on its memory.
 @Suite struct EqualTextTests {
     /// A generator with a fixed seed, so that a failure can be repeated.
     private struct Random: RandomNumberGenerator {

@@ -198,7 +198,7 @@ import Testing
         #expect(list.constraints.itemCount.minimum == 1 && list.constraints.itemCount.maximum == 2)
     }
 
-    /// App Services does not document `format`, `const`, `enum` and `$ref`, so their values may be anything.
+    /// A keyword that is not evaluated may have any value, and so may `enum` if its list is empty.
     @Test func anUnevaluatedKeywordMayHoldAnything() throws {
         let node = try property(#"{"bsonType": "int", "format": 1, "const": null, "enum": [], "$ref": {}}"#)
         #expect(node.unevaluated.map(\.keyword) == ["format", "const", "enum", "$ref"])

@@ -1,7 +1,7 @@
 import ServerSchema
 import Testing
 
-/// Tests that `%(%%environment.values.KEY)` in configuration files is replaced by the environment's value.
+/// Tests that `%(%%environment.values.KEY)` in the files of an app is replaced by the environment's value.
 @Suite struct ExpansionTests {
     private static let schema = "data_sources/main/shop/Pet/schema.json"
 

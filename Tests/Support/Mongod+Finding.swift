@@ -27,7 +27,7 @@ extension Mongod {
     package static func jsonschemaFolder() throws -> String {
         let folder = "\(cacheFolder)/jsonschema-4.17.3"
         guard isExecutable("\(folder)/jsonschema") else {
-            throw TestSupportError("no package jsonschema for the tests in \(folder): run scripts/setup")
+            throw TestSupportError("no package jsonschema for the tests in \(folder): run scripts/setup --tests")
         }
         return folder
     }

@@ -5,7 +5,7 @@
 public struct ArchiveReader: ~Copyable {
     /// The most collections that the reader accepts in an archive.
     ///
-    /// The limit bounds the memory of the reader, which grows only with the number of collections.
+    /// The limit bounds the memory of the reader, which grows with the number of collections.
     public static var maximumCollections: Int { 200_000 }
 
     /// The information at the start of the archive.

@@ -10,7 +10,7 @@ public struct BSONFileReader: ~Copyable {
     /// dump may contain, may store a little more.
     public static var maximumDocumentSize: Int { 16 << 20 + 16 << 10 }
 
-    /// The offset of the document that was returned last.
+    /// The offset of the document that was returned last; after ``next(exchanging:)``, of the first returned document.
     public private(set) var documentOffset: Int64 = 0
 
     private var input: DumpInput
@@ -58,9 +58,9 @@ public struct BSONFileReader: ~Copyable {
         return input.givenDocument(length)
     }
 
-    /// Fills `block` with the next documents, one after another, until it has at least `bytes` bytes.
+    /// Fills `block` with the next documents, one after another, until it has at least `bytes` bytes or the file ends.
     ///
-    /// At the end of the file, `block` is empty.
+    /// If no document is left, `block` is empty.
     /// - Throws: ``DumpError`` when the rest of the file cannot be read, after all documents before the failure were
     ///   returned.
     public mutating func next(into block: inout [UInt8], bytes: Int) throws(DumpError) {

@@ -101,8 +101,9 @@ struct RawSource: ~Copyable {
 
     /// Whether the source is compressed with gzip, judged by its first bytes.
     ///
-    /// A BSON document of 559,903 bytes can begin with the same bytes as gzip. If the source begins with them, its
-    /// first 559,903 bytes are inspected. If these are a valid BSON document, the source is not compressed.
+    /// A BSON document of 559,903 bytes can begin with the same four bytes as gzip. If the source begins with them, and
+    /// its fifth byte is not 0, 559,903 bytes are inspected. If they are a valid BSON document, the source is not
+    /// compressed.
     mutating func beginsAsGzip() throws(ByteStream.Failure) -> Bool {
         try readHead(4)
         guard head.starts(with: [0x1F, 0x8B, 8]) else { return false }

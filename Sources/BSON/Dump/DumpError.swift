@@ -45,11 +45,11 @@ public struct DumpError: Error, Hashable, Sendable {
     public let path: FilePath
     /// The offset of the failure in the decompressed bytes, counted from 0.
     public let offset: Int64
-    /// The line in which the failing document begins, counted from 1; `nil` for sources that are not text.
+    /// The line in which the failing document begins, counted from 1; `nil` if it is not known, as for BSON.
     public let line: Int?
     /// The number of documents before the failure.
     ///
-    /// These documents are good, unless a checksum is wrong or the compression is damaged.
+    /// These documents are not affected, unless a checksum is wrong or the compression is damaged.
     public let documents: Int
     /// The defect of the document at or before ``offset``; its own offset is counted from the document's first byte.
     public let damage: BSONError?
@@ -95,7 +95,7 @@ public struct DumpError: Error, Hashable, Sendable {
 }
 
 extension DumpError: CustomStringConvertible {
-    /// The error as text: the source, the failure and its offset; and whether the documents before the failure are
+    /// The error as text: the source and the failure; usually also its offset, and whether the documents before it are
     /// good.
     public var description: String {
         let name = path == DumpInput.standardInput ? "standard input" : path.string

@@ -2,7 +2,7 @@ public import SystemPackage
 
 /// Reads the bytes of a dump in large blocks into one buffer; readers get views of that buffer.
 ///
-/// The buffer grows only if it cannot hold the next document, or the whole content for ``text(limit:)``.
+/// The buffer grows if it cannot hold the next document, or the whole content for ``text(limit:)``.
 public struct DumpInput: ~Copyable {
     /// The path of the file; `-` for standard input.
     public let path: FilePath
@@ -25,7 +25,7 @@ public struct DumpInput: ~Copyable {
     /// - Parameters:
     ///   - bufferSize: how many bytes are requested from the system at once.
     ///   - isStopped: called every 200 ms while a pipe has no data; the reading ends if it returns `true`.
-    /// - Throws: ``DumpError`` when the system refuses to open the file, or the reading is stopped.
+    /// - Throws: ``DumpError`` when the system refuses to open or read the file, or the reading is stopped.
     public init(
         _ path: FilePath, bufferSize: Int = 1 << 20, isStopped: @escaping @Sendable () -> Bool = { false }
     ) throws(DumpError) {

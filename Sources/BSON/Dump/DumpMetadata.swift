@@ -4,7 +4,7 @@ public struct DumpMetadata: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// A collection of documents.
         case collection
-        /// A pipeline over another collection; a dump contains no documents of it.
+        /// A view, which is a pipeline over another collection; a dump contains no documents of a view.
         case view
         /// A time-series collection; a dump contains the buckets in which its measurements are stored.
         case timeSeries

@@ -11,7 +11,7 @@ struct JSONExtent {
 
     /// The number of commas outside of strings.
     ///
-    /// Each comma separates two elements, and each element takes at least three bytes in BSON.
+    /// Each comma separates two elements, and an element with a name takes at least three bytes in BSON.
     private(set) var commas = 0
 
     private var depth = 0

@@ -5,7 +5,7 @@
 public struct JSONFileReader: ~Copyable {
     /// The longest text of a document that the reader accepts.
     ///
-    /// The limit is six times that of BSON, because one byte of BSON takes up to six bytes of text.
+    /// The limit is six times that of BSON, because one byte of a string takes up to six bytes of text.
     public static var maximumTextSize: Int { 6 * BSONFileReader.maximumDocumentSize }
 
     /// The offset of the text of the document that was returned last.

@@ -9,9 +9,12 @@ import SystemPackage
 
 /// A folder of jobs, which run in the order of their files' names.
 package struct JobFolder: Sendable {
+    /// The name of the subfolder for jobs that may run only after the deploy of their next schemas.
+    package static let afterDeploy = "after-deploy"
+
     /// A job of the folder.
     package struct Entry: Sendable {
-        /// The name of the job's file.
+        /// The name of the job's file, with the subfolder in which it is.
         package var file: String
         /// The job that the file holds.
         package var job: CompiledJob
@@ -30,36 +33,51 @@ package struct JobFolder: Sendable {
     /// The names of the files that hold a draft of a job, in order.
     package let drafts: [String]
 
-    /// Reads the jobs and drafts from the `.yml` and `.yaml` files directly in a folder, except hidden files.
+    /// Reads the jobs and drafts from the `.yml` and `.yaml` files directly in a folder, except hidden files, and then
+    /// those in its subfolder ``afterDeploy``.
     /// - Throws: ``JobError``; the errors of reading a schema.
     package static func read(at path: String, assuming assumptions: CheckOptions) throws -> JobFolder {
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: path)
-        } catch {
-            throw JobError("cannot read the folder of jobs \(path): \(reason(error))")
+        var files = try jobFiles(in: path)
+        let late = FilePath(path).appending(afterDeploy)
+        if (try? late.stat().type) == .directory {
+            files += try jobFiles(in: late.string).map { "\(afterDeploy)/\($0)" }
         }
-        let files = names.filter { !$0.hasPrefix(".") && ($0.hasSuffix(".yml") || $0.hasSuffix(".yaml")) }
         guard !files.isEmpty else { throw JobError("\(path) has no jobs: it contains no .yml or .yaml file") }
         var (entries, drafts): ([Entry], [String]) = ([], [])
-        for file in files.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-            let place = FilePath(path).appending(file).string
+        for file in files {
+            let place = FilePath(path).pushing(FilePath(file)).string
             let text = try YAMLFile.text(at: place, limit: JobFile.largestSize)
             guard !JobFile.isDraft(text) else {
                 drafts.append(file)
                 continue
             }
             let job = try JobFile.parse(text, path: place)
+            let start = SourceLocation(file: job.path, line: 1, column: 1)
             if let twin = entries.first(where: { $0.name == job.name }) {
                 throw JobError(
-                    "\(twin.file) already has a job \"\(job.name)\": each job needs its own name",
-                    at: SourceLocation(file: job.path, line: 1, column: 1))
+                    "\(twin.file) already has a job \"\(job.name)\": each job needs its own name", at: start)
+            }
+            guard job.requiresDeploy || !file.hasPrefix("\(afterDeploy)/") else {
+                throw JobError(
+                    "the job could run before the deploy: write \"requires: \(JobFile.deployed)\" into it, or move the "
+                        + "file out of \(afterDeploy)", at: start)
             }
             let compiled = try CompiledJob(reading: job, assuming: assumptions)
             let digest = compiled.digest(of: JobFile.content(of: job.text))
             entries.append(Entry(file: file, job: compiled, digest: digest))
         }
         return JobFolder(path: path, entries: entries, drafts: drafts)
+    }
+
+    /// Returns the names of the job files directly in a folder, in the order in which the jobs run.
+    private static func jobFiles(in folder: String) throws(JobError) -> [String] {
+        do {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            return names.filter { !$0.hasPrefix(".") && ($0.hasSuffix(".yml") || $0.hasSuffix(".yaml")) }
+                .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        } catch {
+            throw JobError("cannot read the folder of jobs \(folder): \(reason(error))")
+        }
     }
 
     private static func reason(_ error: any Error) -> String {

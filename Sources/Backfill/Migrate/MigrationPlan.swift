@@ -57,9 +57,13 @@ package struct MigrationPlan: Sendable {
             }
             return at < deployed
         }
+        /// Whether the operator wants applied jobs to run again.
+        var isWantedAgain = false
+        /// Whether the job was applied and runs again, because of the deploy or because the operator wants it.
+        package var runsAgain: Bool { isDueAgain || isWantedAgain && applied != nil && aftermath?.undone == nil }
         /// Whether the job waits for the deploy of its next schema.
         package var waitsForDeploy = false
-        var isPending: Bool { applied == nil || isDueAgain }
+        var isPending: Bool { applied == nil || runsAgain }
     }
 
     /// The path of the folder.
@@ -73,15 +77,16 @@ package struct MigrationPlan: Sendable {
     /// - Parameters:
     ///   - aftermath: the facts about the jobs that were started, by the jobs' names.
     ///   - waiting: the names of the jobs that wait for the deploy of their next schemas.
+    ///   - again: whether the applied jobs run again.
     package init(
         _ folder: JobFolder, applied: [AppliedJob], aftermath: [String: JobAftermath] = [:],
-        waitingForDeploy waiting: Set<String> = []
+        waitingForDeploy waiting: Set<String> = [], again: Bool = false
     ) {
         self.folder = folder.path
         items = folder.entries.map { entry in
             Item(
                 entry: entry, applied: applied.first { $0.job == entry.name }, aftermath: aftermath[entry.name],
-                waitsForDeploy: waiting.contains(entry.name))
+                isWantedAgain: again, waitsForDeploy: waiting.contains(entry.name))
         }
         missing = applied.filter { applied in !folder.entries.contains { $0.name == applied.job } }
     }

@@ -42,6 +42,9 @@ package struct BackfillReport: Sendable {
         package var seconds = 0.0
         /// How long the run waited, by throttle reason.
         package var waits: [ThrottleWait] = []
+        /// The limit that decided how fast the run was, in words; `nil` for a dry run, and for a run that was too short
+        /// to say.
+        package var bound: String?
     }
 
     /// The job's name.

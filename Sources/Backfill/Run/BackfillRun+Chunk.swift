@@ -382,6 +382,7 @@ extension BackfillRun {
         progress.add(
             documents: isLast(chunk) ? documents.count : 0, modified: tally.uncountedDocuments, last: documents.last?.id
         )
+        progress.bound = bound
         let (lease, progress) = (kernel.lease, progress)
         let reply = try kernel.waiting { kernel in
             try kernel.retrying { try kernel.store.ranges.save(progress, under: lease) }

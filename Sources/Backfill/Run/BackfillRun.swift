@@ -32,6 +32,9 @@ struct BackfillRun: ~Copyable {
     /// The result of the last survey of the whole collection; `nil` if there is none, or if it is out of date.
     var survey: Survey.Result?
     var refreshing = RefreshProgress()
+    /// How long the run has rested because of the limit `nice`, in seconds.
+    private var rested = 0.0
+    private let begun = ContinuousClock.now
 
     /// The most passes in a row.
     ///
@@ -50,6 +53,13 @@ struct BackfillRun: ~Copyable {
         limits = runner.job.job.limits
         pacing = ChunkPacing(runner.job.job.limits, averageSize: plan.collection.averageSize)
         skipped = SkippedDocuments(maximum: runner.options.maxErrors)
+    }
+
+    /// The limit that decides how fast the run is, in words; `nil` for a run that is too short to say.
+    var bound: String? {
+        SpeedBound(
+            waits: kernel.throttler?.waits ?? [], rested: rested, seconds: begun.duration(to: .now).seconds,
+            limits: limits)?.description
     }
 
     var collection: MongoCollection { kernel.client.collection(job.job.namespace) }
@@ -304,7 +314,9 @@ extension BackfillRun {
                 }
                 let left = rest.reduce(0) { $0 + $1.ids.count }
                 kernel.events(.chunk(documents: isLast(chunk) ? chunk.ids.count - left : 0, modified: modified))
-                try kernel.sleep(kernel.worked * limits.nice)
+                let rest = kernel.worked * limits.nice
+                try kernel.sleep(rest)
+                rested += rest.seconds
             }
         }
     }

@@ -120,6 +120,7 @@ extension BackfillRunner {
                     + "removes those that no document links to")
         }
         report.work.waits = run.kernel.throttler?.waits ?? []
+        report.work.bound = run.tally.chunks == 0 ? nil : run.bound
         // After a stop signal, the report lacks the counts of the remaining, unsyncable and skipped documents, and the
         // headroom, so that the program ends soon.
         do {

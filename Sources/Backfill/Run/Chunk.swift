@@ -5,10 +5,12 @@ import Jobs
 /// A document that needs a phase, as a reader found it.
 struct DueDocument: Sendable {
     let id: BSONValue
-    /// The document before and after the phase; `nil` if the journal, the budget and the client do not need it.
+    /// The document before and after the phase; `nil` if only its `_id` was read, as ``DueCursor/Detail`` says.
     var change: Change?
     /// The judgement of the change under the active schema; `nil` if the change was not judged.
     var judgement: Judgement?
+    /// Whether the client saw that the document does not meet ``Phase/hasArray``.
+    var hasNoArray = false
 
     /// A document before and after the phase: the whole document, or only the fields that the phase touches.
     struct Change: Sendable {

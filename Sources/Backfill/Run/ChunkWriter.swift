@@ -105,21 +105,23 @@ extension ChunkWriter {
     private struct Likeness: Hashable {
         /// Whether the statement leaves out the steps that can make documents unsyncable.
         var isSafe: Bool
+        /// Whether the documents had no array that the server could renumber, so that the statement tests less.
+        var hasNoArray: Bool
         /// The change of each field that the phase touches: 0 for no change, 1 if the field was missing before, 2 if it
         /// had another value before.
         var fields: [UInt8] = []
         /// The old values of the fields that change, if the write has to check that they are still the same.
         var before = BSONDocument()
 
-        var withoutValues: Likeness { Likeness(isSafe: isSafe, fields: fields) }
+        var withoutValues: Likeness { Likeness(isSafe: isSafe, hasNoArray: hasNoArray, fields: fields) }
     }
 
     /// The fewest documents with the same old values that share a statement of their own.
     ///
     /// If there are fewer, it takes the server less time to look up each document's old values in a larger statement.
-    private static let fewest = 8
+    static let fewest = 8
     /// The most documents, and the most bytes, in a statement that compares each document with its own old values.
-    private static let maximumCompared = (documents: 1_000, bytes: 1 << 20)
+    static let maximumCompared = (documents: 1_000, bytes: 1 << 20)
 
     private func serverUpdates(_ documents: [DueDocument]) throws -> [Update] {
         var groups: [Likeness: [DueDocument]] = [:]
@@ -149,7 +151,8 @@ extension ChunkWriter {
     }
 
     private func updates(_ documents: [DueDocument], _ likeness: Likeness) throws -> [Update] {
-        let steps = likeness.isSafe ? phase.safeSteps : phase.steps
+        var steps = likeness.isSafe ? phase.safeSteps : phase.steps
+        if likeness.hasNoArray { steps = steps.map { $0.knowing($0.altered.orArray) } }
         guard !steps.isEmpty else { return [] }
         let ids = documents.map(\.id)
         let condition = Expression.all([need(of: steps, ids)] + (try isStillSo(likeness, documents, for: steps)))
@@ -166,7 +169,7 @@ extension ChunkWriter {
     }
 
     private func likeness(of document: DueDocument) throws -> Likeness {
-        var likeness = Likeness(isSafe: document.judgement == .safe)
+        var likeness = Likeness(isSafe: document.judgement == .safe, hasNoArray: document.hasNoArray)
         guard isJournaled, let change = document.change else { return likeness }
         let (before, after) = (change.before.view, change.after.view)
         var old = BSONBuilder()
@@ -196,32 +199,11 @@ extension ChunkWriter {
         let present = phase.determinesOldValue ? [] : changed.filter { $0.1 == 2 }.map(\.0)
         let isSame =
             likeness.before.isEmpty
-            ? try present.map { try areExactly($0, asIn: documents) }
+            ? try present.map { try .isExactly($0, asIn: documents.compactMap(\.asRead)) }
             : try Expression.areExactly(present, asIn: likeness.before)
         // The condition uses `mayNeed`, which is `needs` without the test whether the server would alter the document,
         // because the filter of the write already contains that test.
         return missing + isSame + others.map { !$0.mayNeed }
-    }
-
-    /// Returns the condition that a field still has the value that was read; the server looks up that value by the
-    /// `_id`.
-    private func areExactly(_ name: String, asIn documents: [DueDocument]) throws -> Expression {
-        var ids: [BSONValue] = []
-        var values = BSONBuilder()
-        for document in documents {
-            guard let before = document.change?.before.view, let value = try before.find(name) else { continue }
-            values.append("\(ids.count)", value, of: before)
-            ids.append(document.id)
-        }
-        // The server builds a lookup table once, because the list is constant.
-        let place = Expression(["$indexOfArray": [["$literal": .array(of: ids)], "$_id"]])
-        let value = Expression.call(
-            "$arrayElemAt", Expression(["$literal": .array(values.finish())]), .variable("place"))
-        return .let(
-            ["place": place],
-            in: .all([
-                Expression(["$gte": ["$$place", 0]]), .same(Expression(.string("$" + name)), value),
-            ]))
     }
 }
 
@@ -268,4 +250,9 @@ extension ChunkWriter {
         }
         return try send(statements, under: lease, isFinal: true, on: client)["nModified"]?.integer ?? 0
     }
+}
+
+extension DueDocument {
+    /// The `_id` and the fields as they were read; `nil` if they were not read.
+    fileprivate var asRead: (id: BSONValue, fields: BSONDocument)? { change.map { (id, $0.before) } }
 }

@@ -43,6 +43,9 @@ struct DueCursor: ~Copyable {
         self.evidence = evidence ?? DocumentEvidence([])
         switch detail {
         case .id:
+            reading = try DueReading(
+                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: nil)
+            guard reading == nil else { return }
             let more: KeyValuePairs<String, BSONValue> = collectionUUID.map { ["collectionUUID": $0] } ?? [:]
             ids = context.collection.aggregate(
                 scope.stages(where: phase.mayNeed, quick: phase.quickNeed) + [["$project": ["_id": 1]]],

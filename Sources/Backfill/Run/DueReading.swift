@@ -6,7 +6,7 @@ import Mongo
 import Scanning
 import Steps
 
-/// Reads whole documents; the client evaluates which of them need a phase, and what the journal has to hold.
+/// Reads whole documents; the client evaluates which of them need a phase, and, for a journal, what it has to hold.
 ///
 /// The read is as fast as a check. The server evaluates only the documents that the client cannot evaluate, so it has
 /// more time for writes.
@@ -23,11 +23,12 @@ struct DueReading: ~Copyable {
     /// How many documents of ``unknown`` the server evaluates at once.
     private static let maximumUnknown = 1_000
 
+    /// - Parameter evidence: the fields of which the journal keeps a digest; `nil` if only the `_id`s are wanted.
     /// - Returns: `nil` if the server has to find the documents, because only some documents are wanted, or
     ///   ``PhaseEvaluator`` leaves the phase to the server.
     init?(
         _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
-        evidence: DocumentEvidence
+        evidence: DocumentEvidence?
     ) throws(MongoError) {
         guard scope.isWhole, let evaluator = try PhaseEvaluator(phase, for: scope, in: collection) else { return nil }
         finder = DueFinder(phase: phase, evaluator: evaluator, evidence: evidence)
@@ -41,14 +42,16 @@ struct DueReading: ~Copyable {
     mutating func next() throws -> DueDocument? {
         let finder = finder
         while true {
-            if let document = try asked?.next() { return document }
+            if let document = try asked?.next() {
+                return finder.evidence == nil ? DueDocument(id: document.id) : document
+            }
             asked = nil
             if isOver || unknown.count >= Self.maximumUnknown {
                 guard let ids = unknown.commandSlices().first else { return nil }
                 unknown.removeFirst(ids.count)
                 asked = TouchedFields(
                     .ids(ids), of: finder.phase, in: collection, collectionUUID: collectionUUID,
-                    evidence: finder.evidence)
+                    evidence: finder.evidence ?? DocumentEvidence([]))
                 continue
             }
             guard let view = try cursor.next() else {
@@ -68,20 +71,38 @@ struct DueReading: ~Copyable {
 private struct DueFinder {
     let phase: Phase
     let evaluator: PhaseEvaluator
-    let evidence: DocumentEvidence
+    /// The fields of which the journal keeps a digest; `nil` if only the `_id`s are wanted.
+    let evidence: DocumentEvidence?
+    private let hasArray: CompiledExpression
+
+    init(phase: Phase, evaluator: PhaseEvaluator, evidence: DocumentEvidence?) {
+        (self.phase, self.evaluator, self.evidence) = (phase, evaluator, evidence)
+        hasArray = CompiledExpression(phase.hasArray)
+    }
 
     /// Returns the document, with the change for the journal, if it needs the phase; otherwise `nil`.
     func due(_ view: borrowing BSONView) throws(NotEvaluated) -> DueDocument? {
-        guard let (after, _) = try evaluator.change(of: view) else { return nil }
+        let after: BSONDocument?
+        if evidence == nil {
+            guard try evaluator.isNeeded(by: view) else { return nil }
+            after = nil
+        } else {
+            guard let change = try evaluator.change(of: view) else { return nil }
+            after = change.after
+        }
+        let hasNoArray = try !hasArray.holds(for: view)
         do throws(BSONError) {
             guard let id = try view.find("_id") else { return nil }
-            let others = try view.fields(evidence.names)
-            return DueDocument(
-                id: try view.value(id),
-                change: DueDocument.Change(
+            var document = DueDocument(id: try view.value(id))
+            document.hasNoArray = hasNoArray
+            if let after, let evidence {
+                let others = try view.fields(evidence.names)
+                document.change = DueDocument.Change(
                     before: try view.fields(phase.touched), after: try after.view.fields(phase.touched),
                     positions: phase.removesFields ? try BSONDocument(copying: view).positions(of: phase.touched) : nil,
-                    evidence: try evidence.digest(of: others.bytes.count > DocumentEvidence.largest ? [:] : others)))
+                    evidence: try evidence.digest(of: others.bytes.count > DocumentEvidence.largest ? [:] : others))
+            }
+            return document
         } catch { throw NotEvaluated(.damage) }
     }
 }

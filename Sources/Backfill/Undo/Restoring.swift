@@ -22,13 +22,14 @@ struct Restoring {
     /// Returns the document with the changed fields as they were before the job.
     func restored() throws(BSONError) -> BSONDocument { try group.restored(current) }
 
-    /// Returns the update that restores documents of one group if they are still as they were read; `nil` for no
-    /// documents.
+    /// Returns the update that restores documents of one group, or alike documents of several groups, if they are still
+    /// as they were read; `nil` for no documents.
     ///
     /// The update writes only the changed fields. But if a removed field has to return to its position, a pipeline
     /// writes the whole document, because a pipeline keeps every byte of it.
     /// - Parameters:
-    ///   - documents: documents of one group, with the same values in the changed fields.
+    ///   - documents: documents of one group, with the same values in the changed fields; or documents of several
+    ///     groups with the same ``likeness``.
     ///   - isPlaced: whether restored fields return to their positions; otherwise they are put at the end.
     static func statement(
         _ documents: [Restoring], under lease: Lease, isPlaced: Bool
@@ -43,7 +44,16 @@ struct Restoring {
         } else {
             if first.isWatched { conditions.append(try .isExactly(first.current)) }
             let now = try group.fields(of: first.current)
-            conditions += try Expression.areExactly(group.names, asIn: now)
+            if documents.contains(where: { $0.groupIndex != first.groupIndex }) {
+                let asRead = documents.map { (id: $0.id, fields: $0.current) }
+                for name in group.names {
+                    conditions.append(
+                        now[name] == nil
+                            ? Expression(.string("$" + name)).isMissing : try .isExactly(name, asIn: asRead))
+                }
+            } else {
+                conditions += try Expression.areExactly(group.names, asIn: now)
+            }
             var changes: [(String, BSONValue)] = []
             if !group.before.isEmpty { changes.append(("$set", .object(group.before))) }
             let gone = group.added.filter { now[$0] != nil }
@@ -59,5 +69,32 @@ struct Restoring {
         return UpdateStatement(
             filter, update, isMulti: !isPlaced, hint: ["_id": 1],
             collation: isBinary ? ["locale": "simple"] : nil)
+    }
+
+    /// The properties that documents of several groups must have in common to be restored by one statement.
+    struct Likeness: Hashable {
+        /// The changed fields as they were before the job.
+        let before: BSONDocument
+        /// The names of the changed fields that the documents have now.
+        let present: [String]
+        /// The names of the changed fields that the documents do not have now.
+        let missing: [String]
+    }
+
+    /// The document's likeness; `nil` if one of its changed fields cannot be compared with a list of values.
+    var likeness: Likeness? {
+        get throws(BSONError) {
+            let view = current.view
+            var (present, missing): ([String], [String]) = ([], [])
+            for name in group.names {
+                guard let element = try view.find(name) else {
+                    missing.append(name)
+                    continue
+                }
+                guard element.isSimple else { return nil }
+                present.append(name)
+            }
+            return Likeness(before: group.before, present: present, missing: missing)
+        }
     }
 }

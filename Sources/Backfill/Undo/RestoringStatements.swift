@@ -26,7 +26,7 @@ struct RestoringStatements {
     init(
         _ documents: [Restoring], under lease: Lease, grouped isGrouped: Bool, for concurrency: Int
     ) throws(BSONError) {
-        for group in isGrouped ? Self.groups(documents, for: concurrency) : documents.map({ [$0] }) {
+        for group in isGrouped ? try Self.groups(documents, for: concurrency) : documents.map({ [$0] }) {
             var isPlaced = group.first?.group.places != nil
             guard var one = try Restoring.statement(group, under: lease, isPlaced: isPlaced) else { continue }
             if isPlaced, one.byteCount >= Self.largest,
@@ -64,8 +64,10 @@ struct RestoringStatements {
     /// Returns groups of documents that are restored in the same way, with enough groups for all connections.
     ///
     /// A document is a group of its own if its fields return to their positions, or if the write requires that the
-    /// whole document is unchanged.
-    private static func groups(_ documents: [Restoring], for concurrency: Int) -> [[Restoring]] {
+    /// whole document is unchanged. Small groups of the journal are joined if their documents are alike.
+    private static func groups(
+        _ documents: [Restoring], for concurrency: Int
+    ) throws(BSONError) -> [[Restoring]] {
         var alike: [Int: [Restoring]] = [:]
         var alone: [[Restoring]] = []
         for document in documents {
@@ -75,7 +77,19 @@ struct RestoringStatements {
                 alone.append([document])
             }
         }
-        let shared = alike.sorted { $0.key < $1.key }.map(\.value)
+        var shared: [[Restoring]] = []
+        var joined: [Restoring.Likeness: [Restoring]] = [:]
+        for (_, group) in alike.sorted(by: { $0.key < $1.key }) {
+            if group.count < ChunkWriter.fewest, let likeness = try group[0].likeness {
+                joined[likeness, default: []] += group
+            } else {
+                shared.append(group)
+            }
+        }
+        let maximum = ChunkWriter.maximumCompared
+        for documents in joined.values.sorted(by: { $0[0].groupIndex < $1[0].groupIndex }) {
+            shared += documents.slices(count: maximum.documents, bytes: maximum.bytes) { $0.current.bytes.count }
+        }
         // Large groups are divided, so that every connection gets statements to send.
         return (shared.count < concurrency ? shared.flatMap { $0.parts(concurrency, least: 50) } : shared) + alone
     }

@@ -45,7 +45,7 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Returns the engine with a name as the operator writes it; the error names the engine that was probably meant.
+    /// Returns the engine that the operator named; the error names a similar engine, if there is one.
     public static func named(_ text: String) -> Result<Engine, UnknownEngine> {
         Engine(rawValue: text).map { .success($0) } ?? .failure(UnknownEngine(text))
     }
@@ -53,7 +53,7 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
 
 /// The error for a name that no engine has.
 public struct UnknownEngine: Error, CustomStringConvertible {
-    /// The message: the unknown name, the engine that was probably meant, and all engines.
+    /// The message: the unknown name, a similar name if there is one, and the names of all engines.
     public let description: String
 
     init(_ text: String) {

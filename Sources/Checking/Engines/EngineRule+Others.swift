@@ -29,7 +29,7 @@ extension EngineRule {
             expected: "array of the property's elements",
             meaning: "The array has elements of several types, or objects, and the property is a vector of one type",
             example: "`{tags: [\"a\", 1]}` for a StringVector",
-            remedy: "`convert` with `\"tags.[]\"`, or a Flex or JSON property", source: mapping),
+            remedy: "`convert` with `\"tags[]\"`, or a Flex or JSON property", source: mapping),
         EngineRule(
             .objectboxDeprecated, of: .objectbox, .lostValue,
             if: .types([.undefined, .dbPointer, .symbol], at: .anywhere), expected: "type that is not deprecated",

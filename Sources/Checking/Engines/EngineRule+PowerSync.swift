@@ -17,7 +17,7 @@ extension EngineRule {
     /// The dates that a JavaScript `Date` can hold, in milliseconds since 1970.
     static let javaScriptDates: ClosedRange<Int64> = -8_640_000_000_000_000...8_640_000_000_000_000
 
-    /// Returns a remedy with a step that moves the dates outside of a range to its nearest bound.
+    /// Returns a remedy with a step that replaces each date outside of a range with the nearest bound of the range.
     ///
     /// The step leaves values of other types as they are; `$min` and `$max` alone would replace them.
     static func limitingDates(from low: String, to high: String) -> String {

@@ -4,7 +4,7 @@ import ServerSchema
 /// Judges a document by an ``EnginePlan`` in one traversal, and reports to a sink the rules of the engine that the
 /// document breaks.
 ///
-/// The walker allocates nothing for a document that fits. The arrays of the plan are borrowed as spans.
+/// The walker allocates nothing for most documents. The arrays of the plan are borrowed as spans.
 struct EngineWalker: ~Escapable {
     private let tests: Span<EnginePlan.ValueTest>
     private let fields: Span<EnginePlan.Field>
@@ -153,7 +153,7 @@ extension EngineWalker {
 // MARK: fields
 
 extension EngineWalker {
-    /// Judges a top-level field whose type alone does not decide whether the engine loses it.
+    /// Judges a top-level field whose type alone does not show that it fits.
     @inline(never)
     private func field<Sink: FindingSink>(
         _ element: BSONElement, _ index: Int, of view: borrowing BSONView, into sink: inout Sink
@@ -198,7 +198,8 @@ extension EngineWalker {
         }
     }
 
-    /// Returns what SQLite's CAST loses of a value in an `integer` or `real` column; `nil` if it loses nothing.
+    /// Returns what SQLite's CAST loses of a value in an `integer` or `real` column; `nil` if it loses nothing, or if
+    /// another rule judges the value.
     private func lost(
         _ element: BSONElement, in column: EnginePlan.Field.Kind, of view: borrowing BSONView
     ) -> Found? {

@@ -25,7 +25,7 @@ struct JSONSchemaCompiler {
     }
 
     /// Compiles a schema into the node at `index`.
-    /// - Parameter isWhole: Whether the schema judges a document as a whole. Keywords of scalars and arrays then have
+    /// - Parameter isWhole: Whether the schema judges the whole document. Keywords of scalars and arrays then have
     ///   no effect, and mongod does not even compile their patterns.
     mutating func compile(
         _ schema: SchemaNode, at index: Int, step: JSONSchemaPlan.Origin.Step, isWhole: Bool
@@ -147,7 +147,7 @@ extension JSONSchemaCompiler {
         plan.objectRules.append(rule)
     }
 
-    /// Adds the names in `properties` and `required` to the field table, or to the paths if they do not fit in it.
+    /// Adds the names in `properties` and `required` to the field table, to the paths, or to both.
     ///
     /// The paths are for names that contain a dot, are empty, or repeat.
     mutating func compileFields(

@@ -150,7 +150,7 @@ struct JSONSchemaPlan: Sendable {
         var node: Int32
     }
 
-    /// A name in `properties` or `required` that the field table cannot hold: it is a path, is empty, or repeats.
+    /// A name in `properties` or `required` that is judged as a path: it contains a dot, is empty, or repeats.
     struct PathField: Sendable {
         var components: [String]
         /// The node that judges the values at the path; -1 if only `required` names the path.

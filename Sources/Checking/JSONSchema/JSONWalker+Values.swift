@@ -7,7 +7,7 @@ enum JSONSubject {
     case element(BSONElement)
     /// The object in the view as a whole: a document, or the object that contains a field.
     case whole
-    /// All values at a path; each keyword requires that one of them fits.
+    /// All values at a path; most keywords require that at least one of them fits.
     case path(PathValues)
 
     /// The type that findings report; for a path, the type of its first value, or `undefined` if there is none.

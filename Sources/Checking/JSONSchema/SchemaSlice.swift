@@ -3,8 +3,8 @@ import ServerSchema
 
 /// Builds the filter that finds the documents of a group, for the `jsonschema` dialect.
 ///
-/// The filter is a schema with only the keyword that these documents break, and the path to it. mongod applies the same
-/// rules as the checker, so it finds the same documents.
+/// If possible, the filter is a schema with only the keyword that these documents break, and the path to it. mongod
+/// applies the schema by the same rules as the checker.
 struct SchemaSlice {
     let plan: JSONSchemaPlan
 
@@ -46,8 +46,8 @@ struct SchemaSlice {
     /// `additionalItems` is not exact either, because it does not restrict the type of the element.
     private func isExact(_ finding: Finding) -> Bool { finding.rule != .oneOf && finding.rule != .additionalItem }
 
-    /// Returns a schema for the finding's node that a value breaks exactly if it has the finding; `nil` if there is no
-    /// such schema.
+    /// Returns a schema for the finding's node that every value with the finding breaks, and preferably no other value;
+    /// `nil` if there is no such schema.
     private func leaf(of located: FindingCollector.Located) -> BSONDocument? {
         let finding = located.finding
         let origin = plan.origins[Int(finding.node)]
@@ -167,7 +167,7 @@ struct SchemaSlice {
 }
 
 extension JSONSchemaPlan {
-    /// Whether a node's schema judges a document as a whole.
+    /// Whether a node's schema judges a document or another object as a whole.
     fileprivate func judgesWhole(_ node: Int) -> Bool {
         switch origins[node].step {
         case .root: true

@@ -59,7 +59,8 @@ struct SourceDocument {
 
 /// Chooses the schema to import.
 extension SourceDocument {
-    /// Returns the schema with the given name; if `name` is `nil`, the file's only schema, with its name if it has one.
+    /// Returns the schema with the given name; if `name` is `nil`, the whole file if it is a schema, or else its only
+    /// schema.
     /// - Throws: ``SchemaError`` if there is no such schema, or if there are several and no name is given.
     func choose(_ name: String?) throws(SchemaError) -> (name: String?, schema: LocatedJSON) {
         let names = named.map(\.name)
@@ -101,7 +102,7 @@ extension SourceDocument {
 extension SourceDocument {
     /// Returns the part of the file that a reference names.
     /// - Parameter resource: the innermost part of the file that contains the reference and has a `$id`, or else the
-    ///   root; a JSON pointer without an identifier begins there.
+    ///   root; a JSON pointer without an identifier is followed from there, or else from the root.
     /// - Throws: ``SchemaError`` if the reference leads to another file, or to nothing.
     func target(of reference: LocatedJSON, in resource: LocatedJSON) throws(SchemaError) -> LocatedJSON {
         guard let text = reference.text else {

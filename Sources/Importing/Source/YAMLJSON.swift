@@ -4,7 +4,7 @@ import Yams
 
 extension LocatedJSON {
     /// Converts a YAML node into the JSON value that it spells.
-    /// - Throws: ``SchemaError`` for a key that is not a text.
+    /// - Throws: ``SchemaError`` for an alias, or for a key that is not a text.
     init(_ yaml: YAMLNode) throws(SchemaError) {
         let location = yaml.location
         switch yaml.node {

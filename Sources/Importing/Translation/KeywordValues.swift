@@ -29,7 +29,7 @@ struct KeywordValues {
     /// Whether one of the keywords is present.
     func hasAny(of keywords: String...) -> Bool { members.contains { keywords.contains($0.name) } }
 
-    /// Returns the members with one of these names, in the order of the names.
+    /// Returns each given keyword that is present, with its value, in the order in which the keywords are given.
     func present(_ keywords: String...) -> [(keyword: String, json: LocatedJSON)] {
         keywords.compactMap { keyword in self[keyword].map { (keyword, $0) } }
     }
@@ -89,7 +89,7 @@ extension KeywordValues {
         return elements
     }
 
-    /// Returns the different texts that a value lists.
+    /// Returns the texts that a value lists, each of them once.
     /// - Throws: ``SchemaError`` if the value is not a list of strings.
     static func names(_ json: LocatedJSON, of keyword: String) throws(SchemaError) -> [String] {
         guard let elements = json.elements else { throw wrong(keyword, json, "a list of names") }

@@ -83,7 +83,7 @@ extension PatternTranslation {
         }
     }
 
-    /// The letters that have a meaning after a backslash, in JavaScript or in PCRE.
+    /// The letters before which a backslash is not dropped, because it has a meaning in JavaScript or in PCRE.
     private static let escapes: Set<Unicode.Scalar> = Set("bBdDwWsSnrtfvcxukpPAzZGQEKRXhHNeag".unicodeScalars)
     /// The differences for escapes that PCRE has and JavaScript does not, by the letter after the backslash.
     private static let ofPCRE: [Unicode.Scalar: String] = [

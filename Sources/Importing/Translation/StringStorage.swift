@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// The way in which BSON stores strings of a format or a pattern for which it has another type than string.
+/// The way in which BSON stores strings of a format or a pattern, if it has another type for them than string.
 struct StringStorage {
     /// The BSON types in which the strings may be stored.
     let types: [SchemaType]

@@ -109,7 +109,7 @@ extension Translator {
         if !demands.isEmpty { schema.keywords["dependencies"] = .object(BSONDocument(demands)) }
     }
 
-    /// Returns what a dependency demands, in MongoDB's spelling; `nil` if it demands nothing.
+    /// Returns the demand of a dependency, in MongoDB's spelling; `nil` if the dependency demands nothing.
     private mutating func demand(
         _ json: LocatedJSON, of keyword: String, at place: Place
     ) throws(SchemaError) -> BSONValue? {
@@ -167,8 +167,8 @@ struct FieldSchemas {
 
     /// Whether MongoDB's schemas can address a field of this name by `properties` and `required`.
     ///
-    /// MongoDB reads a dot as a path. MongoDB 6.0 reads an empty name as the object itself, and aborts when it reports
-    /// an error about such a name.
+    /// MongoDB reads a dot as a path, and a NUL ends a name. MongoDB 6.0 reads an empty name as the object itself, and
+    /// aborts when it reports an error about such a name.
     static func isAddressable(_ name: String) -> Bool { !name.isEmpty && !name.utf8.contains { $0 == 0x2E || $0 == 0 } }
 
     /// Returns a regular expression that matches exactly the given text.
@@ -185,7 +185,7 @@ struct FieldSchemas {
 extension Translator {
     /// Translates `propertyNames`: `true` and `false`, lists of names, and regular expressions.
     ///
-    /// A note names each other keyword, which is left out.
+    /// Other keywords that may restrict names are left out, with a note on each.
     mutating func translatePropertyNames(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -296,7 +296,8 @@ private struct EvaluatedFields {
     let document: SourceDocument
     private(set) var names: [String] = []
     private(set) var patterns: [(text: String, location: SourceLocation)] = []
-    /// Whether one of the schemas evaluates all remaining fields, for example by `additionalProperties`.
+    /// Whether one of the schemas evaluates, or may evaluate, all remaining fields, for example by
+    /// `additionalProperties`.
     private(set) var areAll = false
     /// Whether some of the schemas do not always apply, such as the branches of `anyOf`.
     private(set) var isConditional = false

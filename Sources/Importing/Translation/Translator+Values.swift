@@ -186,7 +186,7 @@ extension Translator {
         lose(.leftOut, .formatLeftOut, place.path, json.location, "format \(format) is not checked")
     }
 
-    /// Translates the keywords of strings that stay strings.
+    /// Translates the keywords of strings that BSON also stores as strings.
     private mutating func translateText(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {

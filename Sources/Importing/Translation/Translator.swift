@@ -116,7 +116,7 @@ struct Translator {
 
 /// Adds notes.
 extension Translator {
-    /// Adds a note on a choice, or on something that restricts no value.
+    /// Adds a note, unless there is an equal one already.
     mutating func note(
         _ kind: ImportNote.Kind, _ code: ImportNote.Code, _ path: SchemaPath, _ location: SourceLocation,
         _ message: String
@@ -251,7 +251,7 @@ extension Translator {
         }
     }
 
-    /// The keywords of JSON Schema that the translator's extensions translate.
+    /// The keywords that the translator and its extensions translate.
     private static let translated: Set = [
         "title", "description", "type", "bsonType", "format", "pattern", "minLength", "maxLength", "enum", "const",
         "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "properties", "patternProperties",

@@ -1,7 +1,7 @@
 /// The names of Unicode properties in regular expressions.
 enum UnicodeProperty {
     /// Returns PCRE's name of the Unicode property that JavaScript calls `name`; `nil` if PCRE 8 does not know the
-    /// property.
+    /// property, or if it is not in common use.
     static func name(_ name: String) -> String? {
         let parts = name.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {

@@ -12,8 +12,8 @@ extension ValueKind {
     ]
 
     /// Returns how well a value fits an App Services type other than null and `mixed`.
-    /// - Parameter isID: whether the value is a document's `_id`; then int and long fit each other, and no other
-    ///   numbers do.
+    /// - Parameter isID: whether the value is a document's `_id`; then int and long fit each other, and any other type
+    ///   fits only itself.
     func fitness(for declared: SchemaType, isID: Bool = false) -> Fitness {
         if type == declared, self != .otherBinary { return .fits }
         if isID { return [.int, .long].contains(declared) && [.int, .long].contains(type) ? .fits : .fails }

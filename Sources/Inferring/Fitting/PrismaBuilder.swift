@@ -3,8 +3,8 @@ import ServerSchema
 
 /// Writes the Prisma model that a fitter decided on.
 ///
-/// The fitter decides, as for a validator, which BSON types a path may have; the model gets the scalar type that reads
-/// all of them, or `Json`.
+/// The fitter decides, as for a validator, which BSON types a path may have; the model gets a type that reads all of
+/// them, at worst `Json`.
 struct PrismaBuilder {
     private let fitter: SchemaFitter
     private let enums: EnumRule?

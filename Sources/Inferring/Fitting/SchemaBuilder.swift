@@ -118,7 +118,7 @@ package struct EnumRule: Hashable, Sendable {
         return values + (nulls > 0 ? [.null] : [])
     }
 
-    /// Returns the distinct values of a field if they are few, frequent and all of one type; otherwise `nil`.
+    /// Returns the distinct values of a field if they are few, short, frequent and all of one type; otherwise `nil`.
     func candidates(of node: PathNode) -> [BSONValue]? {
         let counts = node.distinct.values
         let total = node.total - node.count(of: .null)

@@ -5,7 +5,7 @@ extension SchemaFitter {
     mutating func fitForApp(_ node: Int, _ place: Place, level: Int) {
         let found = tree.nodes[node]
         guard let best = bestType(of: found, place) else {
-            // All values are null, or of types that clients do not have. A field with such values is left out of the
+            // No type is allowed, for example because all values are null. A field with such values is left out of the
             // schema. The elements of an array and the values of a dictionary may get the type `mixed`.
             if place == .element || place == .value { offerMixed(node) }
             return

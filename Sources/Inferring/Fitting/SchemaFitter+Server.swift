@@ -33,8 +33,8 @@ extension SchemaFitter {
     /// Whether a schema can describe a field with this name.
     ///
     /// mongod reads a dotted name as a path, and 6.0 aborts on an empty one. App Services can address neither of these,
-    /// nor a name with more than 63 characters: `semantics.md` sections 3.5 and 4. Names that begin with `$` are left
-    /// out in both dialects.
+    /// nor a name with more than 63 characters: `semantics.md` sections 3.5 and 4. Names that begin with `$` or are not
+    /// UTF-8 are left out in every dialect.
     func isDescribable(_ name: ArraySlice<UInt8>) -> Bool {
         guard let first = name.first, first != UInt8(ascii: "$"), !name.contains(UInt8(ascii: ".")),
             let text = String(validating: name, as: UTF8.self)

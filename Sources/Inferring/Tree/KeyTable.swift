@@ -6,7 +6,7 @@ import Checking
 /// Searching and adding names creates no String.
 struct KeyTable: Sendable {
     private(set) var keys: [FieldKey] = []
-    /// The tree node of each name; the node of a name stands at the name's position in ``keys``.
+    /// The tree node of each name; the node of a name is at the name's position in ``keys``.
     private(set) var nodes: [Int] = []
     private var bytes: [UInt8] = []
     /// The hash table, which is used from the ninth name on; a slot holds a name's position, or -1.
@@ -58,7 +58,7 @@ struct KeyTable: Sendable {
         return bytes[start..<start + Int(keys[position].length)]
     }
 
-    /// Adds `offset` to all node numbers, after the nodes were moved in the tree.
+    /// Adds `offset` to all node numbers, because the nodes move to the end of another tree.
     mutating func moveNodes(by offset: Int) {
         for position in nodes.indices { nodes[position] += offset }
     }

@@ -1,7 +1,7 @@
 import BSON
 
 extension BSONValue {
-    /// Whether the collation of a collection affects which other values are equal to this one.
+    /// Whether the collation of a collection can affect which other values are equal to this one.
     package var dependsOnCollation: Bool {
         switch self {
         case .string, .invalidString, .symbol, .object, .array: true
@@ -9,7 +9,7 @@ extension BSONValue {
         }
     }
 
-    /// Whether the value can be a link, which is the primary key of another document and neither an object nor a list.
+    /// Whether the value can be a link to another document: anything but null, undefined, an object or a list.
     package var isLink: Bool {
         switch self {
         case .object, .array, .null, .undefined: false

@@ -1,13 +1,10 @@
 package import BSON
 
-/// Paths through lists and dictionaries: `pets.[].toy` is the field `toy` of every element.
+/// Paths through lists and dictionaries: `pets[].toy` is the field `toy` of every element.
 ///
 /// In an expression, each element is an object that holds the element's value in the field `v`, as `$objectToArray`
 /// returns the values of a dictionary. A path inside an element therefore begins with `v`.
 extension FieldPath {
-    /// The path component `[]`, which means every element of a list or every value of a dictionary.
-    package static let each = "[]"
-
     /// Whether the path leads into the elements of a list or a dictionary.
     package var leadsIntoElements: Bool { components.contains(Self.each) }
 

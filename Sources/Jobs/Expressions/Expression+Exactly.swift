@@ -2,9 +2,9 @@ package import BSON
 
 /// Exact comparisons with values that are known when the expression is built.
 ///
-/// The comparisons are exact at every depth of an object, unlike ``Expression/same(_:_:)``. They are also far shorter,
-/// because the types of the known values need no expression. The values are compared byte by byte, which also works for
-/// a text that is not UTF-8.
+/// The comparisons of objects are exact at every depth, unlike ``Expression/same(_:_:)``. Arrays, and objects with
+/// names that no path can contain, are still compared by that function if they hold values that `$eq` does not compare
+/// exactly. A text need not be UTF-8.
 extension Expression {
     /// Returns the conditions under which the top-level fields `names` equal the same fields of `document`.
     ///
@@ -21,6 +21,36 @@ extension Expression {
             }
         }
         return conditions
+    }
+
+    /// Returns the condition under which a top-level field equals the same field of that one of the documents which has
+    /// the document's `_id`.
+    ///
+    /// The condition is false for every other `_id`. Documents that lack the field are left out.
+    /// - Throws: ``BSONError`` when a document is damaged.
+    package static func isExactly(
+        _ name: String, asIn documents: [(id: BSONValue, fields: BSONDocument)]
+    ) throws(BSONError) -> Expression {
+        var ids: [BSONValue] = []
+        var values = BSONBuilder()
+        var areSimple = true
+        for (id, fields) in documents {
+            let view = fields.view
+            guard let element = try view.find(name) else { continue }
+            values.append("\(ids.count)", element, of: view)
+            ids.append(id)
+            areSimple = areSimple && element.isSimple
+        }
+        // The server builds a lookup table once, because the list is constant.
+        let place = Expression(["$indexOfArray": [["$literal": .array(of: ids)], "$_id"]])
+        let value = Expression.call(
+            "$arrayElemAt", Expression(["$literal": .array(values.finish())]), .variable("place"))
+        let field = Expression(.string("$" + name))
+        return .let(
+            ["place": place],
+            in: .all([
+                Expression(["$gte": ["$$place", 0]]), areSimple ? .sameSimple(field, value) : .same(field, value),
+            ]))
     }
 
     /// Returns the condition under which the whole document equals the given one.
@@ -46,8 +76,8 @@ extension Expression {
 
     /// Returns conditions that distinguish the element's value from other values that `$eq` finds equal to it.
     ///
-    /// `$eq` ignores the types of numbers, the sign of a zero, the digits of decimals, and differences between texts
-    /// that the collection's collation ignores.
+    /// `$eq` ignores, for example, the types of numbers, the sign of a zero, the digits of decimals, and differences
+    /// between texts that the collection's collation ignores.
     private static func unseen(
         _ element: BSONElement, of view: borrowing BSONView, at path: String
     ) throws(BSONError) -> [Expression] {
@@ -77,8 +107,8 @@ extension Expression {
         }
     }
 
-    /// Returns the conditions that ``unseen(_:of:at:)`` returns for each field of an object; `nil` if no path can name
-    /// one of the fields.
+    /// Returns the conditions that ``unseen(_:of:at:)`` returns for each field of an object; `nil` if a field's name
+    /// occurs twice, or cannot be part of a path.
     private static func inside(
         _ object: borrowing BSONView, at path: String?
     ) throws(BSONError) -> [Expression]? {
@@ -105,6 +135,16 @@ extension Expression {
     }
 
     private static func text(_ number: Expression) -> Expression { Expression(["$toString": number.bson]) }
+}
+
+extension BSONElement {
+    /// Whether ``Expression/sameSimple(_:_:)`` compares the value exactly.
+    package var isSimple: Bool {
+        switch type {
+        case .string, .int, .long, .bool, .date, .objectId, .null: true
+        default: false
+        }
+    }
 }
 
 extension BSONView {

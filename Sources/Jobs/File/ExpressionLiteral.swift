@@ -5,8 +5,9 @@ import Yams
 /// Reads a raw aggregation expression of a job file.
 ///
 /// A key with a leading `$` is an operator, unless the mapping is a value in extended JSON, such as `{$date: …}`. A
-/// text with a leading `$` is a path. Only the operators of ``ExpressionOperator`` are allowed. Code is refused, and so
-/// is everything that might have another result in another run.
+/// text with a leading `$` is a path, and one with a leading `$$` a variable. Only the operators of
+/// ``ExpressionOperator`` are allowed, and only a few variables, so that an expression runs no code and has the same
+/// result in every run. Jobs that have run before are read without these limits.
 enum ExpressionLiteral {
     /// Reads a condition on the document as it is before the job: an aggregation expression, or a filter as in a query.
     static func condition(_ node: YAMLNode) throws(JobError) -> Expression {
@@ -26,7 +27,7 @@ enum ExpressionLiteral {
         return expression
     }
 
-    /// Returns the first node that is `$$CURRENT` without a field; `nil` if there is none.
+    /// Returns the first node that is `$$CURRENT` without a field, outside of literals; `nil` if there is none.
     private static func current(_ node: YAMLNode) -> YAMLNode? {
         switch node.node {
         case .scalar(let scalar): return scalar.string == "$$CURRENT" ? node : nil

@@ -2,6 +2,7 @@ package import BSON
 package import Checking
 import Concurrency
 package import LocatedYAML
+package import SchemaChange
 package import ServerSchema
 
 /// A backfill of one collection, as its job file states it.
@@ -19,6 +20,10 @@ package struct Job: Sendable {
     package var nextSchema: String?
     /// Whether the job must not run before its next schema is deployed.
     package var requiresDeploy = false
+    /// The renames of the collection's fields from the active schema to the next one.
+    package var renames: [Rename] = []
+    /// Whether the file states that the steps to review were reviewed.
+    package var isReviewed = false
     /// The steps that are applied to each document, in order.
     package var steps: [LocatedStep]
     /// The limits on the job's speed and effects.
@@ -52,9 +57,13 @@ package struct Job: Sendable {
         package var step: Step
         /// The position of the step in the file.
         package var location: SourceLocation
+        /// The part of the step that a user has to confirm before the job runs; `nil` if there is none.
+        package var review: String?
 
         /// Creates a step with its position in the file.
-        package init(step: Step, location: SourceLocation) { (self.step, self.location) = (step, location) }
+        package init(step: Step, location: SourceLocation, review: String? = nil) {
+            (self.step, self.location, self.review) = (step, location, review)
+        }
     }
 
     /// The limits on the speed and the effects of a job.
@@ -112,6 +121,9 @@ extension Job {
     /// The suffix of the name under which a job's clean-up runs.
     package static let cleanupSuffix = ".cleanup"
 
+    /// The steps that a user has to confirm before the job runs; empty if the file states that they were reviewed.
+    package var unreviewed: [LocatedStep] { isReviewed ? [] : steps.filter { $0.review != nil } }
+
     /// The fields that the job's steps may write or remove, each listed once.
     package var touched: [FieldPath] {
         var seen: Set<FieldPath> = []
@@ -153,8 +165,9 @@ package enum JobSteps {
     /// - Throws: ``JobError`` with line and column.
     package static func step(_ node: YAMLNode, where condition: Expression? = nil) throws(JobError) -> Job.LocatedStep {
         let keys = Step.kinds.map { $0.key }
-        let entry = try node.members(of: "a step", allowed: keys + ["where"])
-        let kinds = entry.members.filter { $0.key != "where" }
+        let others = ["where", "review"]
+        let entry = try node.members(of: "a step", allowed: keys + others)
+        let kinds = entry.members.filter { !others.contains($0.key) }
         guard kinds.count == 1, let (key, body) = kinds.first,
             let kind = Step.kinds.first(where: { $0.key == key })
         else {
@@ -165,8 +178,8 @@ package enum JobSteps {
         }
         let conditions = [condition, own].compactMap(\.self)
         return Job.LocatedStep(
-            step: Step(try kind.read(body), where: conditions.isEmpty ? nil : .all(conditions)), location: node.location
-        )
+            step: Step(try kind.read(body), where: conditions.isEmpty ? nil : .all(conditions)),
+            location: node.location, review: try entry["review"]?.text(of: "\"review\""))
     }
 }
 

@@ -1,6 +1,7 @@
 import BSON
 import Checking
 package import LocatedYAML
+package import SchemaChange
 import ServerSchema
 import Yams
 
@@ -20,8 +21,10 @@ package enum JobFile {
         try parse(try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
 
-    /// Returns a job's text without comments and layout; two texts are compared in this form.
-    package static func content(of text: String) -> String { YAMLFile.content(of: text) }
+    /// Returns a job's text without comments, layout and reviews; two texts are compared in this form.
+    package static func content(of text: String) -> String {
+        YAMLFile.content(of: text, without: ["reviewed", "steps.review"])
+    }
 
     /// Reads the file of a job that is to be controlled or undone, but not run; see ``parse(past:path:)``.
     package static func read(past path: String) throws(JobError) -> Job {
@@ -35,7 +38,8 @@ package enum JobFile {
         let top = try root.members(
             of: "a job",
             allowed: [
-                "version", "job", "collection", "schema", "requires", "where", "steps", "limits", "throttle", "journal",
+                "version", "job", "collection", "schema", "renames", "requires", "where", "steps", "reviewed", "limits",
+                "throttle", "journal",
             ])
         try checkVersion(top["version"])
         let nameNode = try top.required("job")
@@ -71,6 +75,11 @@ package enum JobFile {
             text: text, collectionLocation: collectionNode.location)
         job.activeSchema = try schema?["active"]?.text(of: "\"active\"")
         job.nextSchema = try schema?["next"]?.text(of: "\"next\"")
+        job.renames = try top["renames"].map(Rename.list) ?? []
+        if let node = top["reviewed"] {
+            guard let isReviewed = JobLiteral.bool(node) else { throw node.error("\"reviewed\" must be true or false") }
+            job.isReviewed = isReviewed
+        }
         if let requirement = top["requires"] {
             guard try requirement.text(of: "\"requires\"") == deployed else {
                 throw requirement.error("\"requires\" must be \(deployed): a job can wait for nothing else")
@@ -149,5 +158,20 @@ package enum JobFile {
             true
         default: false
         }
+    }
+}
+
+extension Rename {
+    /// Reads a list of renames, each as `OLD=NEW`.
+    /// - Throws: ``JobError`` with line and column.
+    package static func list(_ node: YAMLNode) throws(JobError) -> [Rename] {
+        var renames: [Rename] = []
+        for entry in node.isEmptyList ? [] : try node.elements(of: "\"renames\"") {
+            let text = try entry.text(of: "a rename")
+            do throws(RenameError) { renames.append(try Rename(text, at: entry.location)) } catch {
+                throw entry.error(error.message)
+            }
+        }
+        return renames
     }
 }

@@ -30,7 +30,7 @@ package enum JobLiteral {
         }
     }
 
-    /// Returns the value of a node that is a plain bool; `nil` for anything else.
+    /// Returns the value of a node that is a bool; `nil` for any other value.
     static func bool(_ node: YAMLNode) -> Bool? { (try? value(node))?.isTrue }
 
     /// Reads a scalar.
@@ -86,7 +86,7 @@ package enum JobLiteral {
 
     /// Whether a text is an integer without a leading 0: `[-+]?(0|[1-9][0-9]*)`.
     ///
-    /// A number with a leading 0 is octal in YAML 1.1 and decimal in YAML 1.2; users who write a leading 0 mean a text.
+    /// A number with a leading 0 is octal in YAML 1.1 and decimal in YAML 1.2; users usually mean a text by it.
     private static func isInteger(_ text: String) -> Bool {
         let digits =
             text.utf8.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true
@@ -95,7 +95,7 @@ package enum JobLiteral {
         return first != 0x30 || digits.count == 1
     }
 
-    /// Whether a text consists of digits with a decimal point or an exponent.
+    /// Whether a text has only the characters of a decimal number, among them a digit, and a point or an exponent.
     ///
     /// The result is false for `0x1F`, `inf` and `nan`, although `Double` accepts them.
     private static func isFloat(_ text: String) -> Bool {

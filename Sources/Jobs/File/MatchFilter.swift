@@ -8,8 +8,8 @@ import Yams
 /// does, `null` matches a missing field, and an operator such as `$lt` matches only values of its bound's type, where
 /// all numbers count as one type. `ConditionFilterTests` compares filters and expressions on the server.
 enum MatchFilter {
-    /// Returns whether a condition is a filter: its keys are field names, or it combines such mappings by `$and`, `$or`
-    /// or `$nor`.
+    /// Returns whether a condition is a filter: a mapping with a field's name as a key, or with `$and`, `$or` or `$nor`
+    /// and a list that contains such a mapping.
     ///
     /// The reader of expressions would read a filter as an object, and an object holds as a condition for every
     /// document.
@@ -29,7 +29,8 @@ enum MatchFilter {
     }
 
     /// Returns an expression that holds for the documents that the filter matches.
-    /// - Throws: ``JobError`` with line and column for an operator that filters of jobs do not support.
+    /// - Throws: ``JobError`` with line and column if the filter has an error, or an operator that filters of jobs do
+    ///   not support.
     static func expression(_ node: YAMLNode) throws(JobError) -> Expression {
         var parts: [Expression] = []
         for (place, name, value) in try members(of: node) {
@@ -148,7 +149,7 @@ enum MatchFilter {
         guard let types else {
             throw node.error("\(name) compares with a number, text, date, ObjectId, bool or timestamp")
         }
-        // NaN matches none of the operators `$lt`, `$lte`, `$gt` and `$gte`.
+        // A query's `$lt`, `$lte`, `$gt` and `$gte` with a number do not match NaN.
         let isOrdered = types == numbers ? [!(value == .constant(.double(.nan)))] : []
         return .all([value.hasType(among: types)] + isOrdered + [.call(name, value, .constant(bound))])
     }

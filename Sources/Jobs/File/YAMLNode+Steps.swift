@@ -3,7 +3,7 @@ package import LocatedYAML
 import ServerSchema
 import Yams
 
-/// Readers for values that several kinds of steps have.
+/// Readers of values that several kinds of steps have in a job file.
 extension YAMLNode {
     /// Reads the path of a field that a step may read or write.
     func fieldPath(_ key: String) throws(JobError) -> FieldPath {
@@ -50,8 +50,8 @@ extension YAMLNode {
         return path
     }
 
-    /// Throws if one field is inside the other, or if the two fields are not in the same element of a list or
-    /// dictionary.
+    /// Throws if the two fields are the same, if one is inside the other, or if they are not in the same element of a
+    /// list or dictionary.
     ///
     /// A step whose target overlaps its source would change the value that it reads.
     func checkApart(_ from: FieldPath, _ to: FieldPath) throws(JobError) {

@@ -4,9 +4,9 @@ import BSON
 ///
 /// A run that is faster only makes the consumer's queue longer.
 package struct ConsumerRate: Hashable, Sendable {
-    /// The most changed documents that the consumer takes in a second; `nil` for no limit.
+    /// The largest number of changed documents that the consumer takes in a second; `nil` for no limit.
     package var documents: Int?
-    /// The most bytes of changed documents that the consumer takes in a second; `nil` for no limit.
+    /// The largest size in bytes of the changed documents that the consumer takes in a second; `nil` for no limit.
     package var bytes: Int?
 
     /// Creates a rate; without arguments, there is no limit.
@@ -14,7 +14,7 @@ package struct ConsumerRate: Hashable, Sendable {
 
     /// The consumers whose rates are known, by the names that job files use.
     ///
-    /// PowerSync replicates 2,000 to 4,000 small rows, or 5 MB, a second and instance. Source: powersync-docs,
+    /// PowerSync replicates 2,000 to 4,000 small rows, or 5 MB, per second and instance. Source: powersync-docs,
     /// resources/performance-and-limits.mdx.
     package static let known = [(name: "powersync", rate: ConsumerRate(documents: 2_000, bytes: 5_000_000))]
 

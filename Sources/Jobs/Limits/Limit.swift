@@ -5,8 +5,8 @@ import Yams
 
 /// A limit that a job file states below `limits`, with its name and the format of its value.
 ///
-/// ``all`` is the only list of limits. The parser of job files, `tune` and `status` use the list, and the tests compare
-/// the documentation with it.
+/// ``all`` is the only list of limits. The parser of job files and `tune` use the list, and the tests compare the
+/// documentation with it.
 package struct Limit: Sendable {
     /// The path below `limits`, such as `nice` or `chunk.documents`.
     package let name: String
@@ -164,8 +164,8 @@ package struct ThrottleLimits: Hashable, Sendable {
     package var pause: [PauseWindow] = []
     /// The longest time that the ledger is expected to lag behind the writes.
     ///
-    /// A repaired document keeps its reservation at least for this time, because the ledger might still list the
-    /// document.
+    /// The reservation of a repaired document usually ends only after this time, because the ledger might still list
+    /// the document.
     package var ledgerLag: Duration = .seconds(60)
 
     /// Creates the default limits.

@@ -97,8 +97,8 @@ extension LimitKind where Value == Duration {
 
     /// The format of a time from 10 ms to 10 s.
     ///
-    /// The lower bound is about the duration of a round trip. The upper bound is the time that a run's lease allows for
-    /// a write.
+    /// The lower bound is about the duration of a round trip. The upper bound is the longest time that a lease can
+    /// allow for a write.
     static var chunkTime: Self {
         Self { (key, node) throws(JobError) in
             guard let duration = Duration(text: try node.text(of: "\"\(key)\"")),
@@ -112,7 +112,7 @@ extension LimitKind where Value == Duration {
 }
 
 extension LimitKind where Value == Job.Reserve {
-    /// The format of a count of documents or of a percentage.
+    /// The format of a count of documents, or of a percentage from 0% to 100%.
     static var reserve: Self {
         Self { (key, node) throws(JobError) in
             let text = try node.text(of: "\"\(key)\"")

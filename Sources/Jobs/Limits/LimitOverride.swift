@@ -70,7 +70,7 @@ extension Node {
     }
 
     /// Returns the mapping with a new value at a path of names; a node on the path that is not a mapping is replaced by
-    /// one.
+    /// a mapping.
     fileprivate func setting(_ path: ArraySlice<Substring>, to value: Node) -> Node {
         guard let name = path.first.map(String.init) else { return value }
         var mapping = self.mapping ?? Mapping([])

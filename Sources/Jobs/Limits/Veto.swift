@@ -2,12 +2,12 @@ import Concurrency
 package import Foundation
 import LocatedYAML
 
-/// An outside service that is asked between chunks, and may make a run wait.
+/// A service or a command that a run asks between chunks; the answer can make the run wait.
 ///
 /// A job file names the service below `throttle`. The service is not one of the limits, because operators can change
 /// limits in the state database, and the state database must never decide which command is executed.
 package struct Veto: Hashable, Sendable {
-    /// The means to ask the service: a URL or a shell command.
+    /// The service that a run asks: a URL or a shell command.
     package enum Asked: Hashable, Sendable {
         /// A URL that is requested; with the answer 200, the run continues.
         case http(URL)
@@ -15,7 +15,7 @@ package struct Veto: Hashable, Sendable {
         case command(String)
     }
 
-    /// The service that the run asks whether it has to wait.
+    /// The URL or the shell command that the run asks whether it has to wait.
     package var asked: Asked
     /// The longest time that the run waits for an answer.
     package var timeLimit: Duration = .seconds(5)

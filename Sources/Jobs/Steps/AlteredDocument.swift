@@ -11,17 +11,35 @@ package struct AlteredDocument: Hashable, Sendable {
     /// The hash must be computed before any field is read: once the server has read a field, it takes the field from a
     /// copy, in which the field may already be altered.
     let hashesFirst: Bool
+    /// Whether a value of the document whose keys matter is an array.
+    ///
+    /// The server renumbers such an array if its keys are not 0, 1, 2 and so on.
+    package let hasArray: Expression
+    /// The part of ``condition`` that is not about the keys of arrays.
+    private let ofNames: [Expression]
 
     /// The variable that holds the hash of the whole document's bytes.
     static let bytes = Expression.variable("ownBytes")
 
-    /// Creates a condition that reads its result from a field in which an earlier stage stored it.
+    /// Creates a condition whose result an earlier stage has stored in a field.
     package init(knownAt field: String) { self.init(.string("$\(field)")) }
 
     /// Creates a constant condition.
     package init(_ value: Bool) { self.init(["$literal": .bool(value)]) }
 
-    private init(_ condition: BSONValue) { (self.condition, hashesFirst) = (Expression(condition), false) }
+    private init(_ condition: BSONValue) {
+        (self.condition, hashesFirst) = (Expression(condition), false)
+        (hasArray, ofNames) = (.constant(false), [self.condition])
+    }
+
+    /// A condition that costs the server less, and also holds for every document that meets ``hasArray``.
+    ///
+    /// It takes no hash of the document. A write may use it for documents that did not meet ``hasArray`` when they were
+    /// read.
+    package var orArray: AlteredDocument {
+        guard hashesFirst else { return self }
+        return AlteredDocument(Expression.any(ofNames + [hasArray]).bson)
+    }
 
     /// Returns an expression that uses the condition, with the variable ``bytes`` bound if the condition needs it.
     /// - Parameter body: Makes the expression from the condition.
@@ -37,9 +55,10 @@ extension AlteredDocument {
     ///
     /// The server does so if a value that the steps read or write has the same field name twice, or has an array whose
     /// keys are not 0, 1, 2 and so on. A repeated name matters in the document itself, in an object that a step merges
-    /// into, and anywhere in a value that a step reads inside. Merging keeps one field of each name, so the condition
-    /// compares an object's size or hash before and after merging. The server alters a value even if a step only reads
-    /// inside it: mongod 6.0 gives both fields of one name the value of the first, and every server renumbers an array.
+    /// into, and in the upper levels of a value that a step reads inside. Merging keeps one field of each name, so the
+    /// condition compares an object's size or hash before and after merging. The server alters a value even if a step
+    /// only reads inside it: mongod 6.0 gives both fields of one name the value of the first, and every server
+    /// renumbers an array.
     /// - Parameter seesKeys: Whether the server can hash the bytes of an object, from 5.0 on. The hash shows whether
     ///   merging would renumber an array. On earlier servers, this cannot be detected.
     package init(by steps: [Step], seeingKeys seesKeys: Bool) {
@@ -63,6 +82,8 @@ extension AlteredDocument {
         let places = Set(paths.map(\.untilElements)).sorted { $0.description < $1.description }
         hashesFirst = seesKeys && !places.isEmpty
         let hasArray = Expression.any(places.map { $0.isReachable && Expression.field($0).hasType("array") })
+        ofNames = [Self.shrinks(root)] + merged + seenInto
+        self.hasArray = hasArray
         let isRenumbered = !(Self.bytes == Self.hash(of: Self.merged(root)))
         let ofKeys = hashesFirst ? [Expression.all([hasArray, isRenumbered])] : []
         condition = .any([Self.shrinks(root)] + ofKeys + merged + seenInto)

@@ -1,7 +1,7 @@
 package import BSON
 package import Checking
 
-/// A step's computation that no server operator can do; the client does the computation document by document.
+/// A step's computation that the client does document by document, because not every server can do it in an update.
 ///
 /// The step states the computation and selects the documents. The code that runs the job does the computation, because
 /// it may have to read other collections.
@@ -18,7 +18,7 @@ package struct ClientPreparation: Sendable {
     /// The `_id`s of documents in another collection; the step skips every document that links, or would link, to one
     /// of them.
     package var excluded: Set<IDKey> = []
-    /// The obstacles to running the step, found in the documents before the job.
+    /// The obstacles to running the step, found in the documents before the job's first write.
     package var obstacles: [ClientObstacle] = []
     /// The job's schemas for the collection in which the step creates documents.
     package var schemas: [CompiledSchema] = []
@@ -57,14 +57,13 @@ package struct ClientCreation: Hashable, Sendable {
     }
 }
 
-/// An ID that is derived from the job's name, the place where it is used, and a document's `_id`.
+/// An ID derived from the job's name, the place of its use, and a value that identifies a document or an object in it.
 ///
-/// The ID of a document is the same in a dry run, in the run and in a rerun. It differs from the IDs of all other
-/// documents.
+/// The ID is the same in a dry run, the run and a rerun. It differs from the IDs of all other documents and objects.
 package struct GeneratedID {
     private let digest: [UInt8]
 
-    /// Derives the ID from the SHA-256 hash of the job's name, the place and the `_id`.
+    /// Derives the ID from the SHA-256 hash of the job's name, the place and the value.
     /// - Parameter place: The field that gets the ID, so that two steps of a job derive different IDs.
     package init(job: String, place: String, of id: BSONValue) {
         digest = SHA256.digest(

@@ -73,7 +73,7 @@ package struct CompiledStep: Sendable {
     /// Returns the step with the given condition in place of its own ``altered`` condition.
     ///
     /// A pipeline of many steps evaluates the condition once, and each step reads the result. If each step evaluated
-    /// the condition, the pipeline would be larger than a command may be.
+    /// the condition, the pipeline could be larger than a command may be.
     package func knowing(_ altered: AlteredDocument) -> CompiledStep {
         var step = self
         step.altered = altered
@@ -126,7 +126,7 @@ package struct CompiledStep: Sendable {
         return ["$set": .object(BSONDocument(values))]
     }
 
-    /// The reasons to skip a document, each with the condition under which it applies.
+    /// The reasons for which the server skips a document, apart from a lock, each with its condition.
     ///
     /// For a field that is reached through objects only, at most one of these conditions and ``needs`` holds for a
     /// document. In a list, one element may have a reason to be skipped while another one needs the step.
@@ -240,8 +240,8 @@ extension CompiledStep {
 
         /// Whether the operator has to handle a document that is skipped for this reason.
         ///
-        /// The exceptions are a missing parent, which has no field to fill, and a target that keeps its value, as the
-        /// job file asks.
+        /// The exceptions are a missing parent, because the document then has no place for the field, and a target that
+        /// keeps its value, because the job file asks for it.
         package var isTrouble: Bool { self != .parentMissing && self != .targetKept }
     }
 }
@@ -268,7 +268,7 @@ extension [CompiledStep] {
     }
 
     /// The steps grouped by their ``CompiledStep/altered`` condition, which is the same for all steps of a job.
-    private var alike: [(altered: AlteredDocument, steps: [CompiledStep])] {
+    package var alike: [(altered: AlteredDocument, steps: [CompiledStep])] {
         reduce(into: []) { groups, step in
             if let index = groups.firstIndex(where: { $0.altered == step.altered }) {
                 groups[index].steps.append(step)

@@ -5,10 +5,10 @@ package import ServerSchema
 /// The conversion of one value to another type, as a `convert` step makes it on the server.
 ///
 /// `$convert` alone is not exact: it converts the string "false" to true, cuts fractions for an int, and keeps only 15
-/// digits of a double in a decimal. A result is accepted only if converting it back gives the same type and exactly the
-/// same value.
+/// digits of a double in a decimal. Unless loss is allowed, a result is accepted only if nothing is lost. For most
+/// types, converting it back must give the same type and value.
 package struct Conversion: Hashable, Sendable {
-    /// The types that a value can be converted to.
+    /// The types that a value can be converted to on the server.
     package static let targets: [SchemaType] = [.string, .int, .long, .double, .decimal, .bool, .date, .objectId]
 
     /// The only texts that are converted to a bool, with the resulting bools.
@@ -42,7 +42,7 @@ package struct Conversion: Hashable, Sendable {
         self.kept = kept
     }
 
-    /// The types that can be converted; a value of any other type is reported and skipped.
+    /// The types, other than the target's, whose values can be converted.
     var sources: [String] {
         switch target {
         case .string: ["int", "long", "double", "decimal", "bool", "date", "objectId"]
@@ -286,7 +286,8 @@ extension Conversion {
             then: attempt(date, to: "string"), else: .null)
     }
 
-    /// Whether a text is a date or a time in a format of ISO 8601, with any offset from UTC.
+    /// Whether a text is a date or a time as in ISO 8601, perhaps with a space for the `T`, and with any offset from
+    /// UTC.
     func looksLikeADate(_ text: Expression) -> Expression {
         let time = "[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,3})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
         return Expression([
@@ -299,7 +300,7 @@ extension Conversion {
     /// Returns the date that is `value` seconds after 1970; `null` if no date can represent it.
     func date(ofSeconds value: Expression) -> Expression {
         let product = Expression.call("$multiply", value, .constant(.long(1_000)))
-        // No date can represent a double beyond the range of `long`, and server 4.4 fails when it multiplies such a
+        // No date can represent milliseconds beyond the range of `long`, and server 4.4 fails when it multiplies such a
         // double.
         let rounded = Expression.choose(
             if: .call("$lt", Expression(["$abs": [value.bson]]), .constant(.double(9.3e15))),
@@ -333,9 +334,11 @@ extension Conversion {
                 else: attempt(value, to: type)))
     }
 
-    /// Returns the double as a text that reads back as the same double, if 15 digits are enough for that.
+    /// Returns the double as a text with up to 15 digits, or with all digits of a whole number in the range of `long`.
     ///
-    /// The server alone would convert 52.370216 to the text `52.3702`, and to the decimal `52.3702160000000`.
+    /// The server alone would convert 52.370216 to the text `52.3702`. If that text does not read back as the same
+    /// double, the double is converted to a decimal, and the zeros at the end of `52.3702160000000` are removed. A
+    /// number whose decimal has an exponent keeps the server's text.
     func text(ofDouble value: Expression) -> Expression {
         let short = Expression.variable("short")
         let long = Expression.variable("digits")

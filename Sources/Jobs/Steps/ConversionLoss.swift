@@ -40,7 +40,7 @@ extension Conversion {
         target.isNumeric ? !number(value).isMissingOrNull : .constant(false)
     }
 
-    /// Whether the value is a number, or the text of one, outside of the target's range.
+    /// Whether the value is a number outside of the target's range; unless the target is a date, also the text of one.
     fileprivate func isOutOfRange(_ value: Expression) -> Expression {
         if target == .date {
             return value.hasType("int", "long", "double", "decimal") && loose.attempted(value).isMissingOrNull

@@ -2,7 +2,7 @@
 ///
 /// The numbers are needed because the server returns the captures of groups only by number.
 struct NamedGroups: Hashable, Sendable {
-    /// The name of each named group and its index among all groups, from 0, in the order of the pattern.
+    /// The name of each named group and its index among all capturing groups, from 0, in the order of the pattern.
     let groups: [(name: String, index: Int)]
 
     init(in pattern: String) {

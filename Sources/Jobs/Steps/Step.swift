@@ -13,7 +13,7 @@ package struct Step: Sendable {
         (self.kind, self.condition) = (kind, condition)
     }
 
-    /// Every kind of step that a job file may name.
+    /// The kinds of steps that a job file may name, one for each key.
     package static let kinds: [any StepKind.Type] = [
         DefaultStep.self, CopyStep.self, RenameStep.self, ConvertStep.self, CombineStep.self, SplitStep.self,
         WrapStep.self, UnwrapStep.self, DedupeStep.self, DropNullsStep.self, UnsetStep.self,
@@ -22,11 +22,11 @@ package struct Step: Sendable {
 
     /// The field that the step writes; the first one, if it writes several.
     package var target: FieldPath { kind.target }
-    /// The field that the step reads in addition to its target; `nil` if it reads none or several.
+    /// The field that the step reads in addition to its target; `nil` if it reads none, or may read several.
     package var source: FieldPath? { kind.source }
     /// The fields that the step writes, without the field that marks a document as done.
     package var targets: [FieldPath] { kind.targets }
-    /// All fields that the step reads in addition to its targets.
+    /// All fields that the step reads in addition to its targets and ``conditionFields``.
     package var sources: [FieldPath] { kind.sources }
     /// The top-level fields of the document that the condition reads.
     package var conditionFields: [FieldPath] { (condition?.fields ?? []).map { FieldPath(trusted: [$0]) } }
@@ -37,7 +37,7 @@ package struct Step: Sendable {
     /// The aggregation operators that the expressions in the job file use.
     package var operators: Set<String> { kind.operators.union(condition?.operators ?? []) }
 
-    /// Returns the step with `$now` replaced by the time of the job's start, in milliseconds since 1970.
+    /// Returns the step with `$now` and `$$NOW` replaced by the time of the job's start, in milliseconds since 1970.
     package func resolved(at now: Int64) -> Step { Step(kind.resolved(at: now), where: condition?.resolved(at: now)) }
 
     /// Returns a step of another kind with the same condition, such as a part of this step or its refresh.
@@ -79,7 +79,7 @@ extension Step {
 
 /// The conditions and values of a step, as expressions.
 ///
-/// The parents of the target and the source are not tested here, because ``CompiledStep`` adds these tests.
+/// ``CompiledStep`` adds the tests whether the parents of the targets are objects.
 package struct StepBody {
     /// Whether the document still needs the step, and the step can be done.
     var wanted: Expression

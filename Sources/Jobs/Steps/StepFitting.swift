@@ -21,7 +21,7 @@ package enum StepFitting {
                 // The schemas may already lack a field that the step removes.
                 if step.kind.removed.contains(target) { continue }
                 let names = schema.declaredPaths + (active?.declaredPaths ?? [])
-                let hint = Spelling.hint(for: target.description, among: names).map { " (\($0))" } ?? ""
+                let hint = Spelling.hint(forPath: target.description, among: names).map { " (\($0))" } ?? ""
                 throw JobError("no schema of the job declares the field \"\(target)\"\(hint)", at: located.location)
             }
             // Only the next schema decides which values the job has to produce.
@@ -93,15 +93,16 @@ extension SchemaNode {
     }
 
     /// The paths of all declared fields, including those in embedded objects and in elements of lists and dictionaries.
-    var declaredPaths: [String] {
+    package var declaredPaths: [String] {
         properties.flatMap { property in
-            [property.name] + property.node.innerPaths.map { "\(property.name).\($0)" }
+            [property.name] + property.node.innerPaths.map { property.name + $0 }
         }
     }
 
+    /// The paths of the fields inside the value, each with the text that joins it to the value's own path.
     private var innerPaths: [String] {
-        if !properties.isEmpty { return declaredPaths }
-        return element.map { [FieldPath.each] + $0.innerPaths.map { "\(FieldPath.each).\($0)" } } ?? []
+        if !properties.isEmpty { return declaredPaths.map { ".\($0)" } }
+        return element.map { [FieldPath.each] + $0.innerPaths.map { FieldPath.each + $0 } } ?? []
     }
 
     /// The schema of a list's elements or of a dictionary's values; `nil` for other types.

@@ -5,7 +5,7 @@ package import ServerSchema
 
 /// A kind of step: its settings in a job file, and the change that it makes to a document.
 ///
-/// Each kind has its own file below `Kinds`; ``Step/kinds`` lists them all.
+/// The kinds are in the files below `Kinds`; ``Step/kinds`` lists the kinds that a job file may name.
 package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// The key that names the kind in a job file.
     static var key: String { get }
@@ -21,7 +21,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 
     /// The field that the step writes; the first one, if it writes several.
     var target: FieldPath { get }
-    /// The field that the step reads in addition to its target; `nil` if it reads none or several.
+    /// The field that the step reads in addition to its target; `nil` if it reads none, or may read several.
     var source: FieldPath? { get }
     /// The fields that the step writes, without ``marker``; ``target`` comes first. Fields in elements are all in the
     /// same element.
@@ -56,7 +56,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     func moved(from own: String, to database: String) -> Self
     /// The skip reasons that keep the job from starting, if one of them applies to any document.
     var refuses: Set<CompiledStep.Reason> { get }
-    /// Returns the step with `$now` replaced by the time of the job's start, in milliseconds since 1970.
+    /// Returns the step with `$now` and `$$NOW` replaced by the time of the job's start, in milliseconds since 1970.
     func resolved(at now: Int64) -> Self
 
     /// Returns the step with its constants in the type that the next schema declares for the target.
@@ -68,7 +68,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether the schema alone proves that every document that syncs still syncs after the step.
     ///
-    /// This method is called only for a target that the schema declares and whose parents are all objects.
+    /// This method is called only for a declared target, whose parents are objects or have no stated type.
     func leavesSyncing(under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions) -> Bool
 
     /// The fields that the step may write or remove; the journal keeps the top-level fields that contain them.
@@ -105,7 +105,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var filling: DefaultStep.Filling? { get }
     /// The conversion that the step applies to its target in place; `nil` if it applies none.
     ///
-    /// The value is also `nil` if the step replaces values that it cannot convert.
+    /// The value is also `nil` for a conversion of UUIDs, and if the step replaces values that it cannot convert.
     var inPlaceConversion: Conversion? { get }
     /// The conditions for documents with a value that the conversion skips, one for each kind of loss.
     var losses: [(kind: ConversionLoss, when: Expression)] { get }

@@ -23,7 +23,7 @@ package enum StepOrder {
         }
     }
 
-    /// Throws if a condition reads a field that an earlier step writes.
+    /// Throws if a condition reads a field that an earlier step, or an earlier part of its own step, writes.
     ///
     /// Conditions must apply to the document as it was before the job.
     private static func checkConditions(_ steps: [Job.LocatedStep]) throws(JobError) {
@@ -42,7 +42,7 @@ package enum StepOrder {
         }
     }
 
-    /// Throws if another step writes the target of a refresh, because the two steps would undo each other in every run.
+    /// Throws if another step writes the target of a refresh so that the two steps would undo each other in every run.
     private static func checkRefresh(
         _ located: Job.LocatedStep, at index: Int, among steps: [Job.LocatedStep]
     ) throws(JobError) {

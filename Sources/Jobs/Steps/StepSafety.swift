@@ -5,8 +5,8 @@ package import ServerSchema
 /// Decides from the schema alone whether a step could make a document unsyncable.
 ///
 /// The proof covers every document that syncs; documents that already fail are not considered. Each step can be proven
-/// by itself, because the step before it leaves the document syncing. The result `false` means "not proven"; in that
-/// case, the documents themselves are checked.
+/// by itself, because every proven step before it leaves the document syncing. The result `false` means "not proven";
+/// in that case, the documents themselves are checked.
 package enum StepSafety {
     /// Whether it is proven that every syncing document of a collection still syncs after the step.
     /// - Parameter app: The app that the collection belongs to. The effect of a partition key or a link depends on more
@@ -51,8 +51,8 @@ extension CollectionSchema {
 }
 
 extension SchemaNode {
-    /// Whether each declared parent of the path is an object or has no stated type, and the innermost parent is not a
-    /// geo point.
+    /// Whether each declared parent of the path is an object or has no stated type, and the innermost one, if all are
+    /// declared, is not a geo point.
     ///
     /// The schema does not govern the fields inside a `mixed` parent, and the fields of a geo point are checked
     /// together.

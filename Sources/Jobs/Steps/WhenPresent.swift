@@ -39,7 +39,8 @@ struct TargetRule: Hashable, Sendable {
     /// The rule by which a refresh overwrites the targets that still hold the job's own value.
     var replacing: TargetRule { TargetRule(whenPresent: .replace, nullsToo: nullsToo) }
 
-    /// Whether the target is missing, or holds a null that counts as missing and that the value would replace.
+    /// Whether the target is missing; if a null counts as missing, also whether the target is null and the value is
+    /// not.
     func isFree(_ target: Expression, for value: Expression) -> Expression {
         guard nullsToo else { return target.isMissing }
         // A null is not written over a null, because the document would need the step forever.
@@ -64,7 +65,7 @@ struct TargetRule: Hashable, Sendable {
         )
     }
 
-    /// The words that a step's description has for the rule; empty for the default rule.
+    /// The words for the rule in a step's description; empty for the default rule.
     var words: String {
         let words: String =
             switch whenPresent {

@@ -49,7 +49,7 @@ package struct ExplainResult: Reportable {
         return (["\(page.code): \(page.section.name)"] + lines).joined(separator: "\n")
     }
 
-    /// Returns the text of a statement without the marks of Markdown that a terminal does not show.
+    /// Returns the text of a statement without Markdown's links, asterisks and escaped bars.
     private static func plain(_ text: String) -> String {
         text.replacing(/\[(?<text>[^\]]*)\]\([^)]*\)/) { $0.output.text }.replacing(/\*(?<word>\w[^*]*)\*/) {
             $0.output.word
@@ -81,7 +81,7 @@ package struct ExplainResult: Reportable {
 
 /// The error for a code that the program does not know.
 package struct UnknownCode: Error, CustomStringConvertible {
-    /// The message, which names the nearest codes.
+    /// The message, which suggests similar codes if there are any.
     package let description: String
 
     init(_ code: String) {

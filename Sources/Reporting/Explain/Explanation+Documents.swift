@@ -101,7 +101,7 @@ extension Explanation {
         level: certain
         what it means: An element has another type than declared
         example: string list: `["a", 1]`
-        remedy: `convert` with `"tags.[]"`
+        remedy: `convert` with `"tags[]"`
         source: 5.1
 
         array-nested
@@ -129,7 +129,7 @@ extension Explanation {
         level: certain
         what it means: A dictionary's value has another type than declared
         example: string values: `{a: 1}`
-        remedy: `convert` with `"scores.[]"`
+        remedy: `convert` with `"scores[]"`
         source: 5.1
 
         dictionary-value-null

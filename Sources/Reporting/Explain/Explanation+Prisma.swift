@@ -68,7 +68,7 @@ extension Explanation {
         level: certain
         what it means: The client does not read an element's type
         example: `tags String[]`: `[1]`
-        remedy: `convert` with `"tags.[]"`
+        remedy: `convert` with `"tags[]"`
         Prisma's error: P2023
 
         array-nested

@@ -1,9 +1,8 @@
 package import Checking
 
-/// The page of one code: what it means, an example, what to do, and the source.
+/// The page of one code, with statements such as what it means and what to do.
 ///
-/// The pages are the one table of all codes. `docs/reference/rules.md` and `docs/reference/exit-codes.md` have the same
-/// rows, which a test compares.
+/// `docs/reference/rules.md` and `docs/reference/exit-codes.md` have the same rows, which a test compares.
 package struct Explanation: Hashable, Sendable {
     /// The kinds of codes, which are the sections of the page of rules.
     package enum Section: Hashable, Sendable {
@@ -29,7 +28,7 @@ package struct Explanation: Hashable, Sendable {
     package static let all: [Explanation] =
         documents + validators + prisma + engines + schemas + prismaSchemas + changes + remarks + waits + exitCodes
 
-    /// Returns the pages of a code, one for each kind that has this code.
+    /// Returns the pages of a code, one for each kind that has it, or the pages on an error of Prisma.
     ///
     /// A code such as `constraint-below-minimum` has two pages: that of `below-minimum`, and that of all constraints of
     /// App Services schemas.
@@ -43,7 +42,7 @@ package struct Explanation: Hashable, Sendable {
         return own.isEmpty ? [] : own + all.filter { $0.code == constraint + "…" }
     }
 
-    /// Returns the pages of the rules whose violation makes a Prisma client end with an error, such as `P2032`.
+    /// Returns the pages of the rules whose violation makes a Prisma client's query fail with an error like `P2032`.
     private static func pages(ofPrismaError error: String) -> [Explanation] {
         guard error.hasPrefix("P2") else { return [] }
         return prisma.filter { page in

@@ -73,7 +73,7 @@ package struct JSONReport: Sendable {
         "entries": "step", "remarks": "remark", "validators": "validator", "failures": "skipped", "steps": "step",
         "samples": "sample", "waits": "wait", "runs": "run", "left_alone": "left_alone", "not_fitting": "finding",
         "paths": "path", "databases": "database", "differences": "difference", "refused": "refusal", "files": "file",
-        "settings": "setting", "environments": "environment",
+        "settings": "setting", "environments": "environment", "checks": "check",
     ]
     /// The keys of inner lists.
     ///

@@ -104,7 +104,7 @@ package struct MarkdownReport {
         return result
     }
 
-    /// A zero-width space, which splits a word so that GitHub does not recognize it.
+    /// A zero-width space, which splits a word so that GitHub finds no link or mention in it.
     private static let broken = "&#8203;"
 
     /// Returns text as code for a table cell, with each `|` escaped, because it ends the cell even within code.

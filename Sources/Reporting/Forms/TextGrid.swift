@@ -13,8 +13,8 @@ struct TextGrid {
 
     /// Returns the lines, indented by two blanks: the titles, then the rows, each with its lines.
     ///
-    /// If the table is too wide, its longest texts are wrapped. A cell that shows a verdict has the colour of the
-    /// verdict's level.
+    /// If the table is too wide, the cells of its widest columns are wrapped. A cell that shows a verdict has the
+    /// colour of the verdict's level.
     /// - Parameter width: the width of the terminal in columns; `nil` for no limit.
     /// - Returns: `nil` if the table does not fit even with cells of ``mostLines`` lines.
     func lines(within width: Int?) -> (titles: [String], rows: [[String]])? {

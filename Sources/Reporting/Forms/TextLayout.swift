@@ -47,19 +47,21 @@ package struct TextLayout: Sendable {
 /// where it is put into a line. This type escapes any text that was not escaped there, so that no text controls a
 /// terminal or gives commands to a build runner. Only our own colour codes and line breaks keep their effect.
 package enum TerminalText {
-    /// Escapes all control characters except line breaks and, if `isColored`, our own colour codes.
+    /// Escapes all control characters except line breaks and, if `isColored`, our own colour codes and links.
     package static func safe(_ text: String, isColored: Bool) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             isColored ? self.line(line) : String(line).printable
         }.joined(separator: "\n")
     }
 
-    /// Returns the line with all control characters escaped, even line breaks, except our own colour codes.
+    /// Returns the line with all control characters escaped, even line breaks, except our own colour codes and
+    /// links.
     fileprivate static func line(_ line: Substring) -> String {
         guard line.unicodeScalars.contains("\u{1B}") else { return String(line).printable }
         var (result, rest) = ("", line)
         while !rest.isEmpty {
-            if let code = Paint.codes.first(where: { rest.hasPrefix($0) }) {
+            if let code = Paint.codes.first(where: { rest.hasPrefix($0) }) ?? Hyperlink.code(at: rest).map(String.init)
+            {
                 result += code
                 rest = rest.dropFirst(code.count)
             } else {

@@ -48,7 +48,7 @@ package struct TextReport {
         return report.level == .notice ? paint.bold(text) : paint(report.level, text)
     }
 
-    /// Returns the lines of a part: its name, its verdict and its figures, then its reasons.
+    /// Returns the lines of a part: its name, its verdict, and its figures or its sentence, then its reasons.
     private func lines(_ part: Report.Part) -> [String] {
         let text = (part.figures ?? part.sentence).printable
         let words = (text.hasSuffix(".") ? String(text.dropLast()) : text).wrapped(to: layout.width, indent: 23)
@@ -115,7 +115,7 @@ package struct TextReport {
 
     /// Returns the lines of a table, each row with the texts that belong below it.
     ///
-    /// If the table is too wide for the terminal even with wrapped cells, only the columns that fit are a table. The
+    /// If the table is too wide for the terminal even with wrapped cells, only the columns that fit form the table. The
     /// other cells of a row follow below it, each with the title of its column.
     private func grid(_ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]) -> [String] {
         guard !rows.isEmpty else { return [] }

@@ -39,6 +39,8 @@ struct HTMLPage {
     let version = Release.text
     let parts: [Part]
     let facts: [Report.Fact]
+    /// The number of facts, and the number in a row if they need two.
+    let factCount, factHalf: Int
     let gauges: [HTMLGauge]
     let series: [HTMLSeries]
     let charts: [HTMLChart]
@@ -55,6 +57,7 @@ struct HTMLPage {
         style = HTMLStyle.text
         parts = report.parts.map { Part($0) }
         facts = report.figures.facts
+        (factCount, factHalf) = (facts.count, max(1, (facts.count + 1) / 2))
         gauges = report.figures.gauges.enumerated().map { HTMLGauge($1, number: $0) }
         series = report.figures.series.enumerated().map { HTMLSeries($1, number: $0) }
         charts = report.figures.charts.filter { !$0.bars.isEmpty }.map { HTMLChart($0) }

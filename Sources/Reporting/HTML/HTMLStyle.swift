@@ -57,8 +57,9 @@ enum HTMLStyle {
         li + li { margin-top: .2rem; }
         .badge { display: inline-flex; align-items: center; gap: .3em; padding: .1em .55em; border-radius: 1em; \
         background: var(--tint); color: var(--tone); font-size: .8rem; font-weight: 600; white-space: nowrap; }
-        .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); margin-top: 1rem; \
-        overflow: hidden; border: 1px solid var(--line); border-radius: .75rem; background: var(--card); }
+        .facts { --least: 7.5rem; --two-rows: calc((var(--count) * var(--least) - 100%) * 9999); display: grid; \
+        grid-template-columns: repeat(auto-fit, minmax(max(var(--least), min(100% / var(--half), var(--two-rows))), \
+        1fr)); margin-top: 1rem; overflow: hidden; border: 1px solid var(--line); border-radius: .75rem; background: var(--card); }
         .facts div { padding: .75rem 1rem; box-shadow: 1px 1px 0 var(--line); }
         .facts dt { color: var(--soft); font-size: .8rem; }
         .facts dd { font-size: 1.25rem; font-weight: 650; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
@@ -91,7 +92,7 @@ enum HTMLStyle {
         rect.span { fill: var(--warning-fill); opacity: .25; }
         details { margin-top: .6rem; font-size: .875rem; }
         summary { cursor: pointer; color: var(--notice); }
-        .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 1rem; \
+        .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 32rem), 1fr)); gap: 0 1rem; \
         align-items: start; }
         .scroll { overflow-x: auto; }
         table { width: 100%; border-collapse: collapse; font-size: .9rem; }
@@ -103,8 +104,10 @@ enum HTMLStyle {
         thead th { color: var(--soft); font-size: .8rem; font-weight: 600; overflow-wrap: normal; }
         tbody th { font-weight: 500; }
         .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+        .chart thead .number { white-space: normal; }
+        .chart tbody th { min-width: 7rem; overflow-wrap: anywhere; }
         .chart .bar { width: 38%; min-width: 4rem; vertical-align: middle; }
-        .chart svg { display: block; width: 100%; height: .8rem; border-radius: .2rem; }
+        .chart svg { display: block; width: 100%; min-width: 2.5rem; height: .8rem; border-radius: .2rem; }
         table tbody:last-child tr:last-child > * { border-bottom: 0; }
         code, pre { font: .85rem/1.45 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
         pre { margin: .35rem 0 0; padding: .5rem .7rem; border-radius: .4rem; background: var(--code); white-space: \
@@ -124,6 +127,7 @@ enum HTMLStyle {
           .banner { padding-top: 1.2rem; }
           .headline { font-size: 1.1rem; align-items: flex-start; }
           .facts { grid-template-columns: 1fr 1fr; }
+          .facts div:last-child:nth-child(odd) { grid-column: 1 / -1; }
           .cards, .cards tbody, .cards tr, .cards td { display: block; }
           .cards thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
           .cards tbody { padding: .5rem 0; border-bottom: 1px solid var(--line); }
@@ -132,7 +136,9 @@ enum HTMLStyle {
           .cards td::before { content: attr(data-label); flex: none; color: var(--soft); text-align: left; }
           .cards .more td { display: block; padding: .3rem 0 0; text-align: left; }
           .cards .more td::before { content: none; }
-          .chart .bar { width: 26%; min-width: 3rem; }
+          .chart th + th, .chart td { padding-left: .25rem; padding-right: .25rem; }
+          .chart tbody th { min-width: 5.6rem; padding-right: .25rem; }
+          .chart .bar { width: 18%; min-width: 3rem; }
         }
         @media print {
           :root {

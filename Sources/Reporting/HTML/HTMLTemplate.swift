@@ -46,7 +46,7 @@ enum HTMLTemplate {
         </section>
         {{/empty(parts)}}
         {{^empty(facts)}}
-        <dl class="facts">
+        <dl class="facts" style="--count:{{factCount}};--half:{{factHalf}}">
         {{#facts}}
         <div><dt>{{name}}</dt><dd>{{value}}</dd></div>
         {{/facts}}

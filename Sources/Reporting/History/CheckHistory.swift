@@ -5,8 +5,7 @@ import ServerSchema
 package struct CheckHistory: Sendable {
     /// The checks, the oldest first.
     package private(set) var summaries: [CheckSummary]
-    /// Notes on files or documents in the history that are ignored, because they are not the summary of a check; one
-    /// clause each.
+    /// Notes on the files or documents in the history that are ignored, one clause each.
     package private(set) var notes: [String]
 
     /// Creates a history from the counts of checks.

@@ -64,9 +64,9 @@ extension CheckSummary {
     }
 }
 
-/// An error for a file or document of the history that is not the summary of a check.
+/// An error for a file or document of the history that cannot be read as the summary of a check.
 package struct CheckSummaryError: Error, CustomStringConvertible {
-    /// The reason why the file or document is not the summary of a check, as a clause.
+    /// The reason why the file or document cannot be read, as a clause.
     package let description: String
 
     /// Creates an error from the reason.

@@ -17,7 +17,7 @@ package struct RunMetrics: Sendable {
     }
 
     private let labels: [Metric.Label]
-    /// The time at which the last run ended with exit code 0 or 1, in seconds since 1970; `nil` if there was none.
+    /// The time at which a run last ended with exit code 0 or 1, in seconds since 1970; `nil` if there was none.
     private var lastSuccess: Double?
     /// The metrics of the result; empty until the command has a result.
     private var found: [Metric] = []
@@ -157,12 +157,12 @@ extension RunMetrics {
         found.append(Metric("pending_jobs", "Jobs that are still to be run.", labels, report.remaining.count))
     }
 
-    /// Sets the result's metrics from the reports of jobs, as sums over the jobs.
+    /// Sets the result's metrics from the reports of jobs, as sums over the jobs; the headroom is that of the last job.
     /// - Parameter isWhole: whether the reports cover all documents that may still need a job; if not, the metric of
     ///   remaining documents is left out.
     private mutating func take(_ reports: [BackfillReport], isWhole: Bool, seconds: Double) {
         waitReasons = []
-        // A run that was stopped by a signal has no final count, so the number of remaining documents is unknown.
+        // A run that was stopped may have no final count; the number of remaining documents is then unknown.
         let remaining = reports.compactMap { $0.after.map(\.needing).max() }
         let isKnown = isWhole && remaining.count == reports.count
         var waits: [(reason: String, seconds: Double)] = []

@@ -2,9 +2,9 @@ package import ServerSchema
 
 /// The result of a command, in the parts that every output format shows.
 ///
-/// Each command's result is converted to a report once. Text, Markdown, HTML, JUnit XML and GitHub's commands are
-/// rendered from the report alone, by one renderer each. A report's texts are raw: each renderer escapes them for its
-/// format.
+/// Each command's result is converted to a report once. Markdown, HTML, JUnit XML, GitHub's commands and, for most
+/// commands, the text are rendered from the report alone, by one renderer each. A report's texts are raw: each renderer
+/// escapes them for its format.
 package struct Report: Sendable {
     /// The severity of a verdict, a finding or an amount.
     package enum Level: String, Hashable, Sendable, CaseIterable, Comparable {
@@ -28,7 +28,7 @@ package struct Report: Sendable {
     package var parts: [Part] = []
     /// The figures in words, one line each, which the text format shows instead of ``Figures/facts``.
     package var lines: [String] = []
-    /// The number of documents that were read, and the duration; the text format shows them instead of
+    /// A line with, for example, the number of documents read and the duration; the text format shows them instead of
     /// ``Figures/facts``.
     package var footer: String?
     /// The figures of the result.
@@ -161,9 +161,9 @@ extension Report {
     package struct Cell: Sendable, ExpressibleByStringInterpolation {
         /// The text of the cell.
         package var text: String
-        /// The level of the verdict that the cell shows; `nil` if the cell is no verdict on its row.
+        /// The level of the verdict that the cell shows; `nil` if the cell shows no verdict.
         package var level: Level?
-        /// Whether the text is a name or a path, shown as code.
+        /// Whether the text, such as a name or a path, is shown as code.
         package var isCode = false
 
         /// Creates a cell.
@@ -191,8 +191,7 @@ extension Report {
     package struct Section: Sendable {
         /// The name of the collection, file or job.
         package var name: String
-        /// The circumstances that make the section special, shown in parentheses after its name; empty if there are
-        /// none.
+        /// Remarks on the collection, file or job; empty if there are none.
         package var about = ""
         /// A summary of the section.
         package var summary = ""
@@ -244,7 +243,7 @@ extension Report {
         package var points: [String]
         /// Periods that the chart marks, such as waits.
         package var spans: [Span] = []
-        /// Whether to show each line's last value next to its name.
+        /// Whether each line's last value is shown; the text format leaves out a series without it.
         package var showsLatest = true
 
         /// A line of the chart, with a value at each point in time.
@@ -276,8 +275,8 @@ extension Report {
         allSections.flatMap { section in section.findings.map { (section, $0) } }
     }
 
-    /// The report's own sections, then the sections of the reports on parts, whose names begin with the name of the
-    /// part.
+    /// The report's own sections; then, for each report on a part, a section with its headline, and its sections with
+    /// the part's name before theirs.
     package var allSections: [Section] {
         sections
             + reports.flatMap { name, report in

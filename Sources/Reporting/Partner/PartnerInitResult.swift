@@ -11,7 +11,7 @@ package struct PartnerInitResult: Reportable {
 
     /// Creates the result from a plan and the report of the run.
     /// - Parameters:
-    ///   - report: what a run has done; `nil` for the plan alone.
+    ///   - report: the report of the run; `nil` for the plan alone.
     ///   - next: lines that propose the next command; none if the operator has to fix something first.
     package init(_ plan: PartnerPlan, _ report: PartnerReport?, ids: IDDisplay = .shown, next: [String] = []) {
         (self.plan, created, self.ids, self.next) = (plan, report, ids, next)

@@ -83,6 +83,7 @@ package struct BackfillResult: Reportable {
                 + "\(found.estimatedDocuments.documents)\(updates) in \(work.chunks.counted("chunk")), "
                 + "\(work.seconds.inTenths) s\(earlier)"
         ]
+        if let bound = work.bound { lines.append("speed limited by \(bound)") }
         if let refreshed = work.refreshed, refreshed > 0 {
             lines.append(
                 "\(isDryRun ? "would refresh" : "refreshed") \(refreshed.documents): the source changed after the job "
@@ -212,10 +213,9 @@ package struct BackfillPlanResult {
 }
 
 extension Report {
-    /// Removes the texts of a result that its plan also has, except documents that the operator has to fix.
+    /// Removes the texts that the plan has shown already, except sections with documents that the operator has to fix.
     ///
-    /// A finished run leaves no document for any step, so the table of its steps would only repeat the table of the
-    /// plan.
+    /// The table of a finished run's steps is removed, because it mostly repeats the table of the plan.
     fileprivate mutating func remove(shownBy plan: BackfillPlan, isDone: Bool) {
         if isDone { tables.removeAll { $0.title == [StepCount].tableTitle } }
         notes.removeAll(where: plan.notes.contains)

@@ -10,16 +10,22 @@ package struct CheckMatrix: Reportable {
         let database: String
         /// The report of the check; `nil` if the database has none of the schema's collections.
         package let report: CheckReport?
+        /// Which findings make the check fail.
+        let policy: FailurePolicy
 
         /// Creates an entry.
-        package init(database: String, report: CheckReport?) { (self.database, self.report) = (database, report) }
+        package init(database: String, report: CheckReport?, policy: FailurePolicy) {
+            (self.database, self.report, self.policy) = (database, report, policy)
+        }
+
+        /// Whether the database fails the check.
+        var hasFailed: Bool { report.map(policy.fails) ?? false }
     }
 
     private let pattern: String
     private let source: String
     private let entries: [Entry]
     private let added: [String]
-    private let policy: FailurePolicy
     private let ids: IDDisplay
     private let showsFilters: Bool
     private let duration: Duration
@@ -30,23 +36,21 @@ package struct CheckMatrix: Reportable {
     ///   - added: databases that match the pattern and were created during the check.
     ///   - duration: how long all checks took.
     package init(
-        _ pattern: String, of source: String, _ entries: [Entry], added: [String], policy: FailurePolicy,
+        _ pattern: String, of source: String, _ entries: [Entry], added: [String],
         ids: IDDisplay, showsFilters: Bool, duration: Duration
     ) {
         (self.pattern, self.source, self.entries, self.added) = (pattern, source, entries, added)
-        (self.policy, self.ids, self.showsFilters, self.duration) = (policy, ids, showsFilters, duration)
+        (self.ids, self.showsFilters, self.duration) = (ids, showsFilters, duration)
     }
 
     /// Whether at least one of the databases fails the check.
-    package var hasFailed: Bool { entries.contains(where: fails) }
-
-    private func fails(_ entry: Entry) -> Bool { entry.report.map(policy.fails) ?? false }
+    package var hasFailed: Bool { entries.contains(where: \.hasFailed) }
 
     private func isSafe(_ entry: Entry) -> Bool { entry.report?.isSafe ?? true }
 
     private var headline: (text: String, level: Report.Level) {
         let all = entries.count.counted("database")
-        let failing = entries.count(where: fails)
+        let failing = entries.count(where: \.hasFailed)
         if failing > 0 {
             return ("\(failing.grouped) of \(all) \(failing == 1 ? "fails" : "fail") the check.", .error)
         }
@@ -81,7 +85,7 @@ package struct CheckMatrix: Reportable {
         let total = report.total
         let (_, level) = report.headline(ids: ids)
         return [
-            name, Report.Cell(report.isSafe ? "safe" : fails(entry) ? "unsafe" : "unknown", level: level),
+            name, Report.Cell(report.isSafe ? "safe" : entry.hasFailed ? "unsafe" : "unknown", level: level),
             Report.Cell(report.readCount.grouped), Report.Cell(total.certain.grouped),
             Report.Cell(total.changes?.newlyFailing.grouped ?? "-"), Report.Cell(total.possible.grouped),
         ]
@@ -95,14 +99,14 @@ package struct CheckMatrix: Reportable {
                 "source": source, "pattern": pattern, "duration_ms": Int(duration.milliseconds),
                 "databases": entries.map { entry in
                     [
-                        "database": entry.database, "fails": fails(entry), "safe": isSafe(entry),
+                        "database": entry.database, "fails": entry.hasFailed, "safe": isSafe(entry),
                         "report": entry.report.map { CheckReportJSON($0, ids: ids).json.value },
                     ] as ReportValue
                 },
                 "added": added,
                 "verdict": [
                     "safe": added.isEmpty && entries.allSatisfy(isSafe),
-                    "failing": entries.filter(fails).map(\.database),
+                    "failing": entries.filter(\.hasFailed).map(\.database),
                 ] as ReportValue,
             ])
     }
@@ -117,15 +121,15 @@ package struct CheckMatrix: Reportable {
                 findings: entries.map { entry in
                     let found = entry.report?.headline(ids: ids)
                     return Report.Finding(
-                        level: found?.level ?? .notice, isFailure: fails(entry),
+                        level: found?.level ?? .notice, isFailure: entry.hasFailed,
                         code: entry.report?.bandName ?? "empty", subject: entry.database,
                         message: "\(entry.database): \(found?.text ?? "it has none of the schema's collections")",
                         cells: cells(entry))
                 })
         ]
-        for entry in entries where fails(entry) {
+        for entry in entries where entry.hasFailed {
             guard let found = entry.report else { continue }
-            let check = CheckResult(found, policy: policy, ids: ids, showsFilters: showsFilters)
+            let check = CheckResult(found, policy: entry.policy, ids: ids, showsFilters: showsFilters)
             report.reports.append((entry.database, check.report))
         }
         report.warnings = warnings

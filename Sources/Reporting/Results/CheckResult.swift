@@ -50,7 +50,7 @@ package struct CheckResult: Reportable {
         report.tables = [history.difference?.table, found.changesTable].compactMap(\.self)
         report.sections = found.collections.map(section) + (found.active?.removed ?? []).compactMap(removed)
         report.notes = found.notes
-        report.warnings = found.exceptionNotes
+        report.warnings = found.limitNotes + found.exceptionNotes
         // If no finding changed, the report shows no table of changes, so the sentence on the changes becomes a
         // warning.
         if let difference = history.difference, difference.changes.isEmpty {
@@ -171,7 +171,8 @@ package struct CheckResult: Reportable {
             summary: found.summary(of: collection),
             columns: ViolationGroupWords.columns(hasNew: collection.isInActive != nil),
             findings: collection.groups.map {
-                ViolationGroupWords($0, of: collection, ids: ids).finding(isFailure: policy.fails($0))
+                ViolationGroupWords($0, of: collection, ids: ids).finding(
+                    isFailure: policy.fails($0) && !policy.accepts($0, of: collection, in: found))
             }, remarks: found.remarks(on: collection))
     }
 

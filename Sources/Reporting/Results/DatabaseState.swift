@@ -15,7 +15,7 @@ extension DatabasesReport {
         case doneBefore = "done_before"
         case notReached = "not_reached"
 
-        /// Whether it is known how many documents in the database still need the job.
+        /// Whether the run reached the database without an error, so that it may know how many documents need the job.
         var isSurveyed: Bool { ![.failed, .doneBefore, .notReached].contains(self) }
 
         /// The outcome in words, for an operator.

@@ -39,14 +39,13 @@ package struct InferResult: Reportable {
             findings: collection.outcome.groups.filter { $0.violation.level >= .possible }.map {
                 var finding = ViolationGroupWords($0, of: checked, ids: .hidden).finding(
                     isFailure: !collection.outcome.isWithinCover)
-                // The commands are left out, because the report shows no values of documents, and a filter may contain
-                // one.
+                // The commands are left out, because a filter may contain a value of a document.
                 finding.commands = []
                 return finding
             }, remarks: remarks(collection))
     }
 
-    /// Returns how many documents of a collection were read, and how many fit the schema that was inferred for it.
+    /// Returns how many documents of a collection were read, and how many of them do not fit the inferred schema.
     private func summary(_ collection: InferReport.Collection) -> String {
         let outcome = collection.outcome
         let sample = collection.sampleSize == nil ? "" : ", taken at random"

@@ -8,7 +8,7 @@ package struct JobStatusResult: Reportable {
     private let isDetailed: Bool
 
     /// Wraps the states of jobs.
-    /// - Parameter isDetailed: whether to show all details of the job; otherwise each job has one row.
+    /// - Parameter isDetailed: whether to show all details of the first job; otherwise each job has one row.
     package init(_ jobs: [JobStatus], isDetailed: Bool) { (self.jobs, self.isDetailed) = (jobs, isDetailed) }
 
     /// The report from which every output format except JSON and JSON lines is rendered.
@@ -115,8 +115,12 @@ extension JobStatus {
                 "\(Int(rate).grouped) documents per second"
                     + (secondsLeft.map { ", about \(Self.duration($0)) left" } ?? ""))
         }
+        if let boundShown { lines.append("speed limited by \(boundShown)") }
         return lines
     }
+
+    /// The limit that decides how fast the job is; `nil` in states in which the job does not run.
+    var boundShown: String? { [.running, .waiting, .paused].contains(state) ? work.bound : nil }
 
     private var reason: String {
         if let paused = control.paused, state == .paused { return "paused \(Self.mark(paused))" }

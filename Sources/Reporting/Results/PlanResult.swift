@@ -4,7 +4,7 @@ import Jobs
 package import Planning
 import SchemaChange
 
-/// The jobs that `plan` made from two schemas, in every output format.
+/// The jobs that `plan` made from two schemas or for repairs, in every output format.
 package struct PlanResult: Reportable {
     let plan: SchemaPlan
     let files: [PlanFile]
@@ -50,6 +50,8 @@ package struct PlanResult: Reportable {
     }
 
     /// The report from which every output format except JSON and JSON lines is rendered.
+    ///
+    /// If no files were written, the text format shows the jobs' texts instead.
     package var report: Report {
         let isOpen = plan.unplanned + plan.stuck > 0
         let isUndecided = plan.reviews + plan.hints.count > 0

@@ -109,8 +109,8 @@ extension UnsyncedReport {
             : ("\(recorded): headroom \(headroom.grouped) of \(limit.grouped).", .warning)
     }
 
-    /// A sentence with the numbers of the ledger's documents that still fail, might fail, fit now or are gone; `nil` if
-    /// the documents were not checked.
+    /// A sentence with the numbers of the ledger's documents that still fail, might fail, fit now, are gone or were not
+    /// checked; `nil` if there are none, or if no schema was given.
     var explanation: String? {
         guard let explained, !apps.isEmpty else { return nil }
         let uncovered = uncoveredCount
@@ -142,7 +142,7 @@ extension UnsyncedReport {
     }
 
     /// Returns the two most frequent reasons that a collection's ledger entries give, with their counts if there are
-    /// several reasons.
+    /// several reasons, and the number of the other reasons.
     private func reasons(_ collection: Collection) -> String {
         let shown = collection.reasons.prefix(2).map { reason in
             let text = (reason.text.map { "\"\($0)\"" } ?? "(none)")

@@ -3,7 +3,7 @@ package import Checking
 
 /// The state of the unsync budget, which shows how many documents may still become unsyncable.
 package struct Headroom: Hashable, Sendable {
-    /// The number of documents in the ledger; `nil`, which counts as 0, if there is no ledger.
+    /// The size of the ledger; `nil`, which counts as 0, if there is no ledger.
     package var ledger: LedgerCount?
     /// The number of documents that are reserved and that the ledger does not show yet.
     package var pending: Int

@@ -116,6 +116,6 @@ extension BSONValue {
         }
     }
 
-    /// The number in a value of any numeric type; `nil` for other types.
+    /// The number in an `int`, a `long` or a `double`; `nil` for other types.
     fileprivate var number: Double? { if case .double(let value) = self { value } else { integer.map(Double.init) } }
 }

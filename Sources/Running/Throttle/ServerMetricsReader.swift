@@ -1,7 +1,7 @@
 import BSON
 import Concurrency
 import Jobs
-import Mongo
+package import Mongo
 
 /// Reads the server metrics from the primary.
 package struct ServerMetricsReader {
@@ -145,6 +145,32 @@ extension ServerMetricsReader.Missing {
             "no throttle on the oplog window: neither serverStatus nor reading local.oplog.rs is allowed (grant "
                 + "clusterMonitor)"
         }
+    }
+}
+
+/// The period that the oplog covers.
+package struct OplogSpan: Sendable {
+    /// The time between the oldest and the newest entry.
+    package let window: Duration
+    /// Whether the oplog is full, so that the server removes old entries; `true` if its size cannot be read.
+    package let isFull: Bool
+
+    /// The period that an oplog should cover, so that a reader which stops in the evening can continue in the morning.
+    private static let enough = Duration.seconds(24 * 3_600)
+    /// The share of its size at which an oplog counts as full.
+    private static let full = 0.9
+
+    /// Whether the oplog is full and covers less than a day.
+    package var isShort: Bool { isFull && window < Self.enough }
+
+    /// Reads the period; `nil` on a standalone server, through a router, or without the privilege.
+    /// - Throws: ``MongoError``.
+    package static func read(on client: borrowing Client) throws(MongoError) -> OplogSpan? {
+        var limits = ThrottleLimits()
+        (limits.lag, limits.oplog) = (nil, enough)
+        var reader = ServerMetricsReader()
+        let metrics = try reader.read(limits, on: client)
+        return metrics.oplogWindow.map { OplogSpan(window: .seconds($0), isFull: (metrics.oplogFill ?? 1) >= full) }
     }
 }
 

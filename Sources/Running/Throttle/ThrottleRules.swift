@@ -4,7 +4,7 @@ import Jobs
 
 /// The throttle rules, which compare the server metrics with their limits.
 ///
-/// A metric that reaches its limit makes the run wait. The run continues only when the metric is well below its limit,
+/// A metric that reaches its limit makes the run wait. The run continues only when the metric is well within its limit,
 /// so that the run does not stop and continue all the time.
 struct ThrottleRules: Sendable {
     /// The greatest age of the last reading of the server metrics; if the reading is older, the run waits.
@@ -18,7 +18,7 @@ struct ThrottleRules: Sendable {
 
     /// The throttle reasons that applied at the last reading.
     private(set) var held: Set<ThrottleReason> = []
-    /// The most bytes that the job may have added to the oplog so far; `nil` if unknown.
+    /// A high estimate of the bytes that the job has added to the oplog so far; `nil` if unknown.
     var written: Int?
     private var flowControl: (wait: Int, at: ContinuousClock.Instant, perSecond: Double)?
 
@@ -81,7 +81,8 @@ struct ThrottleRules: Sendable {
         return waitReasons.compactMap(\.self)
     }
 
-    /// Returns the reason to wait because a metric reached its limit; `nil` if the metric is low enough.
+    /// Returns the reason to wait because a metric reached its limit; `nil` if the metric is low enough, is unknown or
+    /// has no limit.
     private func high(
         _ reason: ThrottleReason, _ metric: String, _ value: Double?, _ limit: Double?, release: Double = release,
         _ text: (Double) -> String
@@ -95,7 +96,7 @@ struct ThrottleRules: Sendable {
             limit: isReleasing ? "\(text(limit)), continues below \(text(limit * release))" : text(limit))
     }
 
-    /// Returns the reason to wait because the oplog window is short; `nil` if the window is long enough.
+    /// Returns the reason to wait because the oplog window is short; `nil` if it is long enough, or not known.
     ///
     /// Also `nil` if the oplog is not full, because it then loses no entries. Also `nil` if the job has written less
     /// than a hundredth of the oplog, because the job then has not noticeably shortened the window.

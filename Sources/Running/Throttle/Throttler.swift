@@ -44,7 +44,7 @@ package final class Throttler {
     /// - Parameters:
     ///   - missing: the groups of metrics that the plan found unreadable; if a further group cannot be read, the run
     ///     waits. With `nil`, the run is not throttled by any metric that the user lacks the privilege to read.
-    ///   - veto: the outside program or server that is asked before each chunk and during each wait.
+    ///   - veto: the outside program or server that is asked before chunks and during waits, at most once a second.
     package init(
         _ job: Job, store: consuming StateStore, missing: Set<ServerMetricsReader.Missing>? = nil, veto: Veto? = nil
     ) {
@@ -70,8 +70,8 @@ package final class Throttler {
     /// Records how many documents the job has changed in all.
     /// - Parameter size: the average size of a document in bytes; `nil` if the server does not report it.
     package func note(changed documents: Int, size: Int?) {
-        // The oplog gets each change and, if there is a journal, the old values. Together, that is at most twice the
-        // document.
+        // The oplog gets each change and, if there is a journal, the old values. Together, they are estimated as twice
+        // the document.
         rules.written = size.map { documents * (2 * $0 + Self.entryOverhead) }
         pace.note(changed: documents, size: size)
     }
@@ -131,9 +131,9 @@ package final class Throttler {
         } catch let error as MongoError where error.isAuthorization && !isFixed {}
     }
 
-    /// Waits until there is no throttle reason.
-    /// - Parameter keep: keeps the lease; called during the wait with the current reasons, and at the end of the wait
-    ///   with none.
+    /// Waits until there is no throttle reason, or until the run has to stop.
+    /// - Parameter keep: keeps the lease; called during a wait with the current reasons, and at the end of a wait with
+    ///   none.
     /// - Returns: why the run has to stop; `nil` if it can continue.
     func wait(
         stop: StopSignal, deadline: ContinuousClock.Instant?,
@@ -151,7 +151,7 @@ package final class Throttler {
                 stop.isRaised ? .signal : deadline.map { .now >= $0 } == true ? .timeBudget : nil
             guard !waitReasons.isEmpty, ended == nil else {
                 if hasWaited {
-                    // A run that has to stop ignores the error of `keep` if the lease was lost during the wait.
+                    // A run that has to stop ignores an error of `keep`, for example because the lease was lost.
                     if ended == nil { try keep([]) } else { try? keep([]) }
                 }
                 if said != nil { events(.continuing(seconds: started.duration(to: .now).seconds)) }

@@ -43,7 +43,7 @@ final class ChangeTracker: Sendable {
     }
 
     /// Blocks the thread until the change stream was read up to `time`.
-    /// - Throws: ``ChangesUnknown`` if the change stream was lost.
+    /// - Throws: ``ChangesUnknown`` if the change stream has ended.
     func wait(until time: ClusterTime) throws(ChangesUnknown) {
         state.withLock { $0.goal = time }
         try wait { $0.time >= time }
@@ -52,7 +52,7 @@ final class ChangeTracker: Sendable {
     /// The documents that have changed since ``start``, as far as the change stream has been read.
     var changed: ChangedIDs { state.withLock { $0.changed } }
 
-    /// Ends the change stream.
+    /// Makes the thread end the change stream.
     func close() { state.withLock { $0.isClosed = true } }
 
     private func wait(_ isReached: (State) -> Bool) throws(ChangesUnknown) {
@@ -65,9 +65,9 @@ final class ChangeTracker: Sendable {
     }
 }
 
-/// The error that it is unknown which documents changed during a scan.
+/// The error that the changes during a scan cannot be taken into account.
 struct ChangesUnknown: Error {
-    /// A clause that says why the changes are unknown.
+    /// A clause that says why not.
     let reason: String
 }
 

@@ -69,6 +69,6 @@ final class SeenLog {
         }
     }
 
-    /// The number of entries that are read from the file at once.
+    /// The largest number of entries that are read from the file at once.
     private static let piece = 1 << 14
 }

@@ -46,7 +46,7 @@ enum LedgerExpression {
         return ["$expr": ["$in": [app(in: ledger), ["$literal": .array(of: spellings)]]]]
     }
 
-    /// The options of every aggregation over a ledger.
+    /// The options of an aggregation over a ledger.
     static let options: BSONDocument = [
         "readConcern": ["level": "majority"], "allowDiskUse": true, "comment": "shipshape ledger",
     ]

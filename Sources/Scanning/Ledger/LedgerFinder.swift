@@ -21,8 +21,8 @@ package enum LedgerFinder {
 
     /// Returns the ledgers that exist; empty if there are none.
     /// - Parameters:
-    ///   - location: The collection that the operator names as the ledger, or the choice of all known databases.
-    ///   - apps: The apps whose ledger databases are searched even if the databases cannot be listed.
+    ///   - location: The place of the ledger.
+    ///   - apps: The apps whose ledger databases are searched even if the user's list of databases lacks them.
     /// - Throws: ``MongoError`` if it is unknown which ledgers exist, for example because a privilege is missing.
     package static func find(
         _ location: LedgerLocation, apps: [String], on client: borrowing Client

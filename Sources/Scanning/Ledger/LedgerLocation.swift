@@ -49,7 +49,7 @@ package struct LedgerScope: Hashable, Sendable {
     package var unreadable: LedgerUnreadable { LedgerUnreadable(location.namespace ?? LedgerFinder.standard) }
 }
 
-/// The error that the ledger of unsynced documents exists, but the user lacks the privilege to read it.
+/// The error that the user lacks a privilege to find or to read the ledger of unsynced documents.
 package struct LedgerUnreadable: Error, Hashable, CustomStringConvertible {
     /// The ledger's namespace.
     package let namespace: Namespace

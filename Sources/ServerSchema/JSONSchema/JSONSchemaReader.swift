@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Reads schemas of MongoDB's own `$jsonSchema` dialect, and refuses every schema that mongod refuses.
+/// Reads schemas of MongoDB's own `$jsonSchema` dialect, and refuses the schemas that mongod refuses.
 ///
 /// The reader checks every subschema, even one that no document can reach. Some schemas judge an object as a whole: the
 /// root, the schemas that `allOf` and similar keywords combine at the root, and the schema of a property named "". In

@@ -13,7 +13,7 @@ enum KeywordLint {
         }
     }
 
-    /// Returns the keywords that only the server checks, with their positions in the file.
+    /// Returns the keywords that clients ignore, each with the position at which a finding reports it.
     private static func serverKeywords(of node: SchemaNode) -> [(String, SourceLocation)] {
         node.unevaluated.map { ($0.keyword, $0.location) } + node.constraints.keywords.map { ($0, node.location) }
     }

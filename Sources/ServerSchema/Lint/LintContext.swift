@@ -3,7 +3,7 @@ internal import BSON
 /// The data that several lint rules share.
 struct LintContext {
     let schema: ServerSchema
-    /// The collections of the data source that syncs.
+    /// The collections that sync; all collections if there is no sync configuration.
     let synced: [CollectionSchema]
     /// The root schemas of the synced collections and the schemas nested in them, as ``LintPlace/all(of:)`` returns
     /// them.

@@ -1,6 +1,6 @@
 /// Lint rules for the app and the deployment.
 extension LintFinding.Code {
-    /// A queryable field does not occur in any schema.
+    /// The schemas lack a queryable field, or a collection for which queryable fields are listed.
     public static let queryableUnknown: Self = "queryable-unknown"
     /// A queryable field has a type that cannot be queried.
     public static let queryableType: Self = "queryable-type"

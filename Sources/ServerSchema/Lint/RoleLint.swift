@@ -47,7 +47,7 @@ struct RoleLint {
         for key in ["read", "write"] { if let json = filters?[key] { expression(json) } }
     }
 
-    /// Checks that the permissions on documents and fields are constants.
+    /// Checks that the permissions on documents and fields are constants, and that `_id` has no permissions of its own.
     ///
     /// Sync evaluates these permissions before it reads documents.
     private mutating func permissions(of json: LocatedJSON) {

@@ -27,10 +27,10 @@ public enum SchemaLint {
         init(_ namespace: Namespace?, _ path: SchemaPath) { (self.namespace, self.path) = (namespace, path) }
     }
 
-    /// The rules that report something missing.
+    /// The rules that report something missing, or that depend on a schema being complete.
     ///
-    /// A finding of these rules is dropped if a part of the schema at its path could not be read, because the missing
-    /// thing may be in that part.
+    /// A finding of these rules is dropped if a part of the schema at its path could not be read, because that part may
+    /// be its cause.
     private static let ofAbsence: Set<LintFinding.Code> = [
         .titleMissing, .embeddedTitleMissing, .titleConflictEmbedded, .idMissing, .idForbidden, .typeMissing,
         .requiredUndefined, .arrayItemsMissing, .linkRefUnresolved, .linkType, .linkCrossPartition,

@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Lint rules for the sync configuration itself: `sync-service-unknown`, `development-mode`, `asymmetric-unknown`.
+/// Lint rules for the sync configuration: `sync-service-unknown`, `development-mode`, `asymmetric-unknown`.
 enum SyncLint {
     static func findings(in context: LintContext) -> [LintFinding] {
         guard let sync = context.schema.sync else { return [] }

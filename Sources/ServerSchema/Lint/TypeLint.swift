@@ -16,8 +16,8 @@ enum TypeLint {
             ]
         }
         if types.count > 1 {
-            // Null among the types of an array's elements or a dictionary's values is not reported here; another rule
-            // reports it.
+            // Null among the types of an array's elements or a dictionary's values is not reported here, because
+            // another rule judges it.
             if place.isHeld, types.contains(.null) { return [] }
             let names = types.map(\.rawValue).joined(separator: ", ")
             let isNullable = types.count == 2 && types.contains(.null)

@@ -16,7 +16,7 @@ struct PrismaParser {
         errors = lexer.errors
     }
 
-    /// Returns the blocks of the file, without the lines that have an error.
+    /// Returns the blocks of the file, without lines that have an error, and without blocks whose first line has one.
     mutating func blocks() -> [PrismaSyntax.Block] {
         var blocks: [PrismaSyntax.Block] = []
         while true {

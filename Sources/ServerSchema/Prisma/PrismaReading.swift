@@ -22,7 +22,7 @@ struct PrismaReading {
     ///   - namespace: the only collection that the caller asks for; the other collections become
     ///     ``ServerSchema/neighbours``. `nil` if the caller asks for all.
     ///   - required: a collection that must exist.
-    /// - Throws: ``SchemaError`` if no database is known, or the collection does not exist.
+    /// - Throws: ``SchemaError`` if no database is known, if the collection does not exist, or if there is no model.
     func schema(
         _ namespace: Namespace?, requiring required: Namespace? = nil, in database: String?
     ) throws(SchemaError) -> ServerSchema {

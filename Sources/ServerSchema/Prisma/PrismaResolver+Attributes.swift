@@ -40,7 +40,8 @@ extension PrismaResolver {
             remedy: Spelling.nearest(to: attribute.name.text, among: known).map { "did you mean \(mark)\($0)?" })
     }
 
-    /// Returns the value of an attribute whose only argument is a string, such as `@map("_id")`.
+    /// Returns the value of an attribute whose only argument is a string, such as `@map("_id")`; otherwise adds an
+    /// error and returns `nil`.
     mutating func text(of attribute: PrismaSyntax.Attribute) -> String? {
         let arguments = attribute.arguments.filter { $0.name == nil || $0.name?.text == "name" }
         if arguments.count == 1, attribute.arguments.count == 1, case .string(let text) = arguments[0].value.value,

@@ -79,7 +79,7 @@ struct PrismaResolver {
         }
     }
 
-    /// Records the names of all models, types and enums, and reports names that occur twice.
+    /// Records the names of all models, types, enums and views, and reports names that are used twice.
     private mutating func declare() {
         var first: [String: SourceLocation] = [:]
         for block in blocks where ["model", "type", "enum", "view"].contains(block.keyword.text) {

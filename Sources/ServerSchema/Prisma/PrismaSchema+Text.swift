@@ -4,7 +4,7 @@ internal import BSON
 extension PrismaSchema {
     /// The text, which ends with a line break.
     ///
-    /// Relations are left out, and so are all defaults except functions.
+    /// Attributes such as `@relation` are left out, and so are all defaults except functions.
     package var text: String {
         let head = """
             datasource db {

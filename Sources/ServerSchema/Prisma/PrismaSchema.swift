@@ -146,9 +146,9 @@ package struct PrismaSchema: Sendable {
     package enum Default: Hashable, Sendable {
         /// A constant, which the client also returns for a required field that is missing or null.
         case constant(BSONValue)
-        /// The constant default of a list, which the client only writes.
+        /// The constant default of a list; the client writes it, but does not return it for a missing list.
         case list
-        /// A function such as `now()` or `auto()`, whose result the client only writes.
+        /// A function such as `now()` or `auto()`; its result is written, but not returned for a missing field.
         case function(String)
     }
 

@@ -141,7 +141,7 @@ struct PrismaLexer {
 }
 
 extension PrismaLexer {
-    /// Reads a string, which has the same escapes as in JSON; `nil` if the string does not end on its line.
+    /// Reads a string, which has the same escapes as in JSON; adds an error and returns `nil` if it is not valid.
     private mutating func string() -> PrismaToken? {
         let (location, start) = (here, offset)
         offset += 1

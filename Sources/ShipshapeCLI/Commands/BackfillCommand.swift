@@ -9,6 +9,7 @@ internal import Privileges
 internal import Reporting
 internal import Running
 internal import Scanning
+internal import SchemaChange
 internal import ServerSchema
 internal import Steps
 internal import SystemPackage
@@ -45,6 +46,8 @@ struct BackfillCommand: AsyncParsableCommand {
             discussion:
                 "shipshape deployed records the same. A job with \"requires: deployed\" runs only after that."))
     var deployed = false
+
+    @OptionGroup var review: ReviewFlags
 
     @Flag(help: "Keep no journal: the job costs less, but cannot be undone.")
     var noJournal = false
@@ -85,6 +88,7 @@ struct BackfillCommand: AsyncParsableCommand {
             throw UsageError(
                 "--deployed: job \"\(file.name)\" names no next schema, so none can be the active one")
         }
+        if !dryRun { try review.confirm([file]) }
         let name = selection.part?.name(of: file.name) ?? file.name
         let monitor = RunMonitor(dryRun ? nil : monitoring, of: "backfill", name, throttles: true)
         try await monitor.following {
@@ -177,7 +181,10 @@ struct BackfillCommand: AsyncParsableCommand {
             // The next schema is live if the job repairs documents or ran after the deploy. The command then has no
             // --active: the check counts every document that does not fit, and does not judge a change already made.
             let active = job.activeSchema.map(path).flatMap { $0 == path(next) || job.requiresDeploy ? nil : $0 }
-            let flags = (active.map { [(name: "--active", value: $0)] } ?? []) + [("--collection", "\(job.namespace)")]
+            let renames = active == nil ? [] : job.renames.map { (name: "--rename", value: $0.description) }
+            let flags =
+                (active.map { [(name: "--active", value: $0)] } ?? []) + renames
+                + [("--collection", "\(job.namespace)")]
             commands.append("Next: \(NextCommand("check", [path(next)], flags))")
         }
         if !noJournal, job.keepsJournal { commands.append("To undo the job: \(NextCommand("undo", [job.name]))") }

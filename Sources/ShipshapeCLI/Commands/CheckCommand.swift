@@ -44,6 +44,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup var subject: CheckSubjectFlags
     @OptionGroup var severity: SeverityFlags
 
+    @OptionGroup var failing: FailingFlags
     @OptionGroup(title: "Engine") var engine: EngineFlags
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
     @OptionGroup(title: "Prisma") var database: DatabaseFlags
@@ -59,6 +60,12 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
+        if let schema = subject.schema, let other = subject.others.first {
+            throw ValidationError(
+                "check takes one schema, the new one: name the active one with --active, as in "
+                    + "shipshape check \(schema.name.shellWord) --active \(other.name.shellWord) "
+                    + "(diff and plan take OLD NEW)")
+        }
         try validateSubject()
         if severity.info, scan.prefilter {
             throw ValidationError("--prefilter does not go with --info, which reports on documents that fit, too")
@@ -78,6 +85,9 @@ struct CheckCommand: AsyncParsableCommand {
         if scan.part != nil, privacy.showValues {
             throw ValidationError("--show-values does not go with --part: merge cannot join values")
         }
+        if scan.part != nil, failing.isGiven {
+            throw ValidationError("--max-failing does not go with --part: give it to merge, which knows all documents")
+        }
         if let failures = evidence.failures, output.report.contains(failures) {
             throw ValidationError("--failures and --report name the same file: \(failures)")
         }
@@ -94,10 +104,7 @@ struct CheckCommand: AsyncParsableCommand {
         if subject.collection.count > 1, comparison.active != nil {
             throw ValidationError("--active goes with one --collection or none: name one, or check all of them")
         }
-        guard subject.schema == nil else { return }
-        guard let engine = engine.engine else {
-            throw ValidationError("name a schema, or the sync engine with --engine")
-        }
+        guard subject.schema == nil, let engine = engine.engine else { return }
         if engine == .deviceSync {
             throw ValidationError(EngineFlags.needsSchema)
         }
@@ -108,7 +115,20 @@ struct CheckCommand: AsyncParsableCommand {
     /// The name of the schema or, if the operator names none, of the engine; the metrics and the history show it.
     private var checkedName: String { subject.schema?.name ?? engine.engine?.rawValue ?? "" }
 
-    func run() async throws {
+    mutating func run() async throws {
+        // The settings are unknown while the command line is parsed, so the schema that they name is read only now.
+        if subject.schema == nil, engine.engine == nil {
+            guard Settings.current.file.schema != nil else {
+                throw UsageError(
+                    "name a schema, or the sync engine with --engine, or write schema: PATH into "
+                        + "\(ConfigurationFile.standardName) (shipshape init writes it)")
+            }
+            subject.schema = .configured
+        }
+        try await check()
+    }
+
+    private func check() async throws {
         try output.prepare(
             reading: [subject.schema?.name, comparison.active?.name, subject.source, exceptions.path] + engine.files
                 + connection.files,
@@ -194,6 +214,14 @@ struct CheckCommand: AsyncParsableCommand {
         return HistoryDatabase(name, on: pool)
     }
 
+    /// The rules that decide which findings fail the check.
+    ///
+    /// A check of one part has no limits for failing documents, because `merge` applies them to all parts together.
+    private var policy: FailurePolicy {
+        let policy = comparison.policy(isStrict: severity.strict)
+        return scan.part == nil ? failing.added(to: policy) : policy
+    }
+
     /// Sets the dialect and the engine of a report, and whether documents that might fail count as failing.
     private func applyOptions(_ report: inout CheckReport, _ run: CheckRun) {
         report.rules.dialect = run.schema.dialect
@@ -213,18 +241,20 @@ struct CheckCommand: AsyncParsableCommand {
         monitor.begin()
         var entries: [CheckMatrix.Entry] = []
         for name in names {
+            let policy = policy.moved(from: check.own, to: name)
             guard var report = try await check.report(of: name, on: pool) else {
-                entries.append(CheckMatrix.Entry(database: name, report: nil))
+                entries.append(CheckMatrix.Entry(database: name, report: nil, policy: policy))
                 continue
             }
             applyOptions(&report, check.run)
-            entries.append(CheckMatrix.Entry(database: name, report: report))
+            if policy.hasLimits { report.limits = policy.uses(in: report) }
+            entries.append(CheckMatrix.Entry(database: name, report: report, policy: policy))
         }
         let matrix = CheckMatrix(
             check.pattern.text, of: pool.redactedURI, entries,
             added: try await check.pattern.matches(on: pool).filter { !names.contains($0) },
-            policy: comparison.policy(isStrict: severity.strict), ids: privacy.display,
-            showsFilters: evidence.filters || evidence.prove, duration: started.duration(to: .now))
+            ids: privacy.display, showsFilters: evidence.filters || evidence.prove, duration: started.duration(to: .now)
+        )
         monitor.take(matrix.report.headline) { $0.take(entries.compactMap(\.report)) }
         try output.show(matrix)
         if matrix.hasFailed { throw ExitStatus.findings }
@@ -255,8 +285,10 @@ struct CheckCommand: AsyncParsableCommand {
     private func show(
         _ found: CheckReport, _ ids: IDDisplay, _ store: (any HistoryStore)?, _ monitor: RunMonitor
     ) async throws {
-        let policy = comparison.policy(isStrict: severity.strict)
+        let policy = policy
         var (report, history) = (found, CheckHistory([]))
+        if policy.hasLimits { report.limits = policy.uses(in: report) }
+        report.notes += failing.notes(for: report, isPart: !subject.collection.isEmpty)
         var failure: (any Error)?
         if store != nil, report.isPartial {
             report.notes.append("this check is not kept in the history: not every document was read")

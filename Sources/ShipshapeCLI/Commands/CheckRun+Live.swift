@@ -195,7 +195,7 @@ extension Tally {
 extension JobHistory.Job {
     /// Whether the job makes documents fit the checked schema: its next schema has a file with one of these texts.
     ///
-    /// Also true for a job that names no next schema.
+    /// The result is also true for a job that names no next schema.
     /// - Parameter texts: the texts of the files of the checked schema.
     fileprivate func serves(_ texts: Set<String>) -> Bool { next.isEmpty || !texts.isDisjoint(with: next) }
 }
@@ -210,7 +210,8 @@ struct CheckedLedger {
 
 extension LedgerScope {
     /// Reads the ledger.
-    /// - Throws: ``LedgerUnreadable`` if the user is not allowed to read it; ``MongoError``.
+    /// - Throws: ``LedgerUnreadable`` if the user is not allowed to read it; ``UsageError`` if a named ledger does not
+    ///   exist; ``MongoError``.
     func read(on pool: ClientPool) async throws -> CheckedLedger {
         do {
             return try await onOwnedThread(name: "ledger") { () throws in

@@ -126,7 +126,7 @@ struct CheckRun {
         CheckReport.Collection(Tally(schema, active: active(for: schema.namespace)))
     }
 
-    /// Runs `body`, which reads documents; a stop signal ends the command without a report.
+    /// Runs `body`, which reads documents; a stop signal or an unwritable `--failures` file ends the command.
     func stopping<R>(_ progress: ProgressLine, _ body: () async throws -> R) async throws -> R {
         do {
             return try await body()
@@ -288,7 +288,7 @@ extension CheckRun {
     /// Returns the `_id`s at which `--part` divides each collection, by collection; empty without `--part`.
     ///
     /// The first run of a part stores the `_id`s in the state database. The `_id`s are chosen again after the
-    /// collection has grown or shrunk by about half.
+    /// collection has grown or shrunk by about half, and by more than 1,000 documents.
     func cutIntoParts(on pool: ClientPool) async throws -> [Namespace: [BSONValue]] {
         guard let part = scan.part else { return [:] }
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }
@@ -332,7 +332,7 @@ struct Baseline {
         return change
     }
 
-    /// Counts the links to documents whose type becomes an embedded type, in all fields that this schema has as links.
+    /// Counts the links to documents whose type becomes an embedded type, in the fields that are links in this schema.
     ///
     /// Returns an empty list if no type becomes embedded.
     /// - Parameter place: returns the collection that holds the documents of a collection of the schemas.
@@ -350,7 +350,7 @@ struct Baseline {
     }
 }
 
-/// The rules by which a check judges documents, and the options for the data that it keeps of its findings.
+/// The rules by which a check judges documents, and the options of its counts.
 struct CheckRules {
     /// The assumptions about properties of the app that no export states.
     var assumptions = CheckOptions()

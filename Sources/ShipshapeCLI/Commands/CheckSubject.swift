@@ -68,7 +68,8 @@ struct CheckSubject {
         return schema
     }
 
-    /// Returns the collections of a database: those of the model or, without one, those that exist.
+    /// Returns the collections of a database: those of the model or, without one, the existing ones apart from views,
+    /// time series and system collections.
     private static func collections(
         of database: String, _ model: ObjectBoxModel?, _ command: CheckCommand
     ) async throws -> [Namespace] {

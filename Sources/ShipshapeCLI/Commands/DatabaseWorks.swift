@@ -35,7 +35,7 @@ struct DatabaseWorks {
         (self.monitor, self.timeline) = (monitor, timeline)
     }
 
-    /// The exit code of the whole run; `nil` if nothing is left to do.
+    /// The exit code of the whole run; `nil` if it is 0.
     ///
     /// If the run ended early, the reason for its end decides the code. Otherwise the code is the first one that needs
     /// the operator, else the first one that another run may resolve, else the one for findings.
@@ -105,7 +105,7 @@ struct DatabaseWorks {
         codes.append(code)
     }
 
-    /// Whether the error would also fail the job in every other database, so that the run ends.
+    /// Whether the error would probably fail the job in every other database as well, so that the run ends.
     private static func isOfAll(_ error: any Error) -> Bool {
         switch error {
         case let error as MongoError: error.isTransient || error.isAuthentication || error.isConfiguration

@@ -86,7 +86,7 @@ struct DatabasesBackfill {
 
     /// Returns the databases that have the job's collection, after checking the privileges that the job needs there.
     /// - Throws: ``InputError`` if no database has the collection, or if the name of one makes the job's name invalid;
-    ///   ``MissingPrivileges``.
+    ///   ``MongoError``; errors of checking the privileges.
     private func places(_ names: [String], on pool: ClientPool) async throws -> [Place] {
         let collection = job.job.namespace.collection
         let found = try await onOwnedThread(name: "collections") { () throws in

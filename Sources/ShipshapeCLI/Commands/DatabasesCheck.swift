@@ -12,7 +12,7 @@ struct DatabasesCheck {
     /// The check of the database that the schema names.
     let run: CheckRun
     /// The database that the schema names.
-    private let own: String
+    let own: String
 
     /// Creates the check of all databases that match a pattern.
     /// - Parameter run: the check of the database that the schema names.

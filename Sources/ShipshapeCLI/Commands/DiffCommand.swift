@@ -55,7 +55,8 @@ struct DiffCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The collection that a single schema.json describes; with folders, the only one to compare.",
-            valueName: "db.collection"))
+            valueName: "db.collection"),
+        completion: .collections)
     var collection: String?
 
     @Option(
@@ -92,6 +93,9 @@ struct DiffCommand: AsyncParsableCommand {
         report.notes += [database.note(on: schemas.new)].compactMap(\.self)
         if connection.uri != nil { try await weigh(&report) }
         try output.show(DiffResult(report))
+        if !output.quiet, output.output == .text {
+            connection.noteUnaskedDeployment(for: "diff", to: "count the documents that each change affects")
+        }
         if report.hasFailed { throw ExitStatus.findings }
     }
 

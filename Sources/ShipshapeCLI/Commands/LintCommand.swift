@@ -9,7 +9,7 @@ internal import ServerSchema
 /// The command `shipshape lint SCHEMA`.
 struct LintCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "lint", "<schema>",
+        "lint", "[<schema>]",
         abstract: "Checks a schema for problems that prevent syncing or are likely to cause trouble.",
         examples: [
             "lint schemas/v2",
@@ -24,12 +24,13 @@ struct LintCommand: AsyncParsableCommand {
             """)
 
     @Argument(help: "The schema to check: a file, a folder, or live.")
-    var schema: SchemaArgument
+    var schema = SchemaArgument.configured
 
     @Option(
         help: ArgumentHelp(
             "The collection that a single schema.json describes; with an app folder, the only one to report.",
-            valueName: "db.collection"))
+            valueName: "db.collection"),
+        completion: .collections)
     var collection: String?
 
     @Flag(help: "Warnings give exit code 1, too.")
@@ -46,6 +47,7 @@ struct LintCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try schema.checkNamed(for: "lint")
         try output.prepare(reading: [schema.name] + connection.files)
         let only = collection.flatMap { Namespace($0) }
         let serverSchema = try await schema.readForLint(namespace: only, in: database, connection: connection)
@@ -57,6 +59,9 @@ struct LintCommand: AsyncParsableCommand {
             source: schema.name, schema: serverSchema,
             findings: SchemaLint.findings(in: serverSchema, deployment: facts), only: only)
         try output.show(LintResult(report, isStrict: strict))
+        if !output.quiet, output.output == .text, !schema.isLive {
+            connection.noteUnaskedDeployment(for: "lint", to: "check the deployment, too")
+        }
         guard report.count(of: .error) == 0, !strict || report.count(of: .warning) == 0 else {
             throw ExitStatus.findings
         }

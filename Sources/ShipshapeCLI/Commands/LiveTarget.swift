@@ -2,7 +2,7 @@ internal import BSON
 internal import Concurrency
 internal import Mongo
 
-/// A collection of the schema, as it exists in the deployment.
+/// The facts about a collection of the schema in the deployment, where it may not exist.
 struct LiveTarget: Sendable {
     var exists: Bool
     var kind = CollectionInfo.Kind.collection

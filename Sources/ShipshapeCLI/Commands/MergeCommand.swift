@@ -24,13 +24,15 @@ struct MergeCommand: AsyncParsableCommand {
     @Flag(help: "Show a mongosh filter for each group of documents; files of --report always contain them.")
     var filters = false
 
+    @OptionGroup var failing: FailingFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func run() async throws {
         try output.prepare(reading: reports)
         let parts = try reports.map { (name: $0, report: try CheckReportReader.read($0)) }
-        let report = try CheckReport(merging: parts)
-        let policy = parts.first?.report.part?.policy ?? FailurePolicy()
+        var report = try CheckReport(merging: parts)
+        let policy = failing.added(to: parts.first?.report.part?.policy ?? FailurePolicy())
+        if policy.hasLimits { report.limits = policy.uses(in: report) }
         try output.show(CheckResult(report, policy: policy, showsFilters: filters))
         if policy.fails(report) { throw ExitStatus.findings }
     }

@@ -34,7 +34,8 @@ struct UnsyncedCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The collection that a single schema.json describes; with an app folder, the only one to check.",
-            valueName: "db.collection"))
+            valueName: "db.collection"),
+        completion: .collections)
     var collection: String?
 
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))

@@ -9,7 +9,7 @@ internal import ServerSchema
 ///
 /// With a schema, it also checks the documents that the entries name.
 struct UnsyncedRun {
-    /// Where the ledger is.
+    /// The location of the ledger.
     var ledger = LedgerLocation.standard
     /// The apps whose entries count.
     ///
@@ -25,8 +25,8 @@ struct UnsyncedRun {
     var keepsValues = false
 
     /// Reads the ledgers and returns the report on them.
-    /// - Throws: ``MongoError``; ``LedgerUnreadable`` for a ledger that the user must not read; ``ExitStatus`` when
-    ///   stopped.
+    /// - Throws: ``MongoError``; ``LedgerUnreadable`` for a ledger that the user must not read; ``UsageError`` if a
+    ///   named ledger does not exist; ``ExitStatus`` when stopped.
     func run(on pool: ClientPool) async throws -> UnsyncedReport {
         let started = ContinuousClock.now
         do {

@@ -7,7 +7,7 @@ internal import ServerSchema
 /// The file maps the name of each collection to a mapping of its top-level fields to `text`, `integer` or `real`.
 enum ColumnsFile {
     /// Reads the file at `path`.
-    /// - Throws: ``LocatedError`` with line and column for anything that does not match the format.
+    /// - Throws: ``LocatedError`` if the file cannot be read or does not match the format.
     static func read(at path: String) throws(LocatedError) -> [ClientTable] {
         try parse(try YAMLFile.text(at: path), path: path)
     }

@@ -1,3 +1,5 @@
+internal import Checking
+internal import Jobs
 internal import LocatedYAML
 internal import SchemaChange
 internal import ServerSchema
@@ -7,8 +9,11 @@ internal import SystemPackage
 struct ConfigurationFile: Sendable {
     /// The value of a setting and its position in the file.
     struct Entry: Sendable {
+        /// The value; empty if the file names a variable that is not set.
         let text: String
         let location: SourceLocation
+        /// The environment variable that holds the value; `nil` if the file itself has it.
+        var variable: String?
     }
 
     /// A named environment, whose values override the values outside of all environments.
@@ -27,8 +32,13 @@ struct ConfigurationFile: Sendable {
     private(set) var values: [String: Entry] = [:]
     /// The environments by name.
     private(set) var environments: [String: Section] = [:]
+    /// The schema that `check`, `lint` and `doctor` read if the command line names none; `nil` without one.
+    private(set) var schema: String?
     /// The renames of fields, types and collections between versions of the schema, also between old versions.
     private(set) var renames: [Rename] = []
+
+    /// The limits for failing documents of single collections and rules.
+    private(set) var thresholds: [FailingThreshold] = []
 
     /// Creates a configuration without settings.
     init() {}
@@ -42,14 +52,14 @@ struct ConfigurationFile: Sendable {
             do throws(LocatedError) {
                 var file = ConfigurationFile()
                 file.path = named
-                try file.parse(try YAMLFile.text(at: named), path: named)
+                try file.parse(try YAMLFile.text(at: named), path: named, variables)
                 return file
             } catch {
                 throw LocatedError(error.message, at: error.location, isConfiguration: true)
             }
         }
         guard (try? FilePath(standardName).stat()) != nil else { return ConfigurationFile() }
-        return try read(at: standardName, variables: [:])
+        return try read(at: standardName, variables: variables)
     }
 
     /// Returns the values of an environment by the names of the settings; none without an environment.
@@ -67,30 +77,39 @@ struct ConfigurationFile: Sendable {
         throw UsageError("--env: \(what)")
     }
 
-    private mutating func parse(_ text: String, path: String) throws(LocatedError) {
+    private mutating func parse(
+        _ text: String, path: String, _ variables: [String: String]
+    ) throws(LocatedError) {
         guard let root = try YAMLFile.rootIfAny(of: text, path: path) else { return }
         let names = Setting.all.map(\.name)
         try Self.refusePassword(root)
-        let members = try root.members(of: "the configuration", allowed: ["renames", "environments"] + names)
-        values = try Self.values(of: members)
-        if let renames = members["renames"], !renames.isEmptyList {
-            for entry in try renames.elements(of: "\"renames\"") {
-                let text = try entry.text(of: "a rename")
-                do throws(RenameError) {
-                    self.renames.append(try Rename(text, at: entry.location))
-                } catch {
-                    throw entry.error(error.message)
-                }
-            }
+        let members = try root.members(
+            of: "the configuration", allowed: ["schema", "thresholds", "renames", "environments"] + names)
+        values = try Self.values(of: members, variables)
+        schema = try members["schema"]?.text(of: "\"schema\"")
+        renames = try members["renames"].map(Rename.list) ?? []
+        if let list = members["thresholds"], !list.isEmptyList {
+            thresholds = try list.elements(of: "\"thresholds\"").map(Self.threshold)
         }
         guard let all = members["environments"] else { return }
         for (name, node) in try all.entries(of: "\"environments\"") {
             try Self.refusePassword(node)
             let members = try node.members(of: "the environment \"\(name)\"", allowed: ["protected"] + names)
-            var section = Section(values: try Self.values(of: members))
+            var section = Section(values: try Self.values(of: members, variables))
             if let protected = members["protected"] { section.isProtected = try protected.flag(of: "\"protected\"") }
             environments[name] = section
         }
+    }
+
+    private static func threshold(_ node: YAMLNode) throws(LocatedError) -> FailingThreshold {
+        let members = try node.members(of: "a threshold", allowed: ["collection", "rule", "max-failing"])
+        let limit = try members.required("max-failing")
+        guard let most = FailingLimit(try limit.text(of: "\"max-failing\"")) else {
+            throw limit.error("\"max-failing\" must be a number of documents, or a share such as 0.1%")
+        }
+        return FailingThreshold(
+            namespace: try ExceptionsFile.collection(members), rule: try members["rule"].map(ExceptionsFile.rule),
+            limit: most, location: node.location)
     }
 
     private static func refusePassword(_ node: YAMLNode) throws(LocatedError) {
@@ -99,7 +118,9 @@ struct ConfigurationFile: Sendable {
             "the configuration must not contain a password: name a file with password-file, or set SHIPSHAPE_PASSWORD")
     }
 
-    private static func values(of members: YAMLMembers) throws(LocatedError) -> [String: Entry] {
+    private static func values(
+        of members: YAMLMembers, _ variables: [String: String]
+    ) throws(LocatedError) -> [String: Entry] {
         var values: [String: Entry] = [:]
         for setting in Setting.all {
             guard let node = members[setting.name] else { continue }
@@ -110,8 +131,20 @@ struct ConfigurationFile: Sendable {
             case .flag: _ = try node.flag(of: "\"\(setting.name)\"")
             }
             values[setting.name] = Entry(text: text, location: node.location)
+            guard setting.isSecret, let variable = try variable(in: text, node) else { continue }
+            values[setting.name] = Entry(
+                text: variables[variable] ?? "", location: node.location, variable: variable)
         }
         return values
+    }
+
+    /// Returns the name of the variable in a value such as `${MONGODB_URI}`; `nil` for a value that names none.
+    private static func variable(in text: String, _ node: YAMLNode) throws(LocatedError) -> String? {
+        guard text.hasPrefix("${") else { return nil }
+        guard let match = text.wholeMatch(of: /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/) else {
+            throw node.error("a variable must be the whole value, such as ${MONGODB_URI}")
+        }
+        return String(match.1)
     }
 }
 

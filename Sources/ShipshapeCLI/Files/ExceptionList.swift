@@ -1,7 +1,7 @@
 internal import Checking
 internal import ServerSchema
 
-/// The operator's exceptions that apply to a check: findings that do not make it fail.
+/// The operator's exceptions that apply to a check; a finding with an exception does not make the check fail.
 struct ExceptionList {
     /// The file that states the exceptions.
     let file: String
@@ -15,7 +15,7 @@ struct ExceptionList {
     /// Creates the list of the exceptions for a check.
     /// - Parameters:
     ///   - schema: the schema of the check; exceptions for other collections are ignored.
-    ///   - isPart: whether the operator chose one collection of several. If so, exceptions for the other collections
+    ///   - isPart: whether the operator chose only some collections. If so, exceptions for the other collections
     ///     get no note, because they are correct.
     ///   - today: the day in UTC, as `YYYY-MM-DD`.
     init(file: String, _ exceptions: [FindingException], for schema: ServerSchema, isPart: Bool, today: String) {

@@ -38,25 +38,39 @@ enum ExceptionsFile {
         _ node: YAMLNode, for schemas: [CompiledSchema]
     ) throws(LocatedError) -> FindingException {
         let members = try node.members(of: "an exception", allowed: keys)
-        let collection = try members.required("collection")
-        guard let namespace = Namespace(try collection.text(of: "\"collection\"")) else {
-            throw collection.error("\"collection\" must be DATABASE.COLLECTION")
-        }
-        let ruleNode = try members.required("rule")
-        let rule = RuleCode(rawValue: try ruleNode.text(of: "\"rule\""))
-        guard RuleCode.known.contains(rule) else {
-            throw ruleNode.error("there is no rule \"\(rule)\"" + hint(rule.rawValue, RuleCode.known.map(\.rawValue)))
-        }
+        let namespace = try collection(members)
+        let rule = try rule(try members.required("rule"))
         let pathNode = try members.required("path")
-        let path = try pathNode.text(of: "\"path\"")
+        // Job files may write `pets.[].toy` for `pets[].toy`, so this file may, too.
+        let path = try pathNode.text(of: "\"path\"").replacing(".[]", with: "[]")
         if let schema = schemas.first(where: { $0.namespace == namespace }), !schema.canReport(rule, at: path) {
-            throw pathNode.error("the schema of \(namespace) has no \"\(path)\"" + hint(path, schema.placeNames))
+            let hint = Spelling.hint(forPath: path, among: schema.placeNames).map { " (\($0))" } ?? ""
+            throw pathNode.error("the schema of \(namespace) has no \"\(path)\"\(hint)")
         }
         return FindingException(
             namespace: namespace, path: path, rule: rule,
             reason: try members.required("reason").text(of: "\"reason\""),
             owner: try members.required("owner").text(of: "\"owner\""), expires: try day(members["expires"]),
             location: node.location)
+    }
+
+    /// Reads the collection that an entry is for.
+    static func collection(_ members: YAMLMembers) throws(LocatedError) -> Namespace {
+        let node = try members.required("collection")
+        guard let namespace = Namespace(try node.text(of: "\"collection\"")) else {
+            throw node.error("\"collection\" must be DATABASE.COLLECTION")
+        }
+        return namespace
+    }
+
+    /// Reads the code of a rule.
+    static func rule(_ node: YAMLNode) throws(LocatedError) -> RuleCode {
+        let rule = RuleCode(rawValue: try node.text(of: "\"rule\""))
+        guard RuleCode.known.contains(rule) else {
+            let hint = Spelling.hint(for: rule.rawValue, among: RuleCode.known.map(\.rawValue)).map { " (\($0))" } ?? ""
+            throw node.error("there is no rule \"\(rule)\"\(hint)")
+        }
+        return rule
     }
 
     /// Reads a date such as `2027-01-31`; `nil` without a date.
@@ -79,10 +93,6 @@ enum ExceptionsFile {
         case 4, 6, 9, 11: 30
         default: 31
         }
-    }
-
-    private static func hint(_ word: String, _ candidates: [String]) -> String {
-        Spelling.hint(for: word, among: candidates).map { " (\($0))" } ?? ""
     }
 }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Subprocess
 internal import SystemPackage
 
-/// A file or folder in a git revision, named as git does it, such as `HEAD~1:schemas`.
+/// A file or folder in a git revision, under the name that git has for it, such as `HEAD~1:schemas`.
 ///
 /// As in git, the path begins at the repository's root, or at the current folder if it begins with `./`.
 struct GitRevision {
@@ -32,8 +32,8 @@ struct GitRevision {
     }
 
     /// Calls `read` with the path of a private copy of the file or folder; the copy is removed afterwards.
-    /// - Throws: ``InputError`` if there is no git, no repository, or no such file or folder in the revision; errors of
-    ///   `read`.
+    /// - Throws: ``InputError`` if git cannot provide the copy, for example because the revision lacks the file;
+    ///   ``OutputError``; errors of `read`.
     func checkedOut<R>(_ read: (String) throws -> R) async throws -> R {
         let repository = try await git(["rev-parse", "--absolute-git-dir"]) {
             "this folder is not in a git repository" + ($0.isEmpty ? "" : " (git: \($0))")

@@ -74,7 +74,7 @@ struct SchemaTarget {
         return (try? FilePath(path).stat().type) != .directory
     }
 
-    /// Returns the file for a collection's schema.
+    /// Returns the file for a collection's schema; `-` for standard output.
     /// - Throws: ``UsageError`` if the path is a folder and the collection is unknown, or ``InputError`` if its name
     ///   cannot be the name of a file.
     func file(of namespace: Namespace?) throws -> String {

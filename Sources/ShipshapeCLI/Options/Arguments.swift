@@ -58,7 +58,7 @@ struct DatabasePattern {
     }
 
     /// Returns the names of the existing databases that match, sorted.
-    /// - Throws: ``InputError`` if there is none.
+    /// - Throws: ``InputError`` if there is none; ``MongoError``.
     func names(on pool: ClientPool) async throws -> [String] {
         let names = try await matches(on: pool)
         guard !names.isEmpty else {

@@ -9,11 +9,15 @@ struct CheckSubjectFlags: ParsableArguments {
     @Argument(help: "The schema to check against: a file, a folder, or live; not needed with --engine.")
     var schema: SchemaArgument?
 
+    /// Schemas after the first one, which are given by mistake.
+    @Argument(help: .hidden)
+    var others: [SchemaArgument] = []
+
     @Option(
         help: ArgumentHelp(
             "The collection that a single schema.json describes; with an app folder or --engine, a collection to check "
                 + "(repeatable).",
-            valueName: "db.collection"))
+            valueName: "db.collection"), completion: .collections)
     var collection: [String] = []
 
     @Option(

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// The flags for a second user, as whom `enforce` runs `collMod`, the only command that changes a collection.
+/// The flags for a second user, who runs `collMod`, the only command by which `enforce` changes the collection.
 struct CollModFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -22,7 +22,8 @@ struct ConnectionFlags: ParsableArguments {
 
     @Option(
         name: .customLong("env"),
-        help: ArgumentHelp("The environment to use from the configuration; default: SHIPSHAPE_ENV.", valueName: "name"))
+        help: ArgumentHelp("The environment to use from the configuration; default: SHIPSHAPE_ENV.", valueName: "name"),
+        completion: .environments)
     var environment: String?
 
     @Option(
@@ -87,7 +88,10 @@ struct ConnectionFlags: ParsableArguments {
     func pool(readsFromPrimary: Bool = false, as other: (name: String, password: String)? = nil) throws -> ClientPool {
         let environment = ProcessInfo.processInfo.environment
         guard let uri = connectionString, !uri.isEmpty else {
-            throw UsageError("no deployment is named: give --uri, set SHIPSHAPE_URI, or write uri into shipshape.yml")
+            throw UsageError(
+                Settings.current.unsetVariable.map {
+                    "no deployment is named: the configuration takes its connection string from \($0), which is not set"
+                } ?? "no deployment is named: give --uri, set SHIPSHAPE_URI, or write uri into shipshape.yml")
         }
         var options = ConnectionOptions(uri: uri)
         options.connectTimeout = connectTimeout.duration
@@ -139,6 +143,23 @@ struct ConnectionFlags: ParsableArguments {
             }
         }
         return try open(options)
+    }
+
+    /// Says that a deployment is named but not asked, because the command asks one only if `--uri` itself is given.
+    /// - Parameters:
+    ///   - command: the command.
+    ///   - gain: what the command would add, as a clause after "to".
+    func noteUnaskedDeployment(for command: String, to gain: String) {
+        guard uri == nil, let setting = Setting.all.first(where: { $0.name == "uri" }),
+            let value = Settings.current.value(of: setting)
+        else { return }
+        let file = Settings.current.file
+        let entry = Settings.current.environment.flatMap { file.environments[$0]?.values["uri"] } ?? file.values["uri"]
+        let variable: String? = if case .variable(let name) = value.source { name } else { entry?.variable }
+        let given = variable.map { "\"$\($0)\"" } ?? "URI"
+        Console.error(
+            "note: \(value.source) names a deployment, but \(command) asks one only with --uri: add --uri \(given) to "
+                + gain)
     }
 
     private var connectionString: String? { uri ?? Settings.current["uri"] }

@@ -10,7 +10,7 @@ struct JobArgument: ExpressibleByArgument {
 
     init(argument: String) { text = argument }
 
-    static var defaultCompletionKind: CompletionKind { .file() }
+    static var defaultCompletionKind: CompletionKind { .jobs }
 
     /// The job's name.
     /// - Throws: ``JobError`` if the argument is the path of a file that is not a job.

@@ -3,7 +3,7 @@ internal import BSON
 internal import Scanning
 internal import ServerSchema
 
-/// The flags for where the ledger of unsynced documents is, and for the app whose entries count.
+/// The flags for the location of the ledger of unsynced documents, and for the app whose entries count.
 struct LedgerFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -27,10 +27,10 @@ struct LedgerFlags: ParsableArguments {
         }
     }
 
-    /// Where the ledger is: as `--ledger` says, otherwise in the collections of the sync engine.
+    /// The location of the ledger: that of `--ledger`, otherwise the collections of the sync engine.
     var location: LedgerLocation { ledger ?? .standard }
 
-    /// Returns where the ledger is and which apps' entries count.
+    /// Returns the location of the ledger, and the apps whose entries count.
     /// - Parameter schemas: the schemas of the command, which may name their app.
     func scope(of schemas: [ServerSchema?]) -> LedgerScope { LedgerScope(location, of: apps(of: schemas)) }
 

@@ -26,6 +26,8 @@ struct OutputFlags: ParsableArguments {
             "The form of standard error: lines of text, or one JSON record per line.", valueName: "text|json"))
     var logFormat = Log.Format.text
 
+    @OptionGroup var color: ColorFlags
+
     /// Whether a program or a file gets the result.
     ///
     /// Such a result needs all counts, even counts that cost a scan.

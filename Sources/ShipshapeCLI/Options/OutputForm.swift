@@ -4,11 +4,11 @@ internal import Foundation
 internal import Reporting
 internal import SystemPackage
 
-/// The output formats in which every command can show its result, here called forms.
+/// The output formats in which commands can show their results.
 enum OutputForm: String, ExpressibleByArgument, CaseIterable, Sendable {
     case text, json, jsonl, markdown, html, junit, github
 
-    /// Creates the output format that the ending of a file's name stands for; `nil` for an unknown ending.
+    /// Creates the output format that the ending of a file's name selects; `nil` for an unknown ending.
     init?(path: String) {
         switch FilePath(path).extension {
         case "txt": self = .text
@@ -21,7 +21,7 @@ enum OutputForm: String, ExpressibleByArgument, CaseIterable, Sendable {
         }
     }
 
-    /// The endings of files for all output formats, in words.
+    /// The endings of files that select an output format, in words.
     static let endings = ".txt, .json, .jsonl, .md, .html or .xml"
 
     /// Returns a result in this output format.

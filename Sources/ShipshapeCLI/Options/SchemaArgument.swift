@@ -9,10 +9,29 @@ internal import SystemPackage
 
 /// A schema that the operator names by a path, by a path in a git revision, or by `live`.
 struct SchemaArgument: ExpressibleByArgument {
-    /// The argument as the operator wrote it: a path, `REVISION:PATH`, or `live`.
-    let name: String
+    /// The argument as the operator wrote it; `nil` if the command line has none.
+    private let text: String?
 
-    init(argument: String) { name = argument }
+    init(argument: String) { text = argument }
+
+    private init() { text = nil }
+
+    /// The schema that `shipshape.yml` names, as the default of an argument.
+    static let configured = SchemaArgument()
+
+    var defaultValueDescription: String { text ?? "schema in \(ConfigurationFile.standardName)" }
+
+    /// The path, `REVISION:PATH`, or `live`; empty if neither the command line nor `shipshape.yml` names a schema.
+    var name: String { text ?? Settings.current.file.schema ?? "" }
+
+    /// Refuses a command line without a schema, if `shipshape.yml` names none either.
+    /// - Throws: ``UsageError``.
+    func checkNamed(for command: String) throws {
+        guard name.isEmpty else { return }
+        throw UsageError(
+            "no schema is named: give one (shipshape \(command) SCHEMA), or write schema: PATH into "
+                + "\(ConfigurationFile.standardName) (shipshape init writes it)")
+    }
 
     static var defaultCompletionKind: CompletionKind { .file() }
 

@@ -97,7 +97,7 @@ struct RenameFlags: ParsableArguments {
             discussion:
                 "Without it, a rename counts as a removal and an addition; diff reports pairs that look like a rename. "
                 + "The list renames in shipshape.yml holds renames, too.",
-            valueName: "old=new"))
+            valueName: "old=new"), completion: .fields)
     var rename: [String] = []
 
     func validate() throws {

@@ -29,8 +29,9 @@ struct Setting: Sendable, Hashable {
     /// All settings, in the order of `shipshape config`.
     static let all: [Setting] = [
         Setting(
-            name: "uri", meaning: "the connection string; better without a password", isSecret: true,
-            replacesFlag: false),
+            name: "uri",
+            meaning: "the connection string, better without a password, or ${NAME} for the variable that holds it",
+            isSecret: true, replacesFlag: false),
         Setting(name: "username", meaning: "the user"),
         Setting(name: "password-file", meaning: "a file whose first line is the user's password"),
         Setting(name: "auth-source", meaning: "the database in which the user is defined"),
@@ -48,6 +49,9 @@ struct Setting: Sendable, Hashable {
         Setting(
             name: "limit", kind: .count, meaning: "the count of unsynced documents at which sync stops",
             fallback: "100000"),
+        Setting(
+            name: "max-failing", meaning: "how many documents may fail a check, or which share such as 0.1%",
+            fallback: "0"),
         Setting(
             name: "mixed-collections", meaning: "whether mixed values may be arrays and objects: on or off",
             fallback: "on"),

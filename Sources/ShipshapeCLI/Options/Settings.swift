@@ -33,6 +33,9 @@ struct Settings: Sendable {
     let file: ConfigurationFile
     /// The environment that `--env` or `SHIPSHAPE_ENV` names; `nil` if there is none.
     let environment: String?
+    /// The variable that the file names for the connection string, if it is not set and no other setting names a
+    /// deployment.
+    let unsetVariable: String?
     private let values: [String: Value]
     /// The flags of the command line that select the deployment, the state and the ledger.
     let selection: [(name: String, value: String)]
@@ -45,7 +48,7 @@ struct Settings: Sendable {
     init(_ arguments: [String], variables: [String: String]) throws {
         let given = GivenFlags(arguments)
         let set = variables.filter { $0.key.hasPrefix("SHIPSHAPE_") && !$0.value.isEmpty }
-        file = try ConfigurationFile.read(at: given["--config"], variables: set)
+        file = try ConfigurationFile.read(at: given["--config"], variables: variables.filter { !$0.value.isEmpty })
         environment = given["--env"] ?? set["SHIPSHAPE_ENV"]
         allowed = given["--yes-protected"]
         selection = ["--config", "--env", "--state-database", "--ledger", "--app-id"].compactMap { name in
@@ -54,12 +57,13 @@ struct Settings: Sendable {
         let section = try file.section(environment, isOfFlag: given["--env"] != nil)
         let flags = Dictionary(
             uniqueKeysWithValues: Setting.all.compactMap { setting in given[setting.flag].map { (setting.name, $0) } })
+        // A section that names a deployment keeps commands away from the file's own one, even if its variable is unset.
+        let base = file.values.filter { section[$0.key]?.variable == nil }
         let seen = SourceRecorder()
         let reader = ConfigReader(
             providers: [
                 InMemoryProvider(name: "flags", flags), EnvironmentVariablesProvider(environmentVariables: set),
-                InMemoryProvider(name: "environment", section.mapValues(\.text)),
-                InMemoryProvider(name: "file", file.values.mapValues(\.text)),
+                InMemoryProvider(name: "environment", section.known), InMemoryProvider(name: "file", base.known),
             ], accessReporter: seen)
         var values: [String: Value] = [:]
         let chosen = environment
@@ -76,12 +80,13 @@ struct Settings: Sendable {
             if let source { values[setting.name] = Value(setting: setting, text: text, source: source) }
         }
         self.values = values
+        unsetVariable = values["uri"] == nil ? (section["uri"] ?? file.values["uri"])?.variable : nil
     }
 
     /// Creates settings without values.
     private init() {
         (file, environment, selection) = (ConfigurationFile(), nil, [])
-        (allowed, values) = (nil, [:])
+        (allowed, values, unsetVariable) = (nil, [:], nil)
     }
 
     /// The value of a setting; `nil` if it is not set.
@@ -180,6 +185,11 @@ extension Settings {
 }
 
 // MARK: reading
+
+extension [String: ConfigurationFile.Entry] {
+    /// The values that are set, by name.
+    fileprivate var known: [String: String] { mapValues(\.text).filter { !$0.value.isEmpty } }
+}
 
 extension InMemoryProvider {
     fileprivate init(name: String, _ texts: [String: String]) {

@@ -7,7 +7,7 @@ extension Shipshape {
     /// Parses a command line.
     ///
     /// Settings from variables and the configuration take the place of flags that the user did not give.
-    /// - Throws: errors of parsing; ``LocatedError`` for a setting that the command does not accept.
+    /// - Throws: errors of parsing and of reading settings; ``LocatedError`` for a setting that the command refuses.
     static func parse(withSettings arguments: [String]) throws -> any ParsableCommand {
         let command = try parseAsRoot(arguments)
         // For help, no settings are read, so that help is shown even if the configuration is wrong.

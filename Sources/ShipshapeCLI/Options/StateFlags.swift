@@ -19,7 +19,7 @@ struct StateFlags: ParsableArguments {
             && !name.contains { "/\\. \"$".contains($0) }
     }
 
-    /// Returns the registry of the jobs in the state database, which reads from the primary.
+    /// Returns the registry of the jobs in the state database; it reads from the primary.
     /// - Parameter command: the command that needs the registry; the user's privileges for it are checked first.
     func registry(_ connection: ConnectionFlags, for command: String) async throws -> JobRegistry {
         let pool = try connection.pool(readsFromPrimary: true)

@@ -143,7 +143,7 @@ struct NewFiles {
     /// Creates the files from paths and texts.
     init(_ files: some Sequence<(String, String)>) { self.files = files.map { ($0, $1) } }
 
-    /// Writes all files, or none if one of them exists and must not be replaced.
+    /// Writes all files, or none if one of them cannot be written, or exists and must not be replaced.
     /// - Parameter replacing: whether existing files are replaced.
     /// - Throws: ``OutputError``.
     func write(replacing: Bool) throws {
@@ -151,18 +151,40 @@ struct NewFiles {
             throw OutputError(
                 description: "nothing was written: \(present) already exists (--force replaces it)")
         }
-        for (path, text) in files {
-            do {
-                try FileManager.default.createDirectory(
-                    atPath: FilePath(path).removingLastComponent().string, withIntermediateDirectories: true)
-                try AtomicFile.write(text.utf8, to: path)
-            } catch let error as CocoaError {
-                // The system's error is shown, because Foundation's own error texts are not meant for users.
-                let reason = (error.underlying as? POSIXError).map { "\(Errno(rawValue: $0.code.rawValue))" }
-                throw OutputError(description: "cannot write \(path): \(reason ?? "its folder cannot be created")")
-            } catch {
-                throw OutputError(description: "cannot write \(path): \(error)")
+        // Every file is complete under another name before the first one gets its own.
+        var staged: [AtomicFile] = []
+        do {
+            for (path, text) in files { staged.append(try Self.stage(text, for: path)) }
+        } catch {
+            for file in staged { file.discard() }
+            throw error
+        }
+        for (index, file) in staged.enumerated() {
+            do { try file.commit() } catch {
+                for rest in staged[(index + 1)...] { rest.discard() }
+                throw OutputError(description: "cannot write \(file.path): \(error)")
             }
+        }
+    }
+
+    private static func stage(_ text: String, for path: String) throws -> AtomicFile {
+        do {
+            let folder = FilePath(path).removingLastComponent().string
+            if !folder.isEmpty {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            }
+            let file = try AtomicFile(path)
+            do { try file.write(text.utf8) } catch {
+                file.discard()
+                throw error
+            }
+            return file
+        } catch let error as CocoaError {
+            // Foundation's own error texts are not meant for users.
+            let reason = (error.underlying as? POSIXError).map { "\(Errno(rawValue: $0.code.rawValue))" }
+            throw OutputError(description: "cannot write \(path): \(reason ?? "its folder cannot be created")")
+        } catch {
+            throw OutputError(description: "cannot write \(path): \(error)")
         }
     }
 }

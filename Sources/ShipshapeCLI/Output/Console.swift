@@ -42,11 +42,6 @@ enum Console {
         _ = signal(SIGXFSZ, SIG_IGN)
     }
 
-    /// Whether to use colour in output: on a terminal, unless `NO_COLOR` is set.
-    static func wantsColor(onTerminal isTerminal: Bool) -> Bool {
-        isTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
-    }
-
     /// Whether the locale uses UTF-8.
     static var speaksUnicode: Bool {
         let environment = ProcessInfo.processInfo.environment
@@ -76,24 +71,35 @@ enum Console {
     }
 
     /// Writes the reason why the command ends to standard error, as JSON if the result is JSON as well.
-    static func failure(_ message: String, _ status: ExitStatus) {
-        error(
-            speaksJSON
-                ? ErrorJSON.line(code: Int(status.rawValue), kind: status.word, message: message)
-                : "shipshape: \(message)")
+    /// - Parameter file: the place of the error in a file, which is shown to a person only.
+    static func failure(_ message: String, _ status: ExitStatus, at file: ErrorPlace? = nil) {
+        guard !speaksJSON, Log.format == .text, let file else {
+            return error(
+                speaksJSON
+                    ? ErrorJSON.line(code: Int(status.rawValue), kind: status.word, message: message)
+                    : "shipshape: \(message)")
+        }
+        let isColored = wantsColor(onTerminal: isInteractive)
+        let lines =
+            ["shipshape: \(file.linked(in: message))"] + file.snippet(width: min(width, 80), isColored: isColored)
+        error(lines.joined(separator: "\n"), isColored: isColored || showsLinks)
     }
 
     /// Whether the command line asks for JSON.
     ///
     /// The arguments are searched without the argument parser, because errors can occur before the parser runs.
-    static let speaksJSON: Bool = {
+    static let speaksJSON = flag(["-o", "--output"]).contains { $0 == "json" || $0 == "jsonl" }
+
+    /// Returns the values of a flag on the command line, in any spelling that the argument parser accepts.
+    static func flag(_ names: [String]) -> [String] {
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
-        let values = zip(words, words.dropFirst()).filter { ["-o", "--output"].contains($0.0) }.map(\.1)
+        let values = zip(words, words.dropFirst()).filter { names.contains($0.0) }.map(\.1)
+        let beginnings = names.map { "\($0)=" } + names.filter { !$0.hasPrefix("--") }
         let joined = words.compactMap { word in
-            ["--output=", "-o=", "-o"].first { word.hasPrefix($0) }.map { String(word.dropFirst($0.count)) }
+            beginnings.first { word.hasPrefix($0) }.map { String(word.dropFirst($0.count)) }
         }
-        return (values + joined).contains { $0 == "json" || $0 == "jsonl" }
-    }()
+        return values + joined
+    }
 
     /// Writes to standard error, and ignores errors, because a closed stream must not stop a job.
     /// - Parameter control: codes that move the terminal's cursor before the text.
@@ -129,6 +135,28 @@ enum Console {
         guard let answer, answers.contains(read(answer.trimmingCharacters(in: .whitespaces))) else {
             failure(nothing, .stopped)
             throw ExitStatus.stopped
+        }
+    }
+
+    /// Asks the user at the terminal for a line of text.
+    /// - Parameters:
+    ///   - fallback: the answer if the user just presses the return key; `nil` to repeat the question then.
+    ///   - check: returns what is wrong with an answer, after which the question is repeated; `nil` accepts it.
+    /// - Throws: ``ExitStatus/stopped`` at the end of the input.
+    static func ask(
+        _ question: String, default fallback: String?, check: (String) -> String? = { _ in nil }
+    ) throws -> String {
+        while true {
+            write("\(question)\(fallback.map { " [\($0)]" } ?? ""): ".printable)
+            guard let line = readLine() else {
+                write("\n")
+                failure("nothing was written", .stopped)
+                throw ExitStatus.stopped
+            }
+            let typed = line.trimmingCharacters(in: .whitespaces)
+            guard let answer = typed.isEmpty ? fallback : typed else { continue }
+            guard let defect = check(answer) else { return answer }
+            error(ConnectionStringMask.mask("  \(defect)").printable)
         }
     }
 

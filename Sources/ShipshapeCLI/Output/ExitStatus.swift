@@ -139,11 +139,11 @@ enum ExitStatus: Int32, Error {
             leave(parsed.rawValue)
         }
         if parsed == .success || error is ExitCode { Shipshape.exit(withError: error) }
-        let others = (error as? SchemaError)?.others ?? []
-        let messages = ([error] + others).map(message)
-        if Console.speaksJSON { fail(messages.joined(separator: "; "), ExitStatus(for: error)) }
-        for message in messages.dropLast() { Console.failure(message, ExitStatus(for: error)) }
-        fail(messages.last ?? "", ExitStatus(for: error))
+        let all = [error] + ((error as? SchemaError)?.others ?? [])
+        let status = ExitStatus(for: error)
+        if Console.speaksJSON { fail(all.map(message).joined(separator: "; "), status) }
+        for other in all { Console.failure(message(for: other), status, at: ErrorPlace(of: other)) }
+        leave(status.rawValue)
     }
 
     /// Returns the text of an error with its remedy, on one line and without secrets.

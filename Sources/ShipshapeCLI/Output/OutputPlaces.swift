@@ -61,13 +61,13 @@ enum OutputPlaces {
 
         /// Whether a command that reads the folder reads this file.
         ///
-        /// Only files with certain endings are read. The result is `false` for a report of this program, because a
-        /// later report may replace the file.
+        /// Only files with certain endings count as inputs. The result is `false` for a report of this program, because
+        /// a later report may replace the file.
         func isInput(below folder: Place) -> Bool {
             guard folder.type == .directory, path.hasPrefix(folder.path == "/" ? "/" : folder.path + "/") else {
                 return false
             }
-            let endings: Set = ["json", "bson", "gz", "yml", "yaml", "archive", "jsonl"]
+            let endings: Set = ["json", "bson", "gz", "yml", "yaml", "archive", "jsonl", "prisma"]
             return endings.contains(FilePath(path).extension ?? "") && !isReport
         }
 

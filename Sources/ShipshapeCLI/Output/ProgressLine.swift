@@ -5,7 +5,8 @@ internal import Logging
 internal import Reporting
 internal import Synchronization
 
-/// Shows the progress of the work: on a terminal as a bar, elsewhere as a line every 15 seconds.
+/// Shows the progress of the work: on a terminal as a line that is redrawn, with a bar if the total is known; elsewhere
+/// as a new line every 15 seconds.
 ///
 /// The work only adds to counters; a separate timer draws.
 final class ProgressLine: Sendable {
@@ -123,7 +124,9 @@ struct ProgressState {
         return "\(allDone.grouped)\(of) \(unit), \(Int(rate).grouped)/s\(remaining)"
     }
 
-    /// Returns a bar followed by the line; on a narrow terminal the bar is shorter, so that the line's end can be read.
+    /// Returns a bar followed by the line, or only the line if the total is unknown.
+    ///
+    /// On a narrow terminal the bar is shorter, so that the line's end can be read.
     func bar(_ unit: String, width: Int) -> String {
         guard let share else { return line(unit) }
         let text = " \(Int(share * 100))% \(line(unit))"

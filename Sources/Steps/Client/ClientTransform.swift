@@ -6,11 +6,11 @@ package import ServerSchema
 /// The client's computation of a step that the server cannot compute.
 ///
 /// The step's ``StepKind/body()`` defines which documents the client gets. The transform decides which of these
-/// documents are changed, and how. For the same document, the outcome is the same in a dry run, in the run and in a
-/// later run.
+/// documents are changed, and how. The outcome depends only on the document and on the collections that the transform
+/// reads, so a dry run, the run and a later run agree.
 protocol ClientTransform: Sendable {
     /// Collects the data from whole collections that the transform needs before it gets the first document.
-    /// - Throws: ``RunError`` when a collection that the transform reads does not exist; ``MongoError``.
+    /// - Throws: ``RunError`` when a collection that the transform reads is missing or cannot be used; ``MongoError``.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws
 
     /// Returns the outcome for each of the documents, in their order.
@@ -42,8 +42,7 @@ package struct ClientContext {
     package let job: String
     /// The collection that the job writes; a transform reads other collections over the same connection.
     package let collection: MongoCollection
-    /// The fields in the job's schema that link to documents which the job embeds, by the collection of these
-    /// documents.
+    /// For each collection whose documents the job embeds, the fields that link to it by the job's schema.
     package let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
 }
 

@@ -49,11 +49,11 @@ struct Embedding: ClientTransform {
 
     /// Returns a census of the links to the embedded documents.
     ///
-    /// The census covers every field that the job's schema declares as a link, and the field of the step.
+    /// The census covers every field that the job's schema declares as a link to them, and the field of the step.
     private func census(in context: ClientContext) throws -> BacklinkCensus {
         let own = SchemaPath(step.field.components.map { .field($0) })
         var places = context.links[step.from] ?? []
-        // If the schema does not declare the step's field, the field may hold a link or a list of links.
+        // The step's field may hold a link or a list of links, even if the schema does not declare this.
         for path in [own, SchemaPath(own.steps + [.elements])]
         where !places.contains(where: { $0 == (context.collection.namespace, path) }) {
             places.append((context.collection.namespace, path))

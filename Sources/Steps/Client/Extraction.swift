@@ -25,8 +25,8 @@ struct Extraction: ClientTransform {
         let lookup = Lookup(namespace: step.to)
         let present = try lookup.documents(ids, in: context)
         let wanted = Set(ids.map { IDKey($0) })
-        // The server treats more `_id`s as equal than the client does: numbers of different types, and texts that a
-        // collation treats as equal. It may have found documents whose `_id`s only the server treats as equal.
+        // The server treats more `_id`s as equal than the client does: fractions of different numeric types, and texts
+        // that a collation treats as equal. It may therefore have found documents whose `_id`s the client did not want.
         let hasEquals = present.keys.contains { !wanted.contains($0) }
         return try made.map { made in
             if let reason = made.reason { return .leave(reason) }

@@ -11,7 +11,7 @@ struct LinkLookup: ClientTransform {
     /// the new value.
     private static let maximum = 10_000
 
-    /// Throws if the lookup collection does not exist or cannot be read quickly.
+    /// Throws if the lookup collection does not exist, or is large and lacks an index on a field that the step reads.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
         let lookup = Lookup(namespace: step.lookup)
         guard try lookup.exists(in: context) else { throw RunError.lookupMissing(step.lookup) }

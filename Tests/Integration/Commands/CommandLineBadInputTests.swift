@@ -10,15 +10,17 @@ import Testing
     private static let nowhere = "mongodb://127.0.0.1:1/"
 
     /// Runs the program, expects that it ends with an error of one line, and returns that line.
+    ///
+    /// The line of a file that the error names may follow.
     private func refusal(
         _ arguments: [String], status: Int32, environment: [Environment.Key: String?] = [:]
     ) async throws -> String {
         let run = try await Program.run(arguments, environment: environment)
         #expect(run.exitCode == status, "\(run.errors)")
         #expect(run.output == "")
-        #expect(run.errorLines.count == 1, "\(run.errors)")
+        #expect(run.errorLines.dropFirst().allSatisfy { $0.contains(" | ") }, "\(run.errors)")
         #expect(run.errors.hasPrefix("shipshape: "))
-        return run.errors
+        return run.errors.prefix { $0 != "\n" } + "\n"
     }
 
     private func schemaRefusal(_ text: String) async throws -> String {

@@ -126,7 +126,7 @@ extension CommandLineStreamTests {
         }
     }
 
-    /// Inserts documents with a secret value, and writes a job whose steps read the fields with that value.
+    /// Inserts documents with a secret value, and writes a job whose steps read two of the fields with that value.
     ///
     /// - Returns: the path of the job file.
     private func prepare(_ database: TestDatabase, _ folder: CommandLineFolder) async throws -> String {

@@ -9,7 +9,7 @@ import Testing
 ///
 /// No such server is available, so the stand-in follows MongoDB's documentation. The level "constraint" requires a
 /// preparation, the level "strict", the action "error", and documents that all fit. The validator cannot be changed
-/// during the preparation, nor at the level "constraint".
+/// during the preparation, nor at the level "constraint" unless the same command sets the level "strict".
 @Suite struct EnforceConstraintTests {
     /// A stand-in for a collection of MongoDB 9.0, which accepts and refuses `collMod` commands as documented.
     private final class FakeHost: ValidatorHost {

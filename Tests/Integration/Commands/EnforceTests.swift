@@ -68,6 +68,29 @@ import Testing
         }
     }
 
+    @Test func theCommandThatItNamesWritesTheJobsThatMakeTheDocumentsFit() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.preparePath(misfits: 3)
+            let run = try await test.enforce("--yes")
+            #expect(run.exitCode == 1, "\(run.errors)")
+            let note = try #require(
+                run.output.firstMatch(of: /note: the jobs that make the documents fit: shipshape (.*)/), "\(run.output)"
+            )
+            let words = note.1.split(separator: " ").map(String.init)
+            let plan = try await Program.run(words + ["--uri", test.uri, "--fail-on", "none"], in: test.folder)
+            #expect(plan.exitCode == 0, "\(plan.errors)")
+            for job in PlanCase.files(in: test.folder.appending("jobs")) {
+                let done = try await Program.run([
+                    "backfill", test.folder.appending("jobs").appending(job).string, "--yes", "--reviewed", "--uri",
+                    test.uri, "--state-database", test.state.name,
+                ])
+                #expect(done.exitCode == 0, "\(done.output)\(done.errors)")
+            }
+            #expect(try await test.enforce("--yes").exitCode == 0)
+            #expect(try await test.isEnforced("error"))
+        }
+    }
+
     @Test(arguments: ["warn", "error"], [true, false])
     func abortGivesBackExactlyWhatWasThere(from stage: String, isUnderAnother: Bool) async throws {
         try await Mongod.shared.withBackfill { test in

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests that bad input to `--engine` and to `explain` names the problem, the place and the remedy.
 @Suite struct EngineBadInputTests {
-    /// Runs the program with a few files, and returns the first line of its error.
+    /// Runs the program in a folder with a few files, and returns the first line of its error.
     private func refusal(_ arguments: [String], status: Int32) async throws -> String {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests `check --engine` against a real server: each rule once, the verdict, and each way to name what is checked.
+/// Tests `check --engine` against a real server: the rules, the verdict, and the ways to name what is checked.
 @Suite struct EngineCheckTests {
     private static let far = BSONValue.date(milliseconds: .max)
 

@@ -72,7 +72,8 @@ import Testing
 /// Tests the alert rules of `jobs/prometheus` with `promtool`, the checker that comes with Prometheus.
 @Suite struct AlertRuleTests {
     @Test(
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool"), "scripts/setup installs it"),
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool"), "scripts/setup --tests installs it"),
         arguments: [["check", "rules", "shipshape.rules.yml"], ["test", "rules", "shipshape.rules.test.yml"]])
     func promtoolAcceptsTheRules(_ arguments: [String]) async throws {
         let run = try await Program.shell(

@@ -74,6 +74,41 @@ import Testing
         }
     }
 
+    /// Old clients wrote since, so that documents need the applied jobs again.
+    @Test func appliedJobsRunAgainWhenWanted() async throws {
+        try await withVersions { test in
+            try await test.migrate("--to", "2-years")
+            try await test.database.fill("people", [["_id": "late", "age": 5]])
+            let dry = try await test.migrate("--again", "--dry-run", yes: false)
+            #expect(dry.output.contains("would change 1 of 301 documents"), "\(dry.output)")
+            let run = try await test.migrate("--again")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            for line in ["1-email.yml: job 1-email on \(test.database.name).people, again", "3 jobs to run:"] {
+                #expect(run.errors.contains(line), "\(run.errors)")
+            }
+            #expect(!run.errors.contains("3-text.yml: job 3-text on \(test.database.name).people, again"))
+            let late: BSONDocument = ["_id": "late", "age": 5, "email": "", "years": 5, "text": "5"]
+            #expect(try await test.database.documents("people", ["_id": "late"]) == [late])
+            #expect(try await test.applied() == Self.versions)
+            #expect(try await test.migrate().output == "Nothing to do: every job was applied.\n")
+            #expect(try await test.migrate("--again", "--status", yes: false).exitCode == 64)
+        }
+    }
+
+    /// A job that was undone stays undone.
+    @Test func anUndoneJobDoesNotRunAgain() async throws {
+        try await withVersions { test in
+            try await test.migrate("--to", "1-email")
+            let undo = try await Program.run([
+                "undo", "1-email", "--yes", "--uri", test.uri, "--state-database", test.state.name,
+            ])
+            try #require(undo.exitCode == 0, "\(undo.errors)")
+            let run = try await test.migrate("--again", "--to", "1-email")
+            #expect(run.errors.contains("note: 1-email.yml:"), "\(run.errors)")
+            #expect(try await test.database.count("people", ["email": ""]) == 200)
+        }
+    }
+
     @Test func offATerminalItNeedsYes() async throws {
         try await withVersions { test in
             let run = try await test.migrate(yes: false)

@@ -128,7 +128,8 @@ struct PlanCase: Sendable {
             runs.append(
                 try await Program.run(
                     [
-                        "backfill", folder.appending(file).string, "--yes", "--uri", backfill.uri, "--ledger", "none",
+                        "backfill", folder.appending(file).string, "--yes", "--reviewed", "--uri", backfill.uri,
+                        "--ledger", "none",
                         "--state-database", backfill.state.name, "--lease-ttl", "20s",
                     ] + flags))
         }

@@ -29,7 +29,7 @@ import Testing
     private func run(_ file: String, _ flags: String..., test: BackfillCase) async throws -> ProgramRun {
         try await Program.run(
             [
-                "backfill", test.folder.appending("jobs").string + "/" + file, "--yes", "--uri", test.uri,
+                "backfill", test.folder.appending("jobs").string + "/" + file, "--yes", "--reviewed", "--uri", test.uri,
                 "--state-database",
                 test.state.name, "--ledger", "none", "--output", "json",
             ] + flags)
@@ -49,7 +49,8 @@ import Testing
                 planned.output.contains("--rename \(test.database.name).people.age=yearsSinceBirth"),
                 "\(planned.output)")
             #expect(
-                planned.output.contains("uncomment the step \"combine\" of the job file"),
+                planned.output.contains(
+                    "plan again with --combine \(test.database.name).people.firstName,lastName=fullName"),
                 "\(planned.output)")
             #expect(try await plan(old, new, "--force", "--fail-on", "unplanned", test: test).exitCode == 0)
             #expect(
@@ -57,6 +58,57 @@ import Testing
                     old, new, "--force", "--rename", "Person.age=yearsSinceBirth", "--default", "Person.fullName=\"\"",
                     "--fail-on", "none", test: test
                 ).exitCode == 0)
+        }
+    }
+
+    @Test func acceptedStepsRunBeforeTheFieldsAreFilled() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill(
+                "people",
+                [
+                    ["_id": 1, "firstName": "Ada", "lastName": "King", "place": "Oslo Norway"],
+                    ["_id": 2, "firstName": "Bo"],
+                ])
+            let old = schema(
+                "Person", [],
+                [property("firstName", "string"), property("lastName", "string"), property("place", "string")])
+            let new = schema(
+                "Person", ["fullName"],
+                [property("fullName", "string"), property("city", "string"), property("country", "string")])
+            let flags = ["Person.firstName,lastName=fullName", "Person.place=city,country"]
+            let planned = try await plan(
+                old, new, "--combine", flags[0], "--split", flags[1], "--fail-on", "none", test: test)
+            #expect(planned.exitCode == 0, "\(planned.errors)")
+            #expect(!planned.output.contains("To decide"), "\(planned.output)")
+            // One person has no last name, so nothing is combined, and the default fills the field.
+            _ = try await run("\(test.database.name).people.yml", test: test)
+            let people = try await test.database.documents("people")
+            #expect(people.map { $0["fullName"] } == ["Ada King", ""])
+            #expect(people[0]["city"] == "Oslo" && people[0]["country"] == "Norway")
+            let wrong = try await plan(old, new, "--combine", "Person.firstName,lastNam=fullName", test: test)
+            #expect(wrong.exitCode == 64)
+            #expect(wrong.errors.contains("(did you mean \"lastName\"?)"), "\(wrong.errors)")
+            let malformed = try await plan(old, new, "--split", "Person.place", test: test)
+            #expect(malformed.exitCode == 64)
+            #expect(malformed.errors.contains("write TYPE.field=NEW,NEW"), "\(malformed.errors)")
+        }
+    }
+
+    /// Each change without a step shows how many documents fail because of it, with a filter that finds them.
+    @Test func changesWithoutAStepAreCounted() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 10) { number in
+                number < 7 ? ["_id": .integer(number)] : ["_id": .integer(number), "level": "high"]
+            }
+            let level = "\"level\": {\"bsonType\": \"string\", \"enum\": [\"low\", \"high\"]}"
+            let (old, new) = (schema("Person", [], [level]), schema("Person", ["level"], [level]))
+            let counted = try await plan(old, new, "--uri", test.uri, test: test)
+            #expect(counted.exitCode == 1, "\(counted.errors)")
+            #expect(
+                counted.output.contains("required-missing: level, 7 documents, expected string, found missing"),
+                "\(counted.output)")
+            let bare = try await plan(old, new, "--force", test: test)
+            #expect(!bare.output.contains("7 documents"), "\(bare.output)")
         }
     }
 
@@ -176,6 +228,17 @@ import Testing
             let text = try String(contentsOfFile: file, encoding: .utf8)
             #expect(text.contains("# - embed: {field: dog, from: \(test.database.name).Dog}"), "\(text)")
             #expect(text.split(separator: "\n").allSatisfy { $0.drop { $0 == " " }.hasPrefix("#") }, "\(text)")
+            #expect(text.contains("--embed \(test.database.name).Person.dog"), "\(text)")
+
+            try await test.database.fill("Dog", [["_id": 1, "name": "Rex"]])
+            try await test.database.fill("Person", [["_id": 7, "dog": 1], ["_id": 8]])
+            let accepted = try await planFolders(test, "--force", "--embed", "Person.dog")
+            #expect(accepted.exitCode == 0, "\(accepted.output)\(accepted.errors)")
+            let name = "after-deploy/\(test.database.name).Person-after-deploy.yml"
+            #expect(try await run(name, test: test).exitCode == 75)
+            let run = try await run(name, "--deployed", test: test)
+            #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
+            #expect(try await test.database.documents("Person", ["_id": 7]).first?["dog"] == ["name": "Rex"])
         }
     }
 

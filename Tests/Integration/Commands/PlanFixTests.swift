@@ -30,8 +30,8 @@ import Testing
                 guard text.contains("\nsteps:\n") else { continue }
                 let run = try await Program.run(
                     [
-                        "backfill", path, "--yes", "--uri", backfill.uri, "--ledger", "none", "--state-database",
-                        backfill.state.name, "--lease-ttl", "20s",
+                        "backfill", path, "--yes", "--reviewed", "--uri", backfill.uri, "--ledger", "none",
+                        "--state-database", backfill.state.name, "--lease-ttl", "20s",
                     ])
                 #expect(run.exitCode == 0 || run.exitCode == 1, "\(run.output)\(run.errors)")
             }

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that `--quiet` leaves out progress and notes, and nothing else.
+/// Tests that `--quiet` leaves out progress and notes.
 ///
 /// Findings, report files, and outputs for other programs such as JSON stay as they are.
 @Suite struct QuietTests {

@@ -4,7 +4,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Tests that a job that cannot run is refused with one line and the right exit code, and that nothing is written.
+/// Tests that a job that cannot run is refused with one line and the right exit code.
 @Suite struct RunRefusalTests {
     private static let steps = [#"default: {field: email, value: ""}"#]
     private static let schema = """

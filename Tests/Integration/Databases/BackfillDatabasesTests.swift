@@ -191,7 +191,7 @@ import Testing
     /// Undo removes the documents that each job inserted into `homes`, although the same file ran in other databases.
     ///
     /// The file's step names `homes` of one database, but each job inserts into `homes` of the database in which it
-    /// runs. Undo keeps documents only in a collection that another job also uses, and these are not shared.
+    /// runs. No other job uses that collection, so undo need not keep documents for another job.
     @Test(.fencedDeletes) func createdDocumentsAreRemovedAlthoughTheSameFileRanElsewhere() async throws {
         try await DatabasesCase.with(2) { databases in
             let test = databases.test

@@ -8,7 +8,7 @@ import Testing
 struct DatabasesCase: Sendable {
     /// The database that the job file names, the state database, and the folder of jobs.
     ///
-    /// The pattern does not match any of these databases.
+    /// The pattern matches neither of these databases.
     let test: BackfillCase
     /// The databases that the pattern matches, sorted by name.
     let others: [TestDatabase]

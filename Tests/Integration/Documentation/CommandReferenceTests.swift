@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that the pages of `docs/` show what the program prints, and that their links lead somewhere.
+/// Tests that the pages of commands and privileges are current, and that pages show only existing commands and links.
 @Suite struct CommandReferenceTests {
     @Test func thePageOfCommandsIsWhatHelpSays() async throws {
         let script = Repository.path("scripts/reference").string

@@ -60,7 +60,8 @@ import Testing
     /// Words of the glossary's table that have an ordinary meaning in comments: code lends bytes and walks documents.
     private static let ofCode: Set = ["lend", "lends", "lent", "walk", "walks", "aside"]
 
-    /// Returns a text without single words between backticks or quotation marks, which may be names of old keys.
+    /// Returns a text without code between backticks and single words between quotation marks: names of old keys,
+    /// perhaps.
     private static func withoutNames(_ text: String) -> String { text.replacing(/`[^`\n]*`|"[\w.]+"/, with: "") }
 
     private static let pages =
@@ -96,7 +97,7 @@ import Testing
         + files(below: ".github", ["yml"]) + ["Dockerfile"]
 
     /// Returns the prose of one of ``otherFiles``: the titles and descriptions of a JSON Schema, or the comment lines
-    /// of any other file.
+    /// and docstrings of any other file.
     private static func prose(of file: String) -> [String] {
         guard let text = try? String(contentsOfFile: Repository.path(file).string, encoding: .utf8) else { return [] }
         if file.hasSuffix(".json") {

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that each command stops if a field of a state document has the wrong type.
+/// Tests that commands stop if a field of a state document has the wrong type.
 ///
 /// The error names the database, the collection, the `_id` and the field, and says how to continue.
 @Suite struct DamagedStateTests {

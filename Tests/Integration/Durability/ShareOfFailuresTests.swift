@@ -2,11 +2,11 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests a run and its undo on a server that fails a random 15 % of the program's commands, from the first to the last.
+/// Tests a run and its undo on a server that fails each of the program's commands with a probability of 15 %.
 @Suite struct ShareOfFailuresTests {
     private static let documents = 100
 
-    /// The commands that can fail: every command that a run sends after it has connected.
+    /// The commands that can fail.
     private static let commands = [
         "find", "aggregate", "getMore", "update", "insert", "delete", "findAndModify", "count", "listCollections",
         "createIndexes", "serverStatus", "replSetGetStatus", "getParameter", "collStats", "connectionStatus", "hello",

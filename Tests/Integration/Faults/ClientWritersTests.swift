@@ -12,7 +12,7 @@ import Testing
     private static let writes = TestScale.pick(80, full: 400, torture: 5_000)
     private static let rounds = TestScale.pick(2, full: 6, torture: 60)
 
-    /// Returns a document in which the value of every field is derived from the stamp, a number.
+    /// Returns a document in which the value of every field except `_id` is derived from the stamp, a number.
     ///
     /// Each write of a user has another stamp.
     private static func document(_ id: Int, _ stamp: Int) -> BSONDocument {
@@ -47,7 +47,8 @@ import Testing
             "key": uuid(stamp), "owner": .string("o\(stamp % 10)"), "dog": ["name": .string("n\(stamp % 10)")],
             "home": .integer(stamp), "own": before["own"],
         ]
-        // If the user did not write the field `own`, the job stores a random UUID there, so any UUID is right.
+        // If the user did not write the field `own`, the job stores a generated UUID there, and the test accepts any
+        // UUID.
         if before["own"] == nil, case .binary(subtype: 4, let bytes)? = document["own"], bytes.count == 16 {
             made["own"] = document["own"]
         }

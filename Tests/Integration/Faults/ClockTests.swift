@@ -8,7 +8,7 @@ import Testing
 /// Commands run on a machine whose clock is hours fast or slow.
 ///
 /// Leases, fences, `$now` and reported times must follow the server's clock.
-@Suite(.enabled(if: FakeClock.library != nil, "scripts/setup installs libfaketime"))
+@Suite(.enabled(if: FakeClock.library != nil, "scripts/setup --tests installs libfaketime"))
 struct ClockTests {
     private static let hours = [5, -5]
     private static let subjects: [FaultSubject] = TestScale.pick(

@@ -31,8 +31,8 @@ struct FaultTrial: Sendable {
 
     /// Runs the command.
     ///
-    /// If the command fails with an exit code other than 0 and 1, its leases are ended, so that the next run does not
-    /// have to wait for them.
+    /// If the command is killed, or its exit code is neither 0 nor 1, its leases are ended, so that the next run does
+    /// not have to wait for them.
     /// - Parameter endsLeases: `false` to keep the leases even after a failure.
     func run(
         by uri: String? = nil, _ flags: [String] = [], environment: [Environment.Key: String?] = [:],

@@ -103,7 +103,7 @@ enum FaultTable {
     ///
     /// - Parameters:
     ///   - tries: how often the test caused the fault.
-    ///   - continued: how often the command succeeded in spite of the fault. Otherwise, it reported the fault.
+    ///   - continued: how often the command succeeded in spite of the fault. Otherwise, it failed or was killed.
     static func note(_ subject: FaultSubject, _ fault: String, tries: Int, continued: Int) {
         note(subject.name, fault, tries: tries, continued: continued)
     }

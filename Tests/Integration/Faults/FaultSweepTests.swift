@@ -8,7 +8,7 @@ import Testing
 /// Examples of fault points: between a write and its checkpoint, when the lease is renewed, and at each change of
 /// state.
 @Suite struct FaultSweepTests {
-    /// The commands that have fault points.
+    /// The commands that this suite kills at their fault points.
     ///
     /// `enforce` also has fault points, but ``EnforceKillTests`` kills it there.
     private static let subjects: [FaultSubject] = [
@@ -43,7 +43,7 @@ import Testing
 
     /// Every fault point is reached by at least one of the commands.
     ///
-    /// A new fault point that none of them reaches fails this test.
+    /// A new fault point fails this test if the backfill does not reach it twice and no other command is named for it.
     @Test(.fencedDeletes) func everyFaultPointIsReachedAndChangesNoResult() async throws {
         let mongod = try await Mongod.shared
         let points = FaultInjection.Point.allCases

@@ -28,7 +28,7 @@ import Testing
 
     /// Runs the program with a limit in KiB on the size of each file.
     ///
-    /// A file that reaches the limit behaves as if the disk were full.
+    /// A write beyond the limit fails, as on a full disk.
     private func run(_ arguments: [String], room kilobytes: Int) async throws -> ProgramRun {
         try await Program.shell(#"ulimit -f "$1" && shift && exec "$0" "$@""#, ["\(kilobytes)"] + arguments)
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Another client drops, renames or restricts the collection or the state of a command while the command runs.
 ///
-/// The command says what happened and how to continue, and another run finishes its work.
+/// The command says what happened and how to continue. After the change is undone, another run finishes the work.
 @Suite struct MidRunChangeTests {
     /// A change that another client makes to the command's collection or database.
     enum Change: CaseIterable, Sendable {

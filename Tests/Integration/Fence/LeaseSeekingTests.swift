@@ -11,8 +11,8 @@ import Testing
 @Suite struct LeaseSeekingTests {
     /// Returns an expression for the lease of a dead runner, which ends in this many seconds.
     ///
-    /// - Parameter living: the identity of a runner on this machine. The dead runner has the same identity except for
-    ///   the start time of its process, which no process has.
+    /// - Parameter living: the identity of a runner on this machine. The dead runner has another owner id, and a start
+    ///   time that no process has.
     private static func lease(of runner: UInt64, seconds: Int, _ living: RunnerIdentity) -> BSONDocument {
         let dead = living.document.appending("token", .integer(Int(runner)))
         let holder = BSONDocument(

@@ -41,9 +41,9 @@ import Testing
         }
     }
 
-    /// The lease of another runner ended three seconds ago by the clock of one router.
+    /// The lease of another runner ended three seconds ago by the clock of a router.
     ///
-    /// A runner behind another router still waits, because that router's clock may be three seconds slow.
+    /// A runner behind that router still waits, because the clock that checks the other runner's writes may be behind.
     @Test func aSuccessorWaitsForAsMuchAsTheClocksMayBeApart() async throws {
         try await withRouter { test, uri in
             try await test.state.run([

@@ -65,7 +65,7 @@ import Testing
     @Test func bothLayoutsAreOneSum() async throws {
         try await withLedgers { test, insert in
             try await insert(Self.shared, Self.entries(100..<700, of: test) { .integer($0) })
-            // An entry in the app's own database may lack the app's id, or state the document's id as text.
+            // An entry in the app's own database may lack the app's id, or state it as text.
             try await insert(Self.own, Self.entries(700..<1_000, of: test, app: .null) { .integer($0) })
             try await insert(
                 Self.own, Self.entries(1_000..<1_300, of: test, app: .string("\(Self.app)")) { .integer($0) })

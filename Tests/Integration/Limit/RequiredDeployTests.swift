@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A job with `requires: deployed` does not run before `deployed` or `--deployed` says that its next schema is active.
+/// A job with `requires: deployed` does not run until an operator states that its next schema is active.
 @Suite struct RequiredDeployTests {
     /// Runs a test with twenty tasks that fit the active schema and not the next one.
     private func withTasks(_ body: (BackfillCase) async throws -> Void) async throws {
@@ -19,6 +19,18 @@ import Testing
         try test.job(
             name, on: "tasks", steps: ["convert: {field: priority, to: int}"],
             more: (requires ? "requires: deployed\n" : "") + "schema: {active: active.json, next: next.json}")
+    }
+
+    /// Writes a job with one step to a file in a folder of jobs; the job's name is that of the file.
+    private func job(
+        _ file: String, _ step: String, _ more: String, below folder: FilePath, in test: BackfillCase
+    ) throws {
+        let place = folder.pushing(FilePath(file))
+        try FileManager.default.createDirectory(
+            atPath: place.removingLastComponent().string, withIntermediateDirectories: true)
+        let name = "job: \(place.stem ?? "")\ncollection: \(test.database.name).tasks\n"
+        let text = "\(name)steps:\n  - \(step)\n\(more)\n"
+        try text.write(toFile: place.string, atomically: true, encoding: .utf8)
     }
 
     private func converted(_ test: BackfillCase) async throws -> Int {
@@ -55,7 +67,7 @@ import Testing
 
             let late = try await run(file, "--deployed", test: test)
             #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
-            // The change is breaking, and a check with --active would judge it again.
+            // The suggested check has no `--active`, with which it would judge the breaking change again.
             let next = test.folder.appending("next.json").string
             #expect(late.output.contains("Next: shipshape check \(next) --collection "), "\(late.output)")
             #expect(try await converted(test) == 20)
@@ -82,6 +94,52 @@ import Testing
             let late = try await run("late", test: test)
             #expect(late.exitCode == 0, "\(late.errors)")
             #expect(try await converted(test) == 20)
+        }
+    }
+
+    /// `migrate` runs the jobs of `after-deploy` last, and only after the deploy is recorded.
+    @Test func migrateWaitsWithTheJobsOfTheFolderAfterDeploy() async throws {
+        try await withTasks { test in
+            let jobs = test.folder.appending("jobs")
+            try job(
+                "tasks.yml", "default: {field: priority, value: 0}",
+                "schema: {active: ../active.json, next: ../next.json}", below: jobs, in: test)
+            try job(
+                "after-deploy/a-tasks.yml", "convert: {field: priority, to: int}",
+                "requires: deployed\nschema: {active: ../../active.json, next: ../../next.json}", below: jobs, in: test)
+            let words = [
+                "--yes", "--uri", test.uri, "--state-database", test.state.name, "--ledger", "none", "--reviewed",
+            ]
+            let early = try await Program.run(["migrate", jobs.string] + words)
+            #expect(
+                early.errors.contains(
+                    "note: after-deploy/a-tasks.yml is not run, because it waits for the deploy of its next schema: "
+                        + "record the deploy with shipshape deployed --yes \(jobs.appending("tasks.yml"))"),
+                "\(early.errors)")
+            #expect(try await converted(test) == 0)
+            let deployed = try await Program.run([
+                "deployed", "--yes", jobs.appending("tasks.yml").string, "--uri", test.uri, "--state-database",
+                test.state.name,
+            ])
+            #expect(deployed.exitCode == 0, "\(deployed.errors)")
+            let late = try await Program.run(["migrate", jobs.string] + words)
+            #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
+            // The first job runs again, because the deploy came after it.
+            for line in [", again: its next schema was deployed since", "  after-deploy/a-tasks.yml: job "] {
+                #expect(late.errors.contains(line), "\(late.errors)")
+            }
+            #expect(try await converted(test) == 20)
+            #expect(try await Program.run(["migrate", jobs.string] + words).output.hasPrefix("Nothing to do"))
+        }
+    }
+
+    @Test func aJobInTheFolderAfterDeployHasToRequireTheDeploy() async throws {
+        try await withTasks { test in
+            let jobs = test.folder.appending("jobs")
+            try job("after-deploy/tasks.yml", "convert: {field: priority, to: int}", "", below: jobs, in: test)
+            let run = try await Program.run(["migrate", jobs.string, "--uri", test.uri])
+            #expect(run.exitCode == 65, "\(run.errors)")
+            #expect(run.errors.contains("write \"requires: deployed\" into it"), "\(run.errors)")
         }
     }
 

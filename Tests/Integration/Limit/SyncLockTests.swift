@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The program never writes a document while the sync translator has locked it.
+/// The program writes no document while the sync translator has locked it; it can remove a lock that does not change.
 @Suite struct SyncLockTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -84,7 +84,7 @@ import Testing
 
     /// The run waits for a locked document, but not for another document that the server refused.
     ///
-    /// Both documents still need the job. While the run waits, it does not survey the collection repeatedly.
+    /// Both documents still need the job. While the run waits, it surveys the collection only a few times.
     @Test func lockedDocumentsAreWaitedForAlthoughAnotherWasSkipped() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) {

@@ -85,7 +85,7 @@ import Testing
                 try await ThrottleCase.expectWait("cacheDirty", "dirty cache", test, isSteady: false) {
                     group.cancelAll()
                     try await group.waitForAll()
-                    // A checkpoint writes all dirty pages to disk.
+                    // `fsync` makes the server write all dirty pages to disk.
                     try await mongod.admin(["fsync": 1])
                 }
             }

@@ -167,7 +167,7 @@ import Testing
 }
 
 extension UnsyncedTests {
-    /// A reason that the sync engine recorded may quote values of the document, which the report must not show.
+    /// A reason that the sync engine recorded may quote values of the document; the report shows these only on request.
     @Test func reasonsShowNoValues() async throws {
         try await UnsyncedCase.with(try await Mongod.shared) { test in
             let reasons = [

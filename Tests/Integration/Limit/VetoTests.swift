@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// The run waits if a veto fails: the veto's program does not answer in time, gives another answer, or is killed.
+    /// The run waits if a veto's URL gives no answer or another one, or if a veto's command is too slow or is killed.
     @Test(arguments: [
         ("{http: \"http://127.0.0.1:1/\"}", "no answer (Failed to connect"),
         ("{http: \"http://127.0.0.1:PORT/slow\", timeout: 300ms}", "no answer ("),
@@ -130,7 +130,7 @@ import Testing
     }
 }
 
-/// A web server that answers each request with the status that a file contains.
+/// A web server that answers requests with the status that a file contains, except for a few paths.
 private enum Answering {
     private static let script = """
         const fs = require("fs"), path = require("path"), folder = process.argv[2];

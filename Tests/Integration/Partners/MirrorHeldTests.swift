@@ -100,7 +100,7 @@ import Testing
 
 /// A document that the server refuses because of its size is skipped and listed.
 ///
-/// Other large documents and unusual documents are carried over unchanged.
+/// Other large documents and unusual documents are carried over.
 @Suite(.fencedDeletes) struct MirrorDocumentTests {
     private func large(_ id: Int, _ size: Int) -> BSONDocument {
         ["_id": .integer(id), "title": "large", "filling": .string(String(repeating: "x", count: size))]

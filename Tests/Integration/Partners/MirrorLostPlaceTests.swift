@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The oplog or the state database loses the mirror's position: the mirror reports that, and no client's write is lost.
+/// The oplog or the state database loses data that a mirror needs, but no write of a client is lost.
 @Suite(.fencedDeletes) struct MirrorLostPlaceTests {
     private func change(_ test: PartnerCase) async throws {
         try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "original"]])
@@ -16,9 +16,10 @@ import Testing
         #expect(try await test.differences()["difference_count"] == 0)
     }
 
-    /// The mirror reports that the oplog has lost its position, and both sides are compared again.
+    /// The mirror reports that the oplog no longer has the changes after its position; with `--rescan`, it compares
+    /// both sides again.
     ///
-    /// The test overwrites a real oplog of a few megabytes while no mirror runs.
+    /// The test overwrites a real but small oplog while no mirror runs.
     @Test func aPlaceThatTheOplogLostIsReportedAndBothSidesAreComparedAgain() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
         try await mongod.withPartner { test in

@@ -124,8 +124,8 @@ import Testing
         }
     }
 
-    /// The mirror is killed before it commits a transaction, so the transaction's writes neither change nor lock
-    /// anything.
+    /// The mirror is killed before it commits a transaction: the transaction changes nothing, and the next mirror
+    /// continues.
     @Test func aMirrorThatDiesInATransactionLeavesNothing() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.update("Task", PartnerCase.source(3), ["$set": ["title": "first"]])

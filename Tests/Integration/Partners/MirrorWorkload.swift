@@ -156,7 +156,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Repeats a client's write until it succeeds, because it may fail during an election.
+    /// Repeats a client's write for up to two minutes until it succeeds, because it may fail during an election.
     static func surely(_ write: () async throws -> Void) async throws {
         let end = ContinuousClock.now + .seconds(120)
         while true {

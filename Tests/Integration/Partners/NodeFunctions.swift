@@ -7,8 +7,8 @@ import Testing
 
 /// Runs App Services functions under Node, with a stub that has the collections of a test's database.
 ///
-/// For each call of a function, the stub writes a request to a file. The test answers it from the server. All values
-/// are extended JSON.
+/// For each call of a collection's method, the stub writes a request to a file. The test answers it from the server.
+/// All values are extended JSON.
 struct NodeFunctions {
     let database: TestDatabase
     let folder: CommandLineFolder

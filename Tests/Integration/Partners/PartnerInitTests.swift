@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests the result and the refusals of `partner init`, and that it can be killed at any moment without loss.
+/// Tests the result and the refusals of `partner init`, and that a killed copy continues.
 @Suite struct PartnerInitTests {
     @Test func everyDocumentIsThereInItsNewShape() async throws {
         try await Mongod.shared.withPartner { test in
@@ -116,6 +116,33 @@ import Testing
             #expect(try await test.run("verify").exitCode == 0)
             let again = try await test.run("init")
             #expect(again.exitCode == 0 && again.output.hasPrefix("0 documents copied"), "\(again.output)")
+        }
+    }
+
+    @Test(arguments: 1...5) func aRunAfterAKillBeforeTheFirstDocumentCreatesThePartnerAndItsIndexes(_ write: Int)
+        async throws
+    {
+        try await Mongod.shared.withPartner { test in
+            try test.job("forward: [rename: {from: title, to: name}]\nreverse: [rename: {from: name, to: title}]")
+            try await test.database.run([
+                "create": "Task", "validator": ["$jsonSchema": ["required": ["tags"]]], "validationAction": "warn",
+            ])
+            try await test.database.run([
+                "createIndexes": "Task", "indexes": [["key": ["title": 1], "name": "byTitle"]],
+            ])
+            try await test.load(50)
+            #expect(try await test.run("init", fault: "after-state-write:\(write):kill").wasKilled)
+            try await test.endLease()
+            let again = try await test.run("init")
+            #expect(again.exitCode == 0, "\(again.errors)")
+            #expect(try await test.partners().count == 50)
+            let indexes = try await test.database.run(["listIndexes": "TaskV2"])
+            let specs = indexes["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? []
+            #expect(specs.compactMap { $0["name"]?.text } == ["_id_", "byTitle"])
+            let reply = try await test.database.run(["listCollections": 1, "filter": ["name": "TaskV2"]])
+            let options = reply["cursor"]?.document?["firstBatch"]?.document?.values.first?.document?["options"]?
+                .document
+            #expect(options?["validator"] == ["$jsonSchema": ["required": ["tags"]]])
         }
     }
 

@@ -112,7 +112,7 @@ import Testing
     /// A partner without a running mirror is not safe to deploy, because later changes of clients would not be carried
     /// over.
     ///
-    /// The partner was verified, and `mirror --once` has run.
+    /// The partner was verified. A `mirror --once` in between does not make it safe.
     @Test(arguments: verdicts) func aPartnerWithoutAMirrorIsNotSafeToDeploy(_ command: String) async throws {
         try await withPartner { test in
             try await verify(test)

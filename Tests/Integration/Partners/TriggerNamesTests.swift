@@ -6,7 +6,7 @@ import Testing
 
 /// The generated functions treat the names of collections, services and fields as data, whatever the names contain.
 @Suite struct TriggerNamesTests {
-    /// Names that end a JavaScript comment or string, and then contain code.
+    /// Names with characters that end or escape a JavaScript comment or string, most of them followed by code.
     private static let hostile = [
         "\nthrow new Error(1)//", "\u{2028}throw new Error(2)//", "\u{2029}throw new Error(3)//",
         #"")); throw new Error(4); (("#, "</script>\u{7F}`{context}`'", #"a\"#,

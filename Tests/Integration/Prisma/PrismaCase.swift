@@ -56,8 +56,8 @@ struct PrismaCase: Sendable {
         for file in PlanCase.files(in: folder) {
             let run = try await Program.run(
                 [
-                    "backfill", folder.appending(file).string, "--yes", "--uri", backfill.uri, "--state-database",
-                    backfill.state.name, "--lease-ttl", "20s",
+                    "backfill", folder.appending(file).string, "--yes", "--reviewed", "--uri", backfill.uri,
+                    "--state-database", backfill.state.name, "--lease-ttl", "20s",
                 ] + flags)
             // Before the deploy, a job ends with 1 if other jobs have to make its documents readable after the deploy.
             #expect([0, 1].contains(run.exitCode), "\(file): \(run.output)\(run.errors)")

@@ -195,7 +195,8 @@ struct RoleCase: Sendable {
         let run = try await Program.run(
             ["grants"] + words + flags(command.grants, isRole: true) + (isFull ? ["--full"] : []))
         try #require(run.exitCode == 0, "\(run.errors)")
-        // The output is JavaScript for mongosh. It differs from JSON only in its keys, which have no quotation marks.
+        // These lines are JavaScript for mongosh. They differ from JSON only in that their keys have no quotation
+        // marks.
         let lines = run.output.split(separator: "\n").filter { $0.contains("{ resource:") }
         return try lines.map { line in
             let json = line.replacing(/(\w+):/) { "\"\($0.output.1)\":" }.trimmingCharacters(in: [" ", ","])

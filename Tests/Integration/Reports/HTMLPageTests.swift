@@ -43,6 +43,38 @@ import Testing
         return before.allSatisfy { $0.hasSuffix(#"<td class="bar" aria-hidden="true">"#) }
     }
 
+    /// A narrow page shows one chart after the other, and no row of figures has a single one at the left.
+    ///
+    /// The browser's windows are not narrower than 500 pixels.
+    @Test(arguments: [500, 800, 1_000, 1_440]) func chartsAndFiguresHaveRoom(_ width: Int) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let old = CommandLineFolder.person.replacing("[\"_id\", \"name\"]", with: "[\"_id\"]")
+        for name in ["person", "veterinarian"] {
+            try folder.write(old, to: "v1/app.\(name).json")
+            try folder.write(CommandLineFolder.person, to: "v2/app.\(name).json")
+            let documents: [BSONDocument] = [["_id": 1], ["_id": 2, "age": "old"], ["_id": 3, "name": "Ada"]]
+            try folder.write(documents.flatMap(\.bytes), to: "dump/app/\(name).bson")
+        }
+        let run = try await Program.run(
+            ["check", "v2", "--active", "v1", "--source", "dump", "--report", "report.html"], in: folder.path)
+        #expect(run.exitCode == 1, "\(run.errors)")
+        let script = """
+            (() => {
+              const all = (selector) => [...document.querySelectorAll(selector)];
+              const hidden = all('.chart').filter((chart) => chart.scrollWidth > chart.parentElement.clientWidth);
+              const bars = all('.chart tbody .bar').map((bar) => bar.clientWidth);
+              const rows = Object.groupBy(all('.facts div'), (cell) => cell.offsetTop);
+              const single = Object.values(rows).filter((row) => row.length === 1)
+                .filter(([cell]) => cell.clientWidth < cell.parentElement.clientWidth - 2);
+              const wide = document.documentElement.scrollWidth > innerWidth;
+              return [hidden.length, Math.min(...bars) >= 40, single.length, wide].join();
+            })()
+            """
+        let report = folder.path.appending("report.html")
+        #expect(try await Browser.evaluate(script, on: report, width: width, in: folder) == "0,true,0,false")
+    }
+
     @Test func aBackfillShowsItsStepsAndWhatItSkipped() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill(

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Hostile names and values appear in the output of every command, in every format.
+/// Hostile names and values appear in the output of most commands, in every format.
 ///
 /// They must not control a terminal, a build, a page or a job that contains the output.
 @Suite struct HostileNamesTests {

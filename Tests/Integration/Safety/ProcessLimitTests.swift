@@ -24,7 +24,7 @@ import Testing
 
     /// The program reports that the system allows it too few threads.
     ///
-    /// The limit on processes does not apply to root, so the test runs the program as another user.
+    /// The limit on processes does not apply to root, so a test that runs as root starts the program as another user.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")))
     func tooFewThreadsAreSaid() async throws {
         let folder = try CommandLineFolder()

@@ -3,10 +3,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A command writes only to the collection that the operator's job file names.
+/// A command on a started job refuses a job file that names another collection.
 ///
-/// It refuses collections of the server, of the sync service and of the state database, even if the job's document in
-/// the state database names one of them.
+/// It also refuses collections of the server, of the sync service and of the state database, even if the job's document
+/// in the state database names one of them.
 @Suite struct RefusedCollectionTests {
     private static let reserved = [
         "__realm_sync.unsynced_documents", "__realm_sync_5f.history", "admin.people", "config.settings", "local.people",

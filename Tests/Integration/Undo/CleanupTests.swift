@@ -120,7 +120,8 @@ import Testing
         }
     }
 
-    /// If a marker cannot be removed from a document, the cleanup reports the document and drops nothing else.
+    /// If a marker cannot be removed from a document, the cleanup reports the document and drops none of the job's
+    /// state.
     @Test func aDocumentThatCannotBeWrittenIsReportedAndNothingElseIsDropped() async throws {
         try await withCounter { test in
             #expect(try await test.backfill().exitCode == 0)

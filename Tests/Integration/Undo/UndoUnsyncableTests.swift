@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// The server refuses task 7, so the undo checks and writes each other task of the batch by itself.
+    /// The server refuses task 7, so the undo checks and writes each of the other tasks of the batch separately.
     @Test func theOthersOfABatchWithARefusedDocumentToo() async throws {
         try await withRepairedTasks { test in
             let keepsOne: BSONValue = ["$or": [["_id": ["$ne": 7]], ["priority": ["$type": "int"]]]]

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests the undo of a job whose collection got a validator after the job.
 ///
-/// Undo reports documents that the validator would refuse before it writes anything.
+/// Before undo writes anything, it reports the documents that the validator would refuse.
 @Suite struct UndoValidatorTests {
     /// Runs a test with ages that a job converted to `int`, three of them from text; then the collection gets a
     /// validator.

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Makes random writes of every kind to random documents.
+    /// Updates, replaces, inserts and deletes random documents.
     private static func write(
         to database: TestDatabase, _ random: inout SystemRandomNumberGenerator
     ) async throws {

@@ -180,7 +180,7 @@ import Testing
                 try await test.database.fill("person", [["_id": 3]])
                 try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3)])
                 // The watch removes entries only after it has read the whole collection. An entry for the new document
-                // 4 shows that the watch has read it.
+                // 4 shows that it has read the collection.
                 try await test.database.fill("person", [["_id": 4]])
                 try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3), IDKey(4)])
                 try await test.database.update("person", ["_id": 4], ["$set": ["name": "Cy"]])

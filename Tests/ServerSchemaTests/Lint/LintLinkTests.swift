@@ -4,7 +4,7 @@ import Testing
 
 /// Tests the lint rules for links.
 @Suite struct LintLinkTests {
-    /// Makes an app of people, and of pets that may have an owner, several friends and toys.
+    /// Makes an app of people, and of pets that may have an owner, several friends and a dictionary.
     ///
     /// With a valid link and without further arguments, the app breaks no lint rule for links.
     private func app(

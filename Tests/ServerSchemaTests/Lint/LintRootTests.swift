@@ -16,8 +16,8 @@ import Testing
         #expect(try Lint.codes(Lint.pet(title: good)) == [])
     }
 
-    /// The limit on the length of a title may be in characters or in bytes, so a title with too many bytes is only a
-    /// warning.
+    /// The limit on the length of a title may be in characters or in bytes, so a title with too many bytes causes only
+    /// a warning.
     @Test func aTitleOfTooManyBytesIsAWarning() throws {
         let title = String(repeating: "é", count: 29)
         #expect(try Lint.codes(Lint.pet(title: title)).contains("title-too-long warning (root)"))

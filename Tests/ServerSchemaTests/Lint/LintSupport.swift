@@ -49,7 +49,7 @@ struct LintCase: Sendable, CustomStringConvertible {
     var description: String { finding }
 
     /// Creates a case.
-    /// - Parameter required: the names of the required properties in both schemas.
+    /// - Parameter required: the names of the required properties; `goodRequired` replaces them for `good`.
     init(_ finding: String, _ bad: String, good: String, required: [String] = [], goodRequired: [String]? = nil) {
         self.finding = finding
         self.bad = bad

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// Tests the errors of a Prisma schema: each states its position, what was expected, and how to fix it.
+/// Tests the errors of a Prisma schema, which state their position and, in most cases, how to fix them.
 @Suite struct PrismaParserTests {
     static let head = "datasource db {\n  provider = \"mongodb\"\n}\n"
 
@@ -167,8 +167,7 @@ import Testing
             ])
     }
 
-    /// The schema has everything that the syntax allows, including ignored blocks and attributes that have no effect
-    /// here.
+    /// The schema has most of what the syntax allows, including ignored blocks and attributes that have no effect here.
     @Test func theWholeSyntax() throws {
         let schema = try Self.read(
             """

@@ -11,7 +11,8 @@ package struct ConvertStep: TargetRuled {
     package enum OnError: Hashable, Sendable {
         /// A value that cannot be converted stays, and the document is reported.
         case report
-        /// A constant replaces a value that cannot be converted.
+        /// A constant replaces a value without a counterpart in the new type; a value that would lose a part is
+        /// reported.
         case replace(BSONValue)
         /// The job does not start if any document has a value that the step cannot convert.
         case fail
@@ -110,7 +111,7 @@ package struct ConvertStep: TargetRuled {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
         if case .replace(.null) = onError { return false }
-        // Every value that the step writes has the type of the conversion.
+        // Every other value that the step writes has the type of the conversion.
         return target.types.contains { $0 == type || $0 == .mixed || ($0 == .number && type.isNumeric) }
     }
 }

@@ -10,7 +10,7 @@ package struct CopyStep: TargetRuled {
     let from: FieldPath
     let to: FieldPath
     var rule = TargetRule()
-    /// The conversion that a later step applies to the target in place; `nil` if no later step converts the target.
+    /// The ``StepKind/inPlaceConversion`` of a later step for the target; `nil` if there is none.
     ///
     /// A target that holds the converted value of the source is no conflict.
     var conversion: Conversion?
@@ -47,14 +47,14 @@ package struct CopyStep: TargetRuled {
                 .compactMap(\.self))
     }
 
-    /// Returns whether the target already holds the source's value as a later step of the job converts it; false if no
-    /// later step converts the target.
+    /// Returns whether the target already holds the source's value as a later step of the job converts it; false
+    /// without a ``conversion``.
     private func isConverted(_ target: Expression, from source: Expression) -> Expression {
         conversion == nil ? .constant(false) : .same(target, converted(source))
     }
 
-    /// Returns the source's value as a later step of the job converts it; the value itself if no later step converts
-    /// the target, or if the value cannot or need not be converted.
+    /// Returns the source's value as a later step of the job converts it; the value itself without a ``conversion``, or
+    /// if the value cannot or need not be converted.
     private func converted(_ source: Expression) -> Expression {
         guard let conversion else { return source }
         return .let(

@@ -4,7 +4,7 @@ package import LocatedYAML
 package import ServerSchema
 import Yams
 
-/// Fills a missing field with a constant or with the time of the job's start.
+/// Fills a missing field, and on request also a null one, with a constant or with the time of the job's start.
 package struct DefaultStep: StepKind {
     package static let key = "default"
 
@@ -76,7 +76,7 @@ package struct DefaultStep: StepKind {
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming assumptions: CheckOptions
     ) -> Bool {
-        // After the step, the field holds the constant or the time, whatever the rest of the document contains.
+        // In a document that the step changes, the field then holds the constant or the time.
         switch value {
         case .constant(let value): schema.fits(value, at: field, assuming: assumptions)
         case .now: schema.fits(.date(milliseconds: 0), at: field, assuming: assumptions)

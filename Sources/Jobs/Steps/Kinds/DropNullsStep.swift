@@ -2,7 +2,7 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Removes nulls from a list, or fields whose value is null from an object.
+/// Removes nulls from a list, or the fields that hold null from an object; `undefined` counts as null.
 package struct DropNullsStep: StepKind {
     package static let key = "drop-nulls"
 

@@ -2,7 +2,7 @@ package import BSON
 package import LocatedYAML
 import ServerSchema
 
-/// Replaces a link by a copy of the document that it leads to: `embed`.
+/// Replaces links by copies of the documents that they lead to, or writes the copies to another field: `embed`.
 package struct EmbedStep: StepKind {
     package static let key = "embed"
 

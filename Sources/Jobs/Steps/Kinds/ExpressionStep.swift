@@ -38,8 +38,7 @@ package struct ExpressionStep: StepKind {
 
     package func body() -> StepBody {
         let result = inElement(value)
-        // If the expression gave a missing value, the field would stay as it is, so the document would always need the
-        // step.
+        // The step does not apply if the expression's result is missing, because then there is no value to set.
         let isValue = !result.isMissing
         let isDue = [inElement(when), isValue]
         return StepBody(

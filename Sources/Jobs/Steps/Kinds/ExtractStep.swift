@@ -2,7 +2,7 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Moves an embedded object to a document of another collection, and replaces it by a link to that document: `extract`.
+/// Moves embedded objects to documents of another collection, and replaces them by links to these documents: `extract`.
 package struct ExtractStep: StepKind {
     package static let key = "extract"
 

@@ -3,7 +3,7 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Fills a missing field with a generated ID that differs in every document: `default` with `generate`.
+/// Fills missing fields, and on request null ones, with a different ID in each document: `default` with `generate`.
 package struct GenerateStep: StepKind {
     package static let key = "default"
 

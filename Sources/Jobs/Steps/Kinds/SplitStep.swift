@@ -11,7 +11,7 @@ package struct SplitStep: TargetRuled {
     enum Way: Hashable, Sendable {
         /// The separator between two parts, which is a text that occurs in no part.
         case separator(String)
-        /// A regular expression with a named group for each part; the template `join` restores the text from the parts.
+        /// A regular expression with a named group for each part; a template `join` may restore the text from them.
         case pattern(String, groups: [Int], join: TextTemplate?, names: [String])
     }
 
@@ -62,8 +62,8 @@ package struct SplitStep: TargetRuled {
 
     /// Returns the parts of a text, one for each field.
     ///
-    /// The result is `null` if the text has more or fewer parts than there are fields, or if joining the parts does not
-    /// restore the text.
+    /// The result is `null` if the text does not have one part for each field, or if loss is not allowed and joining
+    /// the parts does not restore the text.
     private func parts(of text: Expression) -> Expression {
         switch way {
         case .separator(let separator):

@@ -43,7 +43,8 @@ package struct UnsetStep: StepKind {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool { Self.leavesSyncing(without: field, under: schema) }
 
-    /// Whether every document that syncs still syncs without the field; `false` for every field inside an object.
+    /// Whether the schema proves that syncing documents still sync without the field; `false` for fields inside
+    /// objects.
     ///
     /// A field inside an object might be part of a geo point, so the schema alone does not prove that its removal is
     /// safe.

@@ -14,6 +14,24 @@ enum ConfigurationSchema {
               "additionalProperties": false,
               "properties": {
             \(lines(settings, indent: "    ")),
+                "schema": {
+                  "description": "the schema that check, lint and doctor read if the command line names none",
+                  "type": "string"
+                },
+                "thresholds": {
+                  "description": "how many documents of a collection may fail a check, or how many by one rule",
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "required": ["collection", "max-failing"],
+                    "additionalProperties": false,
+                    "properties": {
+                      "collection": { "type": "string", "pattern": "^[^.]+\\\\..+$" },
+                      "rule": { "type": "string" },
+                      "max-failing": { "type": ["string", "integer"], "pattern": "^[0-9.]+%?$" }
+                    }
+                  }
+                },
                 "renames": {
                   "description": "renames between versions of the schema: OLD=NEW, as for --rename",
                   "type": "array",

@@ -21,8 +21,8 @@ struct EnforceCommand: AsyncParsableCommand {
         details: """
             Reads every document, sets the validator with the action warn, reads again, sets error, and reads a last \
             time, because documents may have been written in between. If documents do not fit, it lists them, stops \
-            before error and ends with exit code 1. Repair them (shipshape plan, shipshape backfill) and run enforce \
-            again; it continues from there.
+            before error and ends with exit code 1. Repair them (shipshape plan --fix, shipshape backfill) and run \
+            enforce again; it continues from there.
 
             Each step shows its command, asks, and reads back the result; without a terminal it needs --yes. It may be \
             killed at any moment: the next run finds out how far the collection is. --abort restores the earlier \
@@ -68,7 +68,9 @@ struct EnforceCommand: AsyncParsableCommand {
     @Argument(help: "The validator: a file with a $jsonSchema, or live for the one that the collection has.")
     var validator: SchemaArgument?
 
-    @Option(help: ArgumentHelp("The collection.", valueName: "db.collection"))
+    @Option(
+        help: ArgumentHelp("The collection.", valueName: "db.collection"),
+        completion: .collections)
     var collection: String
 
     @Option(help: ArgumentHelp("How far to go.", valueName: "warn|error|constraint"))

@@ -151,6 +151,11 @@ struct EnforceRun {
             path.command(to: $0)
         }
         report.check = found
+        if let validator = command.validator, found.map({ $0.total.certain > 0 }) == true {
+            let plan = NextCommand(
+                "plan --fix", [validator.name], [(name: "--collection", value: "\(namespace)"), ("--out", "jobs")])
+            report.notes.append("the jobs that make the documents fit: \(plan)")
+        }
         report.mark = state.record.map { record in
             "\(record.step)\(record.isDone ? "" : ", not confirmed"), by \(record.person), "
                 + "\(record.time.map(\.description) ?? "at an unknown time")"

@@ -20,9 +20,9 @@ struct GrantSubject {
 
     /// The commands whose file argument is a schema.
     private static let ofSchemas: Set = ["check", "diff", "lint", "plan", "enforce", "infer", "unsynced", "watch"]
-    /// The commands that need privileges only on the state database.
+    /// The commands that can do their work with privileges on the state database alone.
     private static let ofState: Set = [
-        "status", "pause", "resume", "tune", "deployed", "migrate --status", "partner status", "partner cutover",
+        "status", "pause", "resume", "tune", "deployed", "migrate --status", "partner status",
     ]
 
     /// Reads the files that the command works on.

@@ -36,7 +36,9 @@ struct GrantsCommand: AsyncParsableCommand {
         help: "The command as it is typed, then the schema, job or folder that it works on.", completion: .file())
     var words: [String] = []
 
-    @Option(help: ArgumentHelp("A collection that the command works on (repeatable).", valueName: "db.collection"))
+    @Option(
+        help: ArgumentHelp("A collection that the command works on (repeatable).", valueName: "db.collection"),
+        completion: .collections)
     var collection: [String] = []
 
     @Option(
@@ -60,6 +62,7 @@ struct GrantsCommand: AsyncParsableCommand {
     @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func validate() throws {
         for name in collection where Namespace(name) == nil {

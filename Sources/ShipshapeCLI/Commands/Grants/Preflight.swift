@@ -88,7 +88,7 @@ extension WorkPlaces {
         if job.countsUnsyncable { add(ledger: ledger, apps: apps + job.apps) }
     }
 
-    /// Adds to this list the collections of the ledger that a command reads; adds none if there is no ledger.
+    /// Adds to this list the collections of the ledger that a command reads; adds none if the command reads no ledger.
     mutating func add(ledger: LedgerLocation, apps: [String]) {
         switch ledger {
         case .none: break

@@ -4,7 +4,7 @@ internal import Mongo
 internal import Privileges
 internal import Reporting
 
-/// Where the counts of checks are stored: in a folder, or in a database of the deployment.
+/// The place that stores the counts of checks: a folder, or a database of the deployment.
 enum HistoryPlace {
     case folder(String)
     case database(String)
@@ -13,7 +13,7 @@ enum HistoryPlace {
     private static let databasePrefix = "db:"
 
     /// Reads the value of `--history`.
-    /// - Throws: ``ValidationError`` for a name that a database cannot have.
+    /// - Throws: ``ValidationError`` for a database that cannot hold the history.
     init(parsing text: String) throws {
         guard text.hasPrefix(Self.databasePrefix) else {
             self = .folder(text)
@@ -46,8 +46,7 @@ extension HistoryPlace: CustomStringConvertible {
 
 /// A folder or a database that stores the counts of checks.
 protocol HistoryStore: Sendable {
-    /// Returns the counts of all checks in the store, with notes on files or documents that are not the summary of a
-    /// check.
+    /// Returns the counts of all checks in the store, with notes on the files or documents that it ignores.
     func read() throws -> CheckHistory
 
     /// Adds the counts of a check.
@@ -55,7 +54,7 @@ protocol HistoryStore: Sendable {
 
     /// Removes the counts of all checks except the newest ones.
     ///
-    /// Files and documents that are not the summary of a check stay.
+    /// Files and documents that cannot be read as the summary of a check stay.
     /// - Parameter count: the number of checks that stay.
     /// - Returns: how many were removed.
     func keep(_ count: Int) throws -> Int

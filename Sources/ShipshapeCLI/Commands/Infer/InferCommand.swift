@@ -32,7 +32,8 @@ struct InferCommand: AsyncParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("A collection to read (repeatable).", valueName: "db.collection"))
+        help: ArgumentHelp("A collection to read (repeatable).", valueName: "db.collection"),
+        completion: .collections)
     var collection: [String] = []
 
     @Option(help: ArgumentHelp("Read all collections of a database.", valueName: "name"))
@@ -82,6 +83,7 @@ struct InferCommand: AsyncParsableCommand {
     enum DialectArgument: String, ExpressibleByArgument, CaseIterable {
         case appservices, jsonschema, prisma
 
+        /// The dialect that is meant.
         var dialect: Dialect {
             switch self {
             case .appservices: .appServices

@@ -35,7 +35,7 @@ extension InferRun {
 
     /// Returns the collections to read, sorted by name.
     ///
-    /// If the operator names a database, its views and time series are left out.
+    /// If the operator names a database, its views, time series and system collections are left out.
     private func collections(on pool: ClientPool) async throws -> [Found] {
         let (named, database) = (namespaces, database)
         let found: [Found] = try await onOwnedThread(name: "look-up") { () throws in

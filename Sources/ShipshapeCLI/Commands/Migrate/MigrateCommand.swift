@@ -10,6 +10,7 @@ internal import Reporting
 internal import Running
 internal import Scanning
 internal import Steps
+internal import SystemPackage
 
 /// The command `shipshape migrate [DIR]`.
 struct MigrateCommand: AsyncParsableCommand {
@@ -22,17 +23,18 @@ struct MigrateCommand: AsyncParsableCommand {
             "migrate jobs --yes --max-runtime 2h",
         ],
         details: """
-            A finished job is recorded as applied, with a digest of its content and schemas, and never runs again. A \
-            job that leaves documents for you to fix counts as applied, with findings; the next jobs still run, and \
-            the exit code is 1. The first job that stops ends migrate, with that job's exit code; the next run \
-            continues from there, also after kill -9.
+            A finished job is recorded as applied, with a digest of its content and schemas. It runs again if its \
+            next schema is deployed afterwards, and with --again. A job that leaves documents for you to fix counts \
+            as applied, with findings; the next jobs still run, and the exit code is 1. The first job that stops ends \
+            migrate, with that job's exit code; the next run continues from there, also after kill -9.
 
             Jobs are independent of each other and change only documents that still need it. A job that is added \
             before applied jobs therefore runs like any other, and data of any age arrives at the newest version. A \
             job that was changed after it was applied is refused: make a new one.
 
             A job with "requires: deployed" stays pending, while the others run, until the deploy of its next schema \
-            is recorded by shipshape deployed for a job of the same collection and schema, or declared by --deployed.
+            is recorded by shipshape deployed for a job of the same collection and schema, or declared by --deployed. \
+            All jobs in the subfolder after-deploy, where plan writes them, are such jobs. They run last.
             """)
 
     @Argument(help: "The folder of job files.", completion: .directory)
@@ -44,8 +46,16 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Show what each pending job would do to the current data; write nothing.")
     var dryRun = false
 
-    @Option(help: ArgumentHelp("Run no job after this one, given by its name or its file.", valueName: "job"))
+    @Option(
+        help: ArgumentHelp("Run no job after this one, given by its name or its file.", valueName: "job"),
+        completion: .jobs)
     var to: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Run the applied jobs again, too: they change the documents that need them again, such as those that old "
+                + "clients wrote since."))
+    var again = false
 
     @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
@@ -56,6 +66,8 @@ struct MigrateCommand: AsyncParsableCommand {
                 + "that sync is terminated until they are.",
             discussion: "shipshape deployed records the same."))
     var deployed = false
+
+    @OptionGroup var review: ReviewFlags
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
     @OptionGroup(title: "The App") var app: AppFlags
@@ -70,6 +82,10 @@ struct MigrateCommand: AsyncParsableCommand {
         if status, deployed {
             throw ValidationError("--deployed does not go with --status, which only reads records")
         }
+        if status, review.reviewed {
+            throw ValidationError("--reviewed does not go with --status, which only reads records")
+        }
+        if status, again { throw ValidationError("--again does not go with --status, which only reads records") }
         if status, to != nil { throw ValidationError("--to does not go with --status, which shows all jobs") }
         guard status || dryRun || connection.readPreference == nil else {
             throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
@@ -90,10 +106,10 @@ struct MigrateCommand: AsyncParsableCommand {
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         try await pool.requirePrivileges(for: command, on: places(of: jobs))
         let registry = JobRegistry(state.stateDatabase, on: pool)
-        let plan = try await onOwnedThread(name: "state") { [deployed] () throws in
+        let plan = try await onOwnedThread(name: "state") { [deployed, again] () throws in
             MigrationPlan(
                 jobs, applied: try registry.applied(), aftermath: try registry.aftermath(of: jobs.entries.map(\.name)),
-                waitingForDeploy: deployed ? [] : try registry.waitingForDeploy(jobs.entries))
+                waitingForDeploy: deployed ? [] : try registry.waitingForDeploy(jobs.entries), again: again)
         }
         if status { return try await showStatus(plan, registry) }
         try plan.checkUnchanged()
@@ -108,8 +124,10 @@ struct MigrateCommand: AsyncParsableCommand {
             pending: pending, of: plan, pool: pool, registry: registry, options: options,
             output: output, isDryRun: dryRun, monitor: monitor)
         if !output.quiet { notes(plan, pending) }
-        let again = Set(plan.items.filter(\.isDueAgain).map(\.entry.name))
-        if !dryRun, !pending.isEmpty { try confirm(pending, again) }
+        if !dryRun, !pending.isEmpty {
+            try review.confirm(pending.map(\.job.job))
+            try confirm(pending, of: plan)
+        }
         monitor.begin()
         let failure = await run.run()
         let result = MigrationResult(run.report)
@@ -139,9 +157,11 @@ struct MigrateCommand: AsyncParsableCommand {
             Console.error("note: \(item.entry.file): \(refusal.message)")
         }
         for entry in plan.waiting {
+            let earlier = plan.items.map(\.entry).first { $0.job.sharesDeploy(with: entry.job) }
+            let file = earlier.map { FilePath(folder).pushing(FilePath($0.file)).string.shellWord } ?? "FILE"
             Console.error(
                 "note: \(entry.file) is not run, because it waits for the deploy of its next schema: record the deploy "
-                    + "with shipshape deployed --yes FILE, or state it with --deployed")
+                    + "with shipshape deployed --yes \(file), or state it with --deployed")
         }
         let late = plan.late.filter { entry in pending.contains { $0.name == entry.name } }
         for entry in late {
@@ -150,11 +170,13 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    private func confirm(_ pending: [JobFolder.Entry], _ again: Set<String>) throws {
+    private func confirm(_ pending: [JobFolder.Entry], of plan: MigrationPlan) throws {
         if !(yes && output.quiet) {
             let lines = pending.map { entry in
-                "  \(entry.file): job \(entry.name) on \(entry.job.job.namespace)"
-                    + (again.contains(entry.name) ? ", again: its next schema was deployed since" : "")
+                let item = plan.items.first { $0.entry.name == entry.name }
+                let reason = item?.isDueAgain == true ? ": its next schema was deployed since" : ""
+                return "  \(entry.file): job \(entry.name) on \(entry.job.job.namespace)"
+                    + (item?.runsAgain == true ? ", again\(reason)" : "")
             }
             Console.error((["\(pending.count.counted("job")) to run:"] + lines).joined(separator: "\n"))
         }
@@ -169,5 +191,13 @@ struct MigrateCommand: AsyncParsableCommand {
             try plan.items.compactMap { try registry.status(of: $0.entry.name, stalledAfter: .seconds(120)) }
         }
         try output.show(MigrationStatusResult(plan, begun: begun, folder: folder))
+    }
+}
+
+extension CompiledJob {
+    /// Whether a deploy that is recorded for this job counts for a job that waits for the deploy, too.
+    fileprivate func sharesDeploy(with waiting: CompiledJob) -> Bool {
+        let next = [self, waiting].map { $0.schemaRecords.filter { $0["role"]?.text == "next" } }
+        return !job.requiresDeploy && job.namespace == waiting.job.namespace && next[0] == next[1]
     }
 }

@@ -15,7 +15,7 @@ struct MigrateRun {
     let output: OutputFlags
     let isDryRun: Bool
     let monitor: RunMonitor
-    /// The names of the applied jobs that run again, because their next schema was deployed after them.
+    /// The names of the applied jobs that run again: their next schema was deployed after them, or `--again` is given.
     private let again: Set<String>
     private(set) var report: MigrationReport
 
@@ -31,7 +31,7 @@ struct MigrateRun {
         self.output = output
         self.isDryRun = isDryRun
         self.monitor = monitor
-        again = Set(plan.items.filter(\.isDueAgain).map(\.entry.name))
+        again = Set(plan.items.filter(\.runsAgain).map(\.entry.name))
         report = MigrationReport(isDryRun: isDryRun, remaining: plan.pending.map(\.name))
     }
 

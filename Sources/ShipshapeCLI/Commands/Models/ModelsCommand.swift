@@ -43,7 +43,8 @@ struct ModelsCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The collection that a single schema.json describes; with a folder, the only one to write.",
-            valueName: "db.collection"))
+            valueName: "db.collection"),
+        completion: .collections)
     var collection: String?
 
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags

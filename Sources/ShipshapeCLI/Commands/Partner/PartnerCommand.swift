@@ -32,7 +32,7 @@ struct PartnerCommand: AsyncParsableCommand {
         ])
 }
 
-/// The arguments of every command about a partner.
+/// The arguments of the commands that read a partner job.
 struct PartnerArguments: ParsableArguments {
     @Argument(help: "The partner job file.", completion: .file())
     var job: String
@@ -191,7 +191,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
     }
 
     /// Returns a line that proposes the next command, `partner mirror` or `partner init`; no line if the operator has
-    /// to fix something first.
+    /// to fix something first, or if the run was stopped.
     private func next(after plan: PartnerPlan, _ report: PartnerReport?) -> [String] {
         let isCopied = report.map { $0.stopped == nil && $0.refusals.count == 0 } ?? plan.isDone
         let lacksRoom = plan.headroom.map { plan.failing > max($0.documents, allowUnsync ?? 0) } ?? false

@@ -3,7 +3,7 @@ internal import SystemPackage
 
 /// Writes files that the operator reviews and keeps.
 enum PartnerFiles {
-    /// Writes a file below a folder, which is created if it does not exist; an existing file is not replaced.
+    /// Writes a new file below a folder, which is created if it does not exist; throws if the file exists.
     static func write(_ text: String, to path: String, in folder: String) throws {
         let place = FilePath(folder).pushing(FilePath(path))
         guard !FileManager.default.fileExists(atPath: place.string) else {

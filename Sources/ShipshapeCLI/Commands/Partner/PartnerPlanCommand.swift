@@ -26,17 +26,20 @@ struct PartnerPlanCommand: AsyncParsableCommand {
     @Argument(help: "The next schema.")
     var new: SchemaArgument
 
-    @Option(help: ArgumentHelp("The collection that gets a partner.", valueName: "db.collection"))
+    @Option(
+        help: ArgumentHelp("The collection that gets a partner.", valueName: "db.collection"),
+        completion: .collections)
     var collection: String
 
     @Option(
-        help: ArgumentHelp("The partner; default: the collection's name followed by V2.", valueName: "db.collection"))
+        help: ArgumentHelp("The partner; default: the collection's name followed by V2.", valueName: "db.collection"),
+        completion: .collections)
     var target: String?
 
     @Option(help: ArgumentHelp("The job's name; default: the partner's.", valueName: "name"))
     var name: String?
 
-    @Option(help: ArgumentHelp("A field's new name (repeatable).", valueName: "old=new"))
+    @Option(help: ArgumentHelp("A field's new name (repeatable).", valueName: "old=new"), completion: .fields)
     var rename: [String] = []
 
     @Option(
@@ -45,6 +48,7 @@ struct PartnerPlanCommand: AsyncParsableCommand {
     var out: String?
 
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func validate() throws {
         for (flag, name) in [("--collection", collection), ("--target", target ?? "a.b")] where Namespace(name) == nil {

@@ -56,6 +56,7 @@ struct PartnerCutoverCommand: AsyncParsableCommand {
     var yes = false
 
     @OptionGroup(title: "The Run") var lease: LeaseFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func run() async throws {
         let partner = try arguments.read()
@@ -101,6 +102,7 @@ struct PartnerDropCommand: AsyncParsableCommand {
     var yes = false
 
     @OptionGroup(title: "The Run") var lease: LeaseFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func run() async throws {
         let partner = try arguments.read()
@@ -149,6 +151,7 @@ struct PartnerTriggersCommand: AsyncParsableCommand {
     var service = "mongodb-atlas"
 
     @OptionGroup(title: "The App") var app: AppFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func run() async throws {
         let partner = try PartnerArguments.read(job, assuming: app.assumptions)

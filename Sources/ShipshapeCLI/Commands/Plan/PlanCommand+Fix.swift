@@ -21,7 +21,7 @@ extension PlanCommand {
         options.defaults = statedDefaults
         options.name = name
         let planner = Planner(from: schema, to: schema, options: options)
-        let report = try await check(schema, on: pool)
+        let report = try await check(schema, on: pool, hasExceptions: true)
         var plan = try planned(by: planner) { try planner.repairs(of: report, includesPossible: repairs.strict) }
         let survey = plan
         plan = try await onOwnedThread(name: "plan") { () throws in
@@ -35,7 +35,8 @@ extension PlanCommand {
     private var asked: Namespace? { collection.flatMap { Namespace($0) } }
 
     /// Checks the documents, as `check` does without an active schema and without the ledger.
-    private func check(_ schema: ServerSchema, on pool: ClientPool) async throws -> CheckReport {
+    /// - Parameter hasExceptions: whether findings that the operator's file of exceptions covers are left out.
+    func check(_ schema: ServerSchema, on pool: ClientPool, hasExceptions: Bool) async throws -> CheckReport {
         let namespaces = schema.collections.map(\.namespace)
         var run = CheckRun(
             schema: schema, limit: .max, scan: try ScanFlags.parse(repairs.words),
@@ -43,8 +44,10 @@ extension PlanCommand {
         run.ledger.location = .none
         run.stateDatabase = state.stateDatabase
         run.rules.assumptions = repairs.app.assumptions
-        run.rules.exceptions = try repairs.exceptions.read(
-            for: schema.collections.map(run.compile), of: schema, isPart: collection != nil)
+        if hasExceptions {
+            run.rules.exceptions = try repairs.exceptions.read(
+                for: schema.collections.map(run.compile), of: schema, isPart: collection != nil)
+        }
         return try await run.check(live: pool)
     }
 }

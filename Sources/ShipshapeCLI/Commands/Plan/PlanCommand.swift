@@ -28,8 +28,8 @@ struct PlanCommand: AsyncParsableCommand {
 
             Values that plan chose are marked "review"; steps that you have to decide on are comments. For a change \
             that no job can serve, a comment recommends a manual remedy. With --uri, the documents are read, and the \
-            plan shows how many each step affects and which values cannot be converted; SHIPSHAPE_URI alone has no \
-            effect here. For MongoDB validators, the collMod commands are printed.
+            plan shows how many each step and each change without a step affects, and which values cannot be \
+            converted; SHIPSHAPE_URI alone has no effect here. For MongoDB validators, the collMod commands are printed.
 
             With --fix, the jobs repair the documents that fail SCHEMA now, whatever the reason. All documents of the \
             deployment (--uri or SHIPSHAPE_URI) are read, as by check. Each finding gets a step, or a remark why no \
@@ -38,7 +38,8 @@ struct PlanCommand: AsyncParsableCommand {
 
             The same schemas and options give the same files. Exit code 1, after writing, means that no job can serve \
             a change or a finding or, with --uri, that a step cannot change some documents; --fail-on changes this. A \
-            wrong --default or --rename ends with 64, and a file that exists already, without --force, with 73.
+            wrong --default, --rename or other decision ends with 64, and a file that exists already, without \
+            --force, with 73.
             """)
 
     /// The results that make the command exit with code 1.
@@ -63,7 +64,8 @@ struct PlanCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The collection that single files describe; with folders, the only one to plan for.",
-            valueName: "db.collection"))
+            valueName: "db.collection"),
+        completion: .collections)
     var collection: String?
 
     @Option(
@@ -72,7 +74,7 @@ struct PlanCommand: AsyncParsableCommand {
             "The value that fills a field, as JSON or extended JSON, $now for a date: Person.email=\"\" (repeatable).",
             discussion:
                 "Write the type's title or the collection before the field. A text needs no quotation marks.",
-            valueName: "type.field=value"))
+            valueName: "type.field=value"), completion: .fields)
     var defaults: [String] = []
 
     @Option(
@@ -89,6 +91,7 @@ struct PlanCommand: AsyncParsableCommand {
     @OptionGroup(title: "Repairs") var repairs: FixFlags
     @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Renames") var renames: RenameFlags
+    @OptionGroup(title: "Decisions") var decisions: DecisionFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
@@ -104,7 +107,13 @@ struct PlanCommand: AsyncParsableCommand {
         }
         if let fix = repairs.fix {
             if let old { throw ValidationError("--fix \(fix.name) plans for one schema: leave out \(old.name)") }
-            if !renames.rename.isEmpty { throw ValidationError("--rename does not go with --fix: no schema changes") }
+            let ofChanges = [
+                ("--rename", renames.rename), ("--combine", decisions.combine), ("--split", decisions.split),
+                ("--embed", decisions.embed),
+            ]
+            if let (flag, _) = ofChanges.first(where: { !$0.1.isEmpty }) {
+                throw ValidationError("\(flag) does not go with --fix: no schema changes")
+            }
         } else {
             guard let old, let new else {
                 throw ValidationError(
@@ -136,6 +145,7 @@ struct PlanCommand: AsyncParsableCommand {
         var options = PlanOptions()
         options.defaults = statedDefaults
         options.renames = try renames.read()
+        options.steps = decisions.steps
         options.name = name
         if connection.uri != nil {
             let change = try schemas.diff(renames: options.renames, isVersioned: false)
@@ -176,6 +186,11 @@ struct PlanCommand: AsyncParsableCommand {
     ) throws {
         var plan = planned
         plan.notes += [database.note(on: new.schema)].compactMap(\.self)
+        if repairs.fix == nil, plan.collections.isEmpty, plan.remarks.isEmpty {
+            let fix = NextCommand(
+                "plan --fix", [new.argument.name], only.map { [(name: "--collection", value: "\($0)")] } ?? [])
+            plan.notes.append("for documents that fail the schema already: \(fix)")
+        }
         let names = old.argument.name == new.argument.name ? [new.argument.name] : [old, new].map(\.argument.name)
         for name in names where out == nil && GitRevision(name) != nil {
             plan.notes.append(
@@ -194,6 +209,9 @@ struct PlanCommand: AsyncParsableCommand {
             }
         }
         try show(plan, files, texts)
+        if repairs.fix == nil, !output.quiet, output.output == .text {
+            connection.noteUnaskedDeployment(for: "plan", to: "see how many documents each step affects")
+        }
         let isOpen = plan.unplanned > 0 || plan.stuck > 0
         let failOn = failOn ?? (Console.isOutputTerminal ? .unplanned : .review)
         if failOn != .none, isOpen || failOn == .review && plan.reviews + plan.hints.count > 0 {
@@ -207,9 +225,17 @@ struct PlanCommand: AsyncParsableCommand {
         let pool = try connection.pool()
         let namespaces = schemas.only.map { [$0] } ?? schemas.old.collections.map(\.namespace)
         try await pool.requirePrivileges(for: "plan", on: WorkPlaces(reading: namespaces))
-        return try await onOwnedThread(name: "plan") { () throws in
+        var surveyed = try await onOwnedThread(name: "plan") { () throws in
             try PlanSurvey(planner).adding(to: plan, from: try pool.client())
         }
+        // Only a check counts the documents that a change without a step affects.
+        var open = schemas.new
+        let unplanned = surveyed.unplannedCollections
+        open.collections.removeAll { !unplanned.contains($0.namespace) }
+        if !open.collections.isEmpty {
+            surveyed.addFindings(of: try await check(open, on: pool, hasExceptions: false))
+        }
+        return surveyed
     }
 
     /// Shows the plan.

@@ -1,4 +1,5 @@
 internal import BSON
+internal import Backfill
 internal import Checking
 internal import Foundation
 internal import Jobs
@@ -17,15 +18,13 @@ struct PlanFiles {
     private let plan: SchemaPlan
     private let folder: String?
 
-    /// The subfolder for jobs that have to wait for the deploy; `migrate` does not read it.
-    static let lateFolder = "after-deploy"
     /// The subfolder for partner jobs, which other commands run.
     static let partnerFolder = "partner"
     /// The suffix in the file names of repair jobs, so that these files do not replace the jobs for a schema change.
     private static let ofRepairs = "+fix"
 
-    /// A folder that has no repair jobs of an earlier plan, which `plan --fix` would not overwrite: `jobs`, or `jobs-2`
-    /// and so on.
+    /// The first of the folders `jobs`, `jobs-2` and so on that has no repair jobs of an earlier plan, because `plan
+    /// --fix` does not overwrite these.
     static var folderForRepairs: String {
         let names = sequence(state: 1) { (number: inout Int) -> String? in
             defer { number += 1 }
@@ -57,7 +56,7 @@ struct PlanFiles {
             let own = PlannedJob.fileName(of: job.namespace) + (job.stage == .anyTime ? Self.ofRepairs : "")
             let name = own + (job.part.map { "+\($0.name)" } ?? "")
             let isLate = job.stage == .afterDeploy
-            return FilePath(isLate ? "\(Self.lateFolder)/\(name)-after-deploy.yml" : "\(name).yml")
+            return FilePath(isLate ? "\(JobFolder.afterDeploy)/\(name)-after-deploy.yml" : "\(name).yml")
         }
         partners = plan.partners.map { draft in
             let file = base?.appending(Self.partnerFolder).appending("\(PlannedJob.fileName(of: draft.source)).yml")
@@ -84,7 +83,7 @@ struct PlanFiles {
     /// Returns the texts of the job files, after checking that each one can be read back as the planned job and fits
     /// its schemas.
     ///
-    /// Drafts are not checked. Partner jobs without questions for the operator are checked in the same way.
+    /// Drafts are not checked. Partner jobs without questions for the operator are read back as well.
     /// - Throws: ``PlanDefect`` if a text fails the check.
     func texts(of planner: Planner, ids: IDDisplay, showsValues: Bool) throws -> [String] {
         for partner in partners where partner.draft.open.isEmpty {
@@ -129,7 +128,7 @@ struct PlanFiles {
             isOfRepairs
             ? [(folder, "")]
             : [
-                (folder, ""), (folder.appending(Self.lateFolder), "-after-deploy"),
+                (folder, ""), (folder.appending(JobFolder.afterDeploy), "-after-deploy"),
                 (folder.appending(Self.partnerFolder), ""),
             ]
         return places.flatMap { folder, end in
@@ -215,7 +214,8 @@ struct SchemaCopy {
 }
 
 extension Job {
-    /// Whether both jobs have the same name, collection, schemas, steps and settings, although their texts may differ.
+    /// Whether both jobs have the same name, collection, schemas, steps, limits, and settings for the journal and the
+    /// deploy, although their texts may differ.
     fileprivate func saysTheSame(as other: Job) -> Bool {
         (name, namespace, activeSchema, nextSchema) == (
             other.name, other.namespace, other.activeSchema, other.nextSchema

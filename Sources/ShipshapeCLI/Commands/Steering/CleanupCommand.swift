@@ -31,6 +31,7 @@ struct CleanupCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func run() async throws {
         let (name, named) = (try job.name, try job.file?.namespace)

@@ -35,6 +35,7 @@ struct DeployedCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func run() async throws {
         let (name, file, registry) = (

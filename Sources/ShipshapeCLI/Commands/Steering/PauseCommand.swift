@@ -26,6 +26,7 @@ struct PauseCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func run() async throws {
         let (name, registry) = (try job.name, try await state.registry(connection, for: "pause"))
@@ -53,6 +54,7 @@ struct ResumeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func run() async throws {
         let (name, registry) = (try job.name, try await state.registry(connection, for: "resume"))

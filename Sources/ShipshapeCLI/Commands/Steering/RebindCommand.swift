@@ -33,6 +33,7 @@ struct RebindCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func run() async throws {
         let (name, named) = (try job.name, try job.file?.namespace)

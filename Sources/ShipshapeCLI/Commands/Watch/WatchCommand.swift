@@ -40,7 +40,8 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The collection that a single schema.json describes; with an app folder, the only one to watch.",
-            valueName: "db.collection"))
+            valueName: "db.collection"),
+        completion: .collections)
     var collection: String?
 
     @Option(

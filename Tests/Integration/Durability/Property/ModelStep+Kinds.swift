@@ -5,7 +5,7 @@ import ServerSchema
 @testable import JobState
 @testable import Jobs
 
-/// Random steps of the kinds whose effect the model knows.
+/// Random steps, most of them of kinds whose effect the model knows.
 extension ModelStep {
     static func random(using random: inout Randomness) -> ModelStep {
         let old = [makeDefault, makeCopy, makeConvert, makeConvertInto]

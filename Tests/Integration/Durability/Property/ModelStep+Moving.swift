@@ -1,7 +1,7 @@
 import BSON
 import Conformance
 
-/// Steps that remove or move fields.
+/// Steps that remove or copy fields.
 extension ModelStep {
     static func unset(_ field: FieldPath, nullsAlone: Bool) -> ModelStep {
         let yaml = "unset: {field: \(field), when: \(nullsAlone ? "null" : "present")}"

@@ -99,7 +99,7 @@ enum ModelChange {
 
 /// Whether all parents of a field exist and are objects.
 ///
-/// The path is `missing` if a parent is missing or null, and `blocked` if a parent is neither null nor an object.
+/// The path is `missing` if a parent is missing, null or undefined, and `blocked` if a parent has any other value.
 enum ModelWay {
     case open, missing, blocked
 

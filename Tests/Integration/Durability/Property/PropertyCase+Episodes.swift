@@ -3,7 +3,7 @@ import Conformance
 import Glibc
 import TestSupport
 
-/// Something that disturbs a job before its last run, such as a kill or the writes of a user.
+/// An event that disturbs a job before its last run, such as a kill or the writes of a user.
 enum PropertyDisturbance: CaseIterable, Sendable {
     case onlyTheUser, duringUserWrites, killedAtAFaultPoint, killedByTheUser, stoppedByTheUser, overtaken, staleRunner
     case twoRunners

@@ -111,9 +111,9 @@ extension BSONDocument {
 
     /// Whether the other document has the same fields in any order; `false` if there is no other document.
     ///
-    /// A job may add its fields in another order than the model expects. If a user changes the source field of the
-    /// first step after the document was journaled, the current write makes only the second step's change. The next
-    /// write makes the first step's change.
+    /// A job may add its fields in another order than the model expects. For example, if a user changes the source
+    /// field of the first step after the document was journaled, the current write makes only the second step's change.
+    /// The next write makes the first step's change.
     fileprivate func isMerely(_ other: BSONDocument?) -> Bool {
         other.map { $0.inOrderOfNames == inOrderOfNames } ?? false
     }

@@ -47,7 +47,7 @@ extension PropertyCase {
         return Dictionary(uniqueKeysWithValues: found.map { (PropertyKey($0["_id"] ?? .null), $0) })
     }
 
-    /// Returns the job of the job file, compiled as for a run of the program.
+    /// Returns the job of the job file, compiled without schemas.
     func compiled() throws -> CompiledJob {
         try CompiledJob(try JobFile.read(at: test.path()), active: nil, next: nil)
     }

@@ -7,7 +7,7 @@ extension PropertyCase {
     /// Undoes the job, sometimes with a first attempt that is killed, and checks the result.
     ///
     /// Documents that no user changed must be as they were before the job, byte for byte. In documents that a user
-    /// changed, each value must come from a user or from the job.
+    /// changed, undo must change only fields of the job, and only to values of users or from before the job.
     mutating func checkUndo() async throws {
         try await user.write(times: random.below(20))
         if random.percent(30) {

@@ -16,7 +16,7 @@ struct PropertyRun: Sendable {
         let description: String
     }
 
-    /// Runs a case for each seed until `limit` cases have failed, and returns the failures; empty if no case failed.
+    /// Runs a case for each seed until at least `limit` cases have failed, and returns the failures, if there are any.
     func failures(of seeds: [UInt64], atMost limit: Int) async -> [Failure] {
         await withTaskGroup(of: Failure?.self) { group in
             var failures: [Failure] = []

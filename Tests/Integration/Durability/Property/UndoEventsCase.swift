@@ -181,7 +181,7 @@ struct UndoEventsCase {
     }
 }
 
-/// Users who write at random, and sometimes write exactly the value that the job would write.
+/// Users who write at random, mostly to fields that the job reads or writes.
 actor UndoEventsWriters {
     private let database: TestDatabase
     private let targets: [String]

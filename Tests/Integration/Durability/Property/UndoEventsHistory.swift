@@ -3,10 +3,10 @@ import Conformance
 import Mongo
 import TestSupport
 
-/// A report of everything that is known about a document with a violation.
+/// A report about a document with a violation.
 ///
-/// It contains the document's change events, its journal entries, whether each of them was written, and the output of
-/// undo.
+/// It contains the document's change events, its journal entries, whether each of them was written, the records of undo
+/// that name the document, and the output of undo.
 struct UndoEventsHistory {
     private let id: BSONValue
     private let test: BackfillCase

@@ -56,9 +56,9 @@ import Testing
         }
     }
 
-    /// The failures file lists a document that fails.
+    /// The scan reports a document that fails.
     ///
-    /// If the document changes later, the file retracts that entry.
+    /// If the document changes later, the scan retracts its report.
     @Test(arguments: [1, 3]) func reportsOfSingleDocumentsAreTrueAtTheEnd(_ threads: Int) async throws {
         try await Mongod.shared.withDatabase { database in
             let people = try await ChangingPeople(database)

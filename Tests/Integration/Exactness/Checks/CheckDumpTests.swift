@@ -6,9 +6,10 @@ import Testing
 
 /// Tests that a check of a dump finds the same as a check of the live collection, and names the problem of a bad file.
 @Suite struct CheckDumpTests {
-    /// Documents of three kinds, by their number.
+    /// Documents that fit, fail or might fail, by their number.
     ///
-    /// A document fails if the number is divisible by 3 or by 7, and might fail if it is divisible by 5.
+    /// A document fails if the number is divisible by 3 or by 7; otherwise, it might fail if the number is divisible by
+    /// 5.
     private static let people: [BSONDocument] = (0..<500).map { number in
         var builder = BSONBuilder()
         builder.append("_id", .integer(number))

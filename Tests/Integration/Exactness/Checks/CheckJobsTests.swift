@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests that a check counts a document as newly failing if it synced before a job converted it ahead of the deploy.
+/// Tests that a check counts a document as newly failing if it fits neither schema, but synced before a job changed it.
 @Suite struct CheckJobsTests {
     private typealias Case = CheckVerdictCase
     private static let steps = ["convert: {field: a, to: int}", "convert: {field: b, to: int}"]
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// Without a journal, the reservations show which documents the job made unsyncable on purpose.
+    /// Without a journal, the reservations show which documents the job made unsyncable.
     @Test func theReservationsShowItWithoutAJournal() async throws {
         try await withTasks { test in
             // Document 3 failed v1 before the job, but also gets a reservation. Without a journal, the check would

@@ -20,8 +20,7 @@ import Testing
         }
     }
 
-    /// Returns a JSON report without the duration, the time and the missing guarantees, which differ between any two
-    /// runs.
+    /// Returns a JSON report without the duration, the time and the missing guarantees, which may differ between runs.
     private func essence(_ text: String) throws -> JSONValue {
         func reduced(_ value: JSONValue) -> JSONValue {
             switch value {
@@ -112,8 +111,8 @@ import Testing
                     "originatingCommand.pipeline.$changeStream": ["$exists": false],
                 ])
             let examined = reads.reduce(0) { $0 + ($1["docsExamined"]?.integer ?? 0) }
-            // The server may examine up to 1,000 documents more than the collection has, because the bounds of the
-            // parts come from a sample.
+            // In addition to the 4,000 documents, the server may examine up to 1,000 for the samples from which the
+            // bounds come.
             #expect(4_000...5_000 ~= examined, "\(examined) documents were looked at for four parts of 4,000")
         }
     }

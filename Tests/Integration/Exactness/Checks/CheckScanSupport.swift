@@ -22,7 +22,7 @@ extension CompiledSchema {
 }
 
 extension TestDatabase {
-    /// Checks the collection of a schema with this many threads, and returns a tally that keeps all failing `_id`s.
+    /// Checks the collection of a schema with this many threads, and returns a tally with any number of sample `_id`s.
     func scan(_ schema: CompiledSchema, threads: Int = 1, isView: Bool = false) async throws -> Tally {
         var options = ScanOptions()
         options.threads = threads
@@ -31,7 +31,8 @@ extension TestDatabase {
         return try await CollectionScan(schema, on: pool, options: options).run().tally
     }
 
-    /// Returns the `_id`s that a scan of a collection reads, in no particular order.
+    /// Returns the `_id`s that a scan of a collection reads, in no particular order, except those of more than 256
+    /// bytes.
     func scannedIDs(_ collection: String, threads: Int = 1, isView: Bool = false) async throws -> [BSONValue] {
         let tally = try await scan(try .failing(namespace(collection)), threads: threads, isView: isView)
         return tally.violationGroups.flatMap(\.sampleIDs)

@@ -138,8 +138,8 @@ import Testing
         }
     }
 
-    /// The verdict says that the partner collection TaskV2 does not exist yet, so its clients would find no documents
-    /// after the deploy.
+    /// The verdict says that the partner collection TaskV2 does not exist yet, because its clients would find no
+    /// documents after the deploy.
     @Test func aCollectionThatDoesNotExistIsPartOfTheVerdict() async throws {
         try await Case.with { test in
             try await test.database.fill("Task", [["_id": 1, "priority": "7"]])

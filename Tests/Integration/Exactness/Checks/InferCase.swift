@@ -59,8 +59,7 @@ struct InferCase {
         try await database.count(collection, ["$nor": [.object(try validator)]])
     }
 
-    /// Creates a collection with the validator of `schema.json`, which the server accepts only if the validator is
-    /// valid.
+    /// Creates a collection with the validator of `schema.json`; the server refuses a validator that is not valid.
     func use(as collection: String) async throws {
         try await database.run(["create": .string(collection), "validator": .object(try validator)])
     }

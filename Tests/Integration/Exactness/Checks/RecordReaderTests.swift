@@ -8,7 +8,7 @@ import Testing
 
 /// Tests reading a collection in the order in which the server stores its documents.
 ///
-/// Every document is read once, whatever is removed or inserted during the scan.
+/// Whatever is removed or inserted during the scan, no document is read twice, and every document that stays is read.
 @Suite struct RecordReaderTests {
     private static let count = 30_000
     private static let batchSize = 1_000
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    /// After a restart, a killed server gives its last documents new record numbers.
+    /// After a restart, a killed server may give other record numbers to its last documents.
     ///
     /// The scan therefore does not continue on a server that was restarted after the plan was made.
     @Test func aMemberThatIsAnotherProcessIsNotReadFurther() async throws {

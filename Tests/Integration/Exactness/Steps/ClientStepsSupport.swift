@@ -5,7 +5,8 @@ import Testing
 extension BackfillCase {
     /// Runs a job three times: as a dry run, for real, and again.
     ///
-    /// The dry run must write nothing and have the same counts as the real run. The third run must find nothing to do.
+    /// The dry run must not change the database, and must have the same counts as the real run. The third run must not
+    /// change it either.
     ///
     /// - Returns: the report of the real run.
     @discardableResult

@@ -46,7 +46,7 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// Returns a double as text; `nil` if the server does not convert it.
+    /// Returns a double as text; `nil` if the step skips it.
     ///
     /// A whole number of at most 64 bits has all of its digits. Any other number has up to 15 digits, if they read back
     /// as the same double.
@@ -62,9 +62,9 @@ enum ConversionOutcome: Hashable {
         return Double(long) == number && !long.contains("e") ? long : nil
     }
 
-    /// Returns the whole number that a value stands for; `nil` if it stands for no whole number.
+    /// Returns the 64-bit integer that a value stands for; `nil` if it stands for none.
     ///
-    /// The number -0 does not count as a whole number, nor does a text in an unusual spelling, such as "+36".
+    /// The number -0 does not count as an integer, nor does a text in an unusual spelling, such as "+36".
     private static func whole(_ value: BSONValue) -> Int64? {
         switch value {
         case .int(let number): Int64(number)
@@ -114,8 +114,8 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// Returns the decimal with 15 digits to which the server converts a double; `nil` if it reads back as another
-    /// double.
+    /// Returns the decimal with 15 digits to which the server converts a double; `nil` for a subnormal double, or if
+    /// the decimal reads back as another double.
     private static func fifteenDigits(_ number: Double) -> Decimal128? {
         guard number != 0 else { return Decimal128("-0") }
         guard !number.isSubnormal else { return nil }

@@ -5,10 +5,9 @@ import Testing
 
 /// Tests that the step `extract` skips a document whose object cannot be inserted, and changes the others.
 @Suite(.fencedDeletes) struct ExtractBlockedTests {
-    /// A reason why an object cannot be inserted into the collection `homes`.
+    /// A case in which an object cannot be inserted into the collection `homes`.
     ///
-    /// It consists of the object, the documents that `homes` already has, and the options and a unique index of
-    /// `homes`.
+    /// It has the object, the documents that `homes` already has, and the options and a unique index of `homes`.
     struct Block: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var there: [BSONDocument] = []

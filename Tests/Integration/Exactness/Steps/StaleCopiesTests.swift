@@ -3,7 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests copies whose source changed after they were made: no run overwrites them, and each run lists them.
+/// Tests copies whose source changed after they were made: no run overwrites them, and each run with a journal lists
+/// them.
 @Suite struct StaleCopiesTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests each kind of step, with each of its options, over every odd value except the huge text.
+/// Tests most kinds of steps, with most of their options, over every odd value except the huge text.
 @Suite struct StepsEveryKindTests {
     /// The steps to test.
     ///

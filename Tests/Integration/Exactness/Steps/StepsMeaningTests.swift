@@ -3,7 +3,7 @@ import Jobs
 import TestSupport
 import Testing
 
-/// Tests the effect of each kind of step on a document, by examples.
+/// Tests the effect of steps on a document, by examples.
 @Suite struct StepsMeaningTests {
     private func decimal(_ text: String) -> BSONValue { Decimal128(text).map { .decimal($0) } ?? nil }
     private func date(_ milliseconds: Int64) -> BSONValue { .date(milliseconds: milliseconds) }

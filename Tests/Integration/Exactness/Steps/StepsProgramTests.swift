@@ -7,8 +7,7 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// Tests each kind of step in the program: a dry run has the counts of the run for each step, and a second run changes
-/// nothing.
+/// Tests steps in the program: a dry run has the counts of the run for each step, and a second run changes nothing.
 @Suite struct StepsProgramTests {
     static let forms = [
         "default: {field: v, value: 1, when: missingOrNull}", "copy: {from: v, to: w, whenPresent: replace}",

@@ -8,7 +8,7 @@ import Testing
 struct StepsRun {
     /// The effect of a step on a document, as evaluated before the update.
     ///
-    /// Either the step is needed, or there are reasons to skip the document, or the step does not apply to it.
+    /// The step is needed, or there are reasons to skip the document, or the step does not apply to it.
     struct Class: Hashable, CustomStringConvertible {
         var isNeeded: Bool
         var reasons: [CompiledStep.Reason]
@@ -70,9 +70,9 @@ struct StepsRun {
 
     /// Checks the results of the update.
     ///
-    /// For each document, the first step is needed, or skips the document for a reason, or does not apply. The update
-    /// changes only fields that the step writes. A second update changes no document, except documents in which a field
-    /// name occurs twice.
+    /// Unless its path leads into elements, the first step is needed by a document, or skips it for one reason, or does
+    /// not apply to it. The update changes only fields that the step writes. A second update changes no document,
+    /// except documents in which a field name occurs twice.
     func expectSound(sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(remaining == 0, "idempotent", sourceLocation: sourceLocation)
         // If a field name occurs twice in a document, each update changes the document; in a real run, the filter

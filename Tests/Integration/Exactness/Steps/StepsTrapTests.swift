@@ -97,8 +97,8 @@ import Testing
         try await run(.copy(from: try path("from"), to: target), withSource)
     }
 
-    /// A step whose source is missing or null has nothing to write, so it does not report that a parent of the target
-    /// is missing or not an object.
+    /// A step has nothing to write if its source has no value, so it does not report that a parent of the target is
+    /// missing or not an object.
     @Test func aBlockedTargetIsReportedOnlyWhereThereIsASource() async throws {
         for source in [[:], ["from": nil], ["from": .undefined]] as [BSONDocument] {
             let cases = try Self.blockedParents.map { entry in

@@ -1,0 +1,148 @@
+public import BSON
+public import ServerSchema
+
+/// The most documents that may fail without making a check fail.
+public enum FailingLimit: Hashable, Sendable {
+    /// A number of documents.
+    case documents(Int)
+    /// A share of the documents that were judged, in percent.
+    case percent(Double)
+
+    /// Reads a number of documents, such as `500`, or a share, such as `0.1%`; any other text gives `nil`.
+    public init?(_ text: String) {
+        if text.hasSuffix("%") {
+            guard let percent = Double(text.dropLast()), (0...100).contains(percent) else { return nil }
+            self = .percent(percent)
+        } else {
+            guard let count = Int(text), count >= 0 else { return nil }
+            self = .documents(count)
+        }
+    }
+
+    /// Whether so many of the documents that were judged may fail.
+    func accepts(_ failing: Int, of judged: Int) -> Bool {
+        switch self {
+        case .documents(let most): failing <= most
+        // The product of a share such as 0.1 may be a little less than the exact number.
+        case .percent(let percent): Double(failing) * 100 <= percent * Double(judged) * (1 + 1e-12)
+        }
+    }
+}
+
+extension FailingLimit: CustomStringConvertible {
+    /// The limit as an operator writes it.
+    public var description: String {
+        switch self {
+        case .documents(let count): "\(count)"
+        case .percent(let percent): percent == percent.rounded() ? "\(Int(percent))%" : "\(percent)%"
+        }
+    }
+}
+
+/// A limit for the failing documents of one collection, or for those that break one rule in it.
+public struct FailingThreshold: Hashable, Sendable {
+    /// The collection, as the schema names it.
+    public var namespace: Namespace
+    /// The rule; `nil` for all rules without a threshold of their own.
+    public var rule: RuleCode?
+    /// The most documents that may fail.
+    public var limit: FailingLimit
+    /// The position in the file that states the threshold.
+    public var location: SourceLocation
+
+    /// Creates a threshold from its parts.
+    public init(namespace: Namespace, rule: RuleCode?, limit: FailingLimit, location: SourceLocation) {
+        (self.namespace, self.rule, self.limit, self.location) = (namespace, rule, limit, location)
+    }
+}
+
+/// A limit for failing documents, and how many fail.
+public struct FailingLimitUse: Hashable, Sendable {
+    /// The collection; `nil` for all collections without a threshold of their own together.
+    public var namespace: Namespace?
+    /// The rule; `nil` for all rules without a threshold of their own.
+    public var rule: RuleCode?
+    /// The most documents that may fail.
+    public var limit: FailingLimit
+    /// The number of documents that fail and count against the limit.
+    public var failing: Int
+    /// The number of documents that were judged.
+    public var judged: Int
+
+    /// Whether more documents fail than the limit accepts.
+    public var isExceeded: Bool { !limit.accepts(failing, of: judged) }
+}
+
+extension FailurePolicy {
+    /// Whether the policy accepts some failing documents.
+    public var hasLimits: Bool { maximum != nil || !thresholds.isEmpty }
+
+    /// Returns each limit with the number of documents that count against it; the limit for the check as a whole last.
+    ///
+    /// A document counts against the limit of its collection if there is one, and otherwise against that of the check.
+    /// Documents that break a rule with a threshold count against that, too. If they also break other rules, they count
+    /// against both.
+    public func uses(in report: CheckReport) -> [FailingLimitUse] {
+        var uses: [FailingLimitUse] = []
+        var rest = FailingLimitUse(limit: maximum ?? .documents(0), failing: 0, judged: 0)
+        for collection in report.collections where collection.isCounted {
+            let own = thresholds.filter { $0.namespace == collection.namespace }
+            for threshold in own {
+                uses.append(
+                    FailingLimitUse(
+                        namespace: threshold.namespace, rule: threshold.rule, limit: threshold.limit,
+                        failing: threshold.rule.map { failing(collection, by: $0) }
+                            ?? failing(collection, except: own.compactMap(\.rule)), judged: collection.judgedCount))
+            }
+            guard !own.contains(where: { $0.rule == nil }) else { continue }
+            rest.failing += failing(collection, except: own.compactMap(\.rule))
+            rest.judged += collection.judgedCount
+        }
+        return rest.judged > 0 || uses.isEmpty ? uses + [rest] : uses
+    }
+
+    /// Whether a limit accepts the documents of a group of findings.
+    public func accepts(_ group: ViolationGroup, of collection: CheckReport.Collection, in report: CheckReport) -> Bool
+    {
+        let uses = uses(in: report)
+        let own = uses.filter { $0.namespace == collection.namespace }
+        let use =
+            own.first { $0.rule == group.violation.rule } ?? own.first { $0.rule == nil }
+            ?? uses.first { $0.namespace == nil }
+        return use?.isExceeded == false
+    }
+
+    /// Returns the policy with the thresholds for the collections of the same names in another database.
+    public func moved(from own: String, to database: String) -> FailurePolicy {
+        var policy = self
+        for index in policy.thresholds.indices {
+            policy.thresholds[index].namespace = policy.thresholds[index].namespace.moved(from: own, to: database)
+        }
+        return policy
+    }
+
+    /// Returns how many documents of a collection fail by a rule.
+    private func failing(_ collection: CheckReport.Collection, by rule: RuleCode) -> Int {
+        collection.groups.reduce(0) { $0 + ($1.violation.rule == rule ? failing($1) : 0) }
+    }
+
+    /// Returns how many documents of a collection fail, without those that fail only by rules with thresholds.
+    ///
+    /// It is never less than the exact number. It can be more if documents break several of the other rules.
+    private func failing(_ collection: CheckReport.Collection, except rules: [RuleCode]) -> Int {
+        let counts = collection.counts.unexcepted
+        let all =
+            switch documents {
+            case .none: 0
+            case .new: counts.newlyFailing + (includesPossible ? counts.newlyPossible : 0)
+            case .all: counts.certain + (includesPossible ? counts.possible : 0)
+            }
+        guard !rules.isEmpty, collection.overflowCount == 0 else { return all }
+        return min(all, collection.groups.reduce(0) { $0 + (rules.contains($1.violation.rule) ? 0 : failing($1)) })
+    }
+
+    private func failing(_ group: ViolationGroup) -> Int {
+        guard fails(group) else { return 0 }
+        return documents == .new ? group.newCount ?? group.count : group.count
+    }
+}

@@ -1,0 +1,40 @@
+/// The findings of `doctor` about a project and its deployment.
+package struct DoctorReport: Sendable {
+    /// The part of the installation that a finding belongs to.
+    package enum Area: String, Sendable, CaseIterable {
+        case project, deployment, privileges, state
+    }
+
+    /// One thing that was examined.
+    package struct Finding: Sendable {
+        /// The part of the installation.
+        package var area: Area
+        /// The name of the thing, such as `schema` or `oplog`.
+        package var name: String
+        /// ``Report/Level/good`` if nothing is wrong; otherwise the severity.
+        package var level: Report.Level
+        /// The state of the thing, in one clause.
+        package var message: String
+        /// The steps that put it right; `nil` if there is nothing to do.
+        package var remedy: String?
+
+        /// Creates a finding.
+        package init(_ area: Area, _ name: String, _ level: Report.Level, _ message: String, remedy: String? = nil) {
+            (self.area, self.name, self.level, self.message, self.remedy) = (area, name, level, message, remedy)
+        }
+    }
+
+    /// The deployment, without credentials; `nil` if none is named.
+    package var source: String?
+    /// The findings, in the order in which things were examined.
+    package var findings: [Finding] = []
+
+    /// Creates a report without findings.
+    package init() {}
+
+    /// Returns the number of findings of a level.
+    package func count(of level: Report.Level) -> Int { findings.count { $0.level == level } }
+
+    /// The worst level of the findings.
+    package var worst: Report.Level { findings.map(\.level).max() ?? .good }
+}

@@ -1,0 +1,90 @@
+import BSON
+
+/// The result of `doctor`, in every output format.
+package struct DoctorResult: Reportable {
+    private let found: DoctorReport
+    private let isStrict: Bool
+
+    /// - Parameter isStrict: whether warnings make the command exit with code 1.
+    package init(_ report: DoctorReport, isStrict: Bool) { (found, self.isStrict) = (report, isStrict) }
+
+    /// Returns the result as text: the areas with their findings, and the remedies below the findings.
+    package func text(_ layout: TextLayout) -> String {
+        let paint = Paint(isOn: layout.isColored)
+        let width = found.findings.map(\.name.count).max() ?? 0
+        let indent = "  \(Self.mark(.good, isPlain: layout.isPlain)) ".count + width + 2
+        let areas = DoctorReport.Area.allCases.compactMap { area -> String? in
+            let findings = found.findings.filter { $0.area == area }
+            guard !findings.isEmpty else { return nil }
+            let lines = findings.flatMap { finding in
+                let mark = paint(finding.level, Self.mark(finding.level, isPlain: layout.isPlain))
+                let remedy = finding.remedy.map { "to fix: \($0)" }
+                // The first line follows the mark and the name, which take as many columns as the indent.
+                let lines = [finding.message, remedy].compactMap(\.self)
+                    .flatMap { $0.printable.wrapped(to: layout.width, indent: indent) }
+                return ["  \(mark) \(finding.name.padded(to: width))  \(lines.first?.dropFirst(indent) ?? "")"]
+                    + lines.dropFirst()
+            }
+            return ([paint.bold(area.rawValue)] + lines).joined(separator: "\n")
+        }
+        let verdict = paint(found.worst, headline)
+        let blocks = [verdict] + areas
+        let isLong = blocks.joined().count { $0 == "\n" } > 12
+        return (blocks + (isLong ? [verdict] : [])).joined(separator: "\n\n").fitted(to: layout.width) + "\n"
+    }
+
+    private static func mark(_ level: Report.Level, isPlain: Bool) -> String {
+        switch level {
+        case .good: isPlain ? "ok  " : "✓"
+        case .notice: isPlain ? "note" : "·"
+        case .warning: isPlain ? "warn" : "!"
+        case .error: isPlain ? "FAIL" : "✗"
+        }
+    }
+
+    private var headline: String {
+        let counts = [(Report.Level.error, "error"), (.warning, "warning")].filter { found.count(of: $0.0) > 0 }
+            .map { found.count(of: $0).counted($1) }
+        let what = found.source.map { " with \($0)" } ?? ""
+        return counts.isEmpty ? "Nothing is wrong\(what)." : "\(counts.joined(separator: ", "))\(what)."
+    }
+
+    /// The result as JSON.
+    package var json: JSONReport {
+        let checks = found.findings.map { finding in
+            [
+                "area": finding.area.rawValue, "name": finding.name, "level": finding.level.rawValue,
+                "message": finding.message, "remedy": finding.remedy,
+            ] as ReportValue
+        }
+        let counts = Report.Level.allCases.map { ($0.rawValue, ReportValue.integer(found.count(of: $0))) }
+        return JSONReport(
+            "doctor", ["source": found.source, "checks": checks, "counts": ReportValue.object(counts)])
+    }
+
+    /// The report from which every output format except text and JSON is rendered.
+    package var report: Report {
+        var report = Report(
+            command: "doctor", title: found.source ?? "no deployment", headline: headline, level: found.worst)
+        report.style.sectionKind = "area"
+        report.sections = DoctorReport.Area.allCases.compactMap { area in
+            let findings = found.findings.filter { $0.area == area }
+            guard !findings.isEmpty else { return nil }
+            return Report.Section(
+                name: area.rawValue, columns: ["level", "what", "state", "to fix"].map { Report.Column(title: $0) },
+                findings: findings.map(finding))
+        }
+        return report
+    }
+
+    private func finding(_ finding: DoctorReport.Finding) -> Report.Finding {
+        Report.Finding(
+            level: finding.level, isFailure: finding.level == .error || isStrict && finding.level == .warning,
+            code: finding.name, subject: "", message: finding.message,
+            asides: finding.remedy.map { ["to fix: \($0)"] } ?? [],
+            cells: [
+                Report.Cell(finding.level.rawValue, level: finding.level), Report.Cell(finding.name),
+                Report.Cell(finding.message), Report.Cell(finding.remedy ?? ""),
+            ])
+    }
+}

@@ -1,0 +1,65 @@
+import JobState
+package import Jobs
+
+/// The limit that decides how fast a run is, in words.
+package struct SpeedBound: CustomStringConvertible {
+    /// The limit, such as `lag of db3:27017 (waited 40 of 60 s, lag=10s)`.
+    package let description: String
+
+    /// The time after which the measurements of a run say what limits it.
+    private static let shortest = 5.0
+    /// The share of a run's time that waits for one limit have to take, so that the limit decides the speed.
+    private static let share = 0.25
+
+    /// Finds the limit for which the run waited longest; without long waits, the run is as fast as the server and its
+    /// concurrency allow.
+    ///
+    /// The result is `nil` for a run that is too short to say.
+    /// - Parameters:
+    ///   - rested: the seconds that the run rested because of the limit `nice`.
+    ///   - seconds: the length of the run so far.
+    package init?(waits: [ThrottleWait], rested: Double, seconds: Double, limits: Job.Limits) {
+        guard seconds >= Self.shortest else { return nil }
+        func text(_ name: String) -> String { "\(name)=\(Limit.named(name)?.text(in: limits) ?? "")" }
+        let longest = waits.max { $0.seconds < $1.seconds }
+        let of = "of \(Int(seconds.rounded())) s"
+        if let longest, longest.seconds >= max(rested, seconds * Self.share) {
+            let reason = longest.waitReason.reason
+            let limit = reason.limit.map { ", \(text($0))" } ?? ""
+            let metric = reason.cause ?? longest.waitReason.metric
+            description = "\(metric) (waited \(Int(longest.seconds.rounded())) \(of)\(limit))"
+        } else if rested >= seconds * Self.share {
+            description = "\(text("nice")) (rested \(Int(rested.rounded())) \(of))"
+        } else {
+            description = "the server's speed with \(text("concurrency")); no other limit was reached for long"
+        }
+    }
+}
+
+extension ThrottleReason {
+    /// The name of the job file's limit that a run waits for; `nil` if no such limit leads to the reason.
+    fileprivate var limit: String? {
+        switch self {
+        case .majorityLag, .secondaryLag: "lag"
+        case .flowControl: "flowControl"
+        case .tickets: "tickets"
+        case .cacheDirty: "cache.dirty"
+        case .cacheUsed: "cache.used"
+        case .oplog: "oplog"
+        case .consumer: "consumer.documents"
+        case .pauseWindow: "pause"
+        default: nil
+        }
+    }
+
+    /// The cause of the wait, if the name of its metric does not say it.
+    fileprivate var cause: String? {
+        switch self {
+        case .consumer: "the consumer of the changes"
+        case .pauseWindow: "the times without writes"
+        case .operatorPause: "a pause by an operator"
+        case .overload: "an overloaded server"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,49 @@
+internal import FoundationEssentials
+internal import SystemPackage
+
+/// Finds the folders below a folder that hold schemas.
+///
+/// It is for suggestions, so it ignores what it cannot read, and ends early in a very large folder.
+package enum SchemaSearch {
+    /// The most levels of folders that are searched below the first one.
+    private static let mostLevels = 4
+    /// The most folders that are searched.
+    private static let mostFolders = 1_000
+    /// The names of folders that hold the files of other programs.
+    private static let ignored: Set = ["node_modules", "Pods", "vendor", "build", "dist", "target", "dump"]
+
+    /// Returns the folders with schemas, nearest first and sorted by name on each level.
+    ///
+    /// A folder inside a returned one is not returned, because it belongs to the same app.
+    /// - Parameter path: the folder to search, which itself is not returned.
+    package static func folders(below path: String) -> [String] {
+        var (found, level, searched) = ([FilePath](), [FilePath(path)], 0)
+        for _ in 0..<mostLevels where !level.isEmpty && searched < mostFolders {
+            let next = level.flatMap(subfolders).prefix(mostFolders - searched)
+            searched += next.count
+            let schemas = next.filter(holdsSchemas)
+            found += schemas
+            level = next.filter { !schemas.contains($0) }
+        }
+        return found.map(\.string)
+    }
+
+    private static func subfolders(of folder: FilePath) -> [FilePath] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
+        return names.sorted().filter { !$0.hasPrefix(".") && !ignored.contains($0) }
+            .map { folder.string == "." ? FilePath($0) : folder.appending($0) }
+            .filter { (try? $0.stat(followTargetSymlink: false).type) == .directory }
+    }
+
+    private static func holdsSchemas(_ folder: FilePath) -> Bool {
+        let marks = ["root_config.json", "realm_config.json", "stitch.json", "data_sources"]
+        if marks.contains(where: { (try? folder.appending($0).stat()) != nil }) { return true }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
+        if names.contains(where: { $0.hasSuffix(".prisma") }) { return true }
+        guard let files = try? SchemaFiles(at: folder.string) else { return false }
+        var reading = SchemaReading(files: files, wanted: nil)
+        reading.isSuggested = true
+        // A file with two dots in its name may be the configuration of another program.
+        return (try? reading.run())?.collections.contains { !$0.root.properties.isEmpty } == true
+    }
+}

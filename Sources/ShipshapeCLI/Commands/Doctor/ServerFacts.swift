@@ -1,0 +1,48 @@
+internal import BSON
+internal import Foundation
+internal import Mongo
+
+/// The properties of a server that `doctor` examines.
+struct ServerFacts: Sendable {
+    let hello: ServerHello
+    let build: BuildInfo
+    /// The privileges of the user; `nil` without a login.
+    let privileges: UserPrivileges?
+    /// How far this machine's clock is ahead of the server's.
+    let clockDifference: Duration
+
+    /// The difference of two clocks in seconds that is still fine.
+    static let largestDifference = 5.0
+
+    init(_ client: borrowing Client) throws(MongoError) {
+        // The first command also connects, so that the second one measures the clock without that delay.
+        build = try client.buildInfo()
+        let begin = Date.now
+        hello = try client.hello()
+        let end = Date.now
+        let middle = begin.addingTimeInterval(end.timeIntervalSince(begin) / 2).timeIntervalSince1970
+        if case .date(let server)? = hello.reply["localTime"] {
+            clockDifference = .milliseconds(Int64(middle * 1_000) - server)
+        } else {
+            clockDifference = .zero
+        }
+        do throws(MongoError) { privileges = try client.userPrivileges() } catch {
+            guard !error.isAuthentication, !error.isServerSelection else { throw error }
+            privileges = nil
+        }
+    }
+
+    /// Tries to follow the changes of a collection.
+    /// - Returns: the error that the server answers; `nil` if it works.
+    /// - Throws: ``MongoError`` of a lost connection.
+    static func streams(_ namespace: Namespace, on client: borrowing Client) throws(MongoError) -> MongoError? {
+        var stream = client.collection(namespace).watch(options: ["maxAwaitTimeMS": 1])
+        do throws(MongoError) {
+            _ = try stream.next()
+            return nil
+        } catch {
+            guard !error.isTransient else { throw error }
+            return error
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import BSON
+internal import Foundation
+internal import Mongo
+internal import Reporting
+internal import Scanning
+internal import ServerSchema
+
+/// The first files of a project, and the commands to begin with.
+struct NewProject {
+    /// Where the connection string of the deployment comes from.
+    enum Deployment {
+        /// An environment variable.
+        case variable(String)
+        /// The configuration file, which other users may read.
+        case text(String)
+
+        init(_ answer: String) {
+            self = Self.isVariable(answer) ? .variable(answer) : .text(answer)
+        }
+
+        private static func isVariable(_ answer: String) -> Bool {
+            answer.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil
+        }
+
+        /// Returns why an answer cannot be used; `nil` if it can.
+        static func defect(of answer: String) -> String? {
+            guard !isVariable(answer) else { return nil }
+            guard answer.hasPrefix("mongodb://") || answer.hasPrefix("mongodb+srv://") else {
+                return "it is neither the name of a variable nor a connection string, which begins with mongodb:// or "
+                    + "mongodb+srv://"
+            }
+            guard MongoURI.holdsSecret(answer) else { return nil }
+            return "the connection string holds a password or another secret, which must not be in a file: put it into "
+                + "an environment variable, and give the variable's name"
+        }
+
+        /// The value of `uri` in the configuration.
+        fileprivate var value: String {
+            switch self {
+            case .variable(let name): "${\(name)}"
+            case .text(let uri): uri.quotedAsYAML
+            }
+        }
+    }
+
+    let deployment: Deployment
+    /// The schema's path, or `live`; `nil` if there is none yet.
+    let schema: String?
+    let dialect: Dialect
+
+    /// The files, each with its path and its text.
+    var files: [(String, String)] {
+        [
+            (ConfigurationFile.standardName, configuration), ("jobs/README.md", Self.jobs),
+            (ExceptionsFile.standardName, Self.exceptions),
+        ]
+    }
+
+    /// The commands to begin with, in order.
+    var nextCommands: [String] {
+        let commands =
+            schema == nil
+            ? [
+                "shipshape doctor", "shipshape infer --database DATABASE --dialect \(dialect.rawValue) --out schemas",
+                "shipshape check schemas",
+            ] : ["shipshape doctor", "shipshape lint", "shipshape check"]
+        guard case .variable(let name) = deployment, ProcessInfo.processInfo.environment[name] == nil else {
+            return commands
+        }
+        return ["export \(name)='mongodb+srv://…'"] + commands
+    }
+
+    /// The text of the configuration file.
+    ///
+    /// A comment that does not begin with a single blank is a setting to switch on.
+    private var configuration: String {
+        """
+        # The settings of shipshape in this folder. A flag and its SHIPSHAPE_… variable override a line.
+        # `shipshape config` shows what applies, and `shipshape config --schema` prints a JSON Schema for editors.
+
+        # The deployment: a connection string without a password, or ${NAME} for the variable that holds it.
+        uri: \(deployment.value)
+        #password-file: /etc/shipshape/password
+
+        # The schema that check, lint and doctor read if the command line names none.
+        \(schema.map { "schema: \($0.quotedAsYAML)" } ?? "#schema: schemas")
+
+        # The database that holds the state of jobs.
+        #state-database: shipshape
+
+        # The sync engine's ledger of unsynced documents, or none.
+        \(dialect.isOfSync ? "#ledger: __realm_sync.unsynced_documents" : "ledger: none")
+
+        # How many documents may fail a check without exit code 1: for the check as a whole, and for single collections
+        # and rules.
+        #max-failing: 0.1%
+        #thresholds:
+        #  - {collection: app.Task, max-failing: 500}
+        #  - {collection: app.Task, rule: required-missing, max-failing: 1%}
+
+        # Renames between versions of the schema, because no command guesses them.
+        #renames:
+        #  - Person.age=yearsSinceBirth
+
+        # Other deployments, which --env chooses. Commands ask before they write to a protected one.
+        #environments:
+        #  production:
+        #    uri: ${PRODUCTION_URI}
+        #    protected: true
+
+        """
+    }
+
+    private static let jobs = """
+        # Jobs
+
+        Job files for `shipshape backfill` and `shipshape migrate`, which runs them in the order of their names.
+        `shipshape plan OLD NEW --out jobs` writes the jobs between two schemas.
+
+        """
+
+    private static let exceptions = """
+        # Findings that you accept: check shows them, and they do not make it fail. Each entry is like this one:
+        #
+        # - collection: app.Task
+        #   path: assignee
+        #   rule: required-missing
+        #   reason: the old app removes these tasks in March
+        #   owner: ada@example.net
+        #   expires: 2027-03-31
+        []
+
+        """
+}

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import BSON
+internal import Checking
+internal import ServerSchema
+
+/// The flag for how many documents may fail without making a check fail.
+struct FailingFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "How many documents may fail without exit code 1: a number, or a share of those read, such as 0.1%.",
+            discussion: "The list thresholds in shipshape.yml has limits for single collections and rules.",
+            valueName: "count|percent"), transform: Self.limit(parsing:))
+    var maxFailing: FailingLimit?
+
+    /// Whether the command line itself has the flag, and not a variable or the configuration.
+    var isGiven: Bool { !Console.flag(["--max-failing"]).isEmpty }
+
+    /// Returns a policy that also accepts so many failing documents.
+    func added(to policy: FailurePolicy) -> FailurePolicy {
+        var policy = policy
+        policy.maximum = maxFailing
+        policy.thresholds = Settings.current.file.thresholds
+        return policy
+    }
+
+    /// Returns a note for each threshold of the configuration on a collection that the report does not cover.
+    /// - Parameter isPart: whether the operator chose one collection of several, so that others are no mistake.
+    func notes(for report: CheckReport, isPart: Bool) -> [String] {
+        guard !isPart else { return [] }
+        let names = report.collections.map(\.namespace)
+        return Settings.current.file.thresholds.filter { !names.contains($0.namespace) }.map { threshold in
+            let hint = Spelling.hint(for: "\(threshold.namespace)", among: names.map(\.description))
+            return "\(threshold.location): the schema does not cover \(threshold.namespace)"
+                + (hint.map { " (\($0))" } ?? "")
+        }
+    }
+
+    private static func limit(parsing text: String) throws -> FailingLimit {
+        guard let limit = FailingLimit(text) else {
+            throw ValidationError("it is neither a number of documents nor a share such as 0.1%")
+        }
+        return limit
+    }
+}

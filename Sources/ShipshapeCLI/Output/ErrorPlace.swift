@@ -1,0 +1,59 @@
+internal import BSON
+internal import Foundation
+internal import LocatedYAML
+internal import Reporting
+internal import SchemaChange
+internal import ServerSchema
+internal import SystemPackage
+
+/// The place in a file that an error names, which is shown with the line and a caret.
+struct ErrorPlace {
+    private let location: SourceLocation
+    private let unit: SourceSnippet.Unit
+    private let suggestion: String?
+
+    /// Finds the place; `nil` for an error that names none.
+    init?(of error: any Error) {
+        switch error {
+        case let error as SchemaError: (location, unit) = (error.location, .bytes)
+        case let error as LocatedError:
+            guard let place = error.location else { return nil }
+            (location, unit) = (place, .characters)
+        case let error as RenameError:
+            guard let place = error.location else { return nil }
+            (location, unit) = (place, .characters)
+        default: return nil
+        }
+        suggestion = "\(error)".firstMatch(of: /did you mean "([^"]+)"\?/).map { String($0.1) }
+    }
+
+    /// Returns the line and the caret below it; none if the file cannot be read, or if its line may hold a secret.
+    ///
+    /// Only regular files are read, because reading a pipe or a device would wait for its data.
+    func snippet(width: Int, isColored: Bool) -> [String] {
+        guard location.line > 0, (try? FilePath(location.file).stat().type) == .regular,
+            let text = try? SourceFile.text(of: location.file), !mayHoldSecret(text)
+        else { return [] }
+        let snippet = SourceSnippet(location, in: text, counting: unit, suggestion: suggestion)
+        return snippet?.lines(width: width, isColored: isColored) ?? []
+    }
+
+    private func mayHoldSecret(_ text: String) -> Bool {
+        let lines = text.split(separator: "\n", maxSplits: location.line, omittingEmptySubsequences: false)
+        guard lines.count >= location.line else { return false }
+        let line = String(lines[location.line - 1])
+        return line.lowercased().contains("password") || ConnectionStringMask.mask(line) != line
+    }
+
+    /// Returns the message with the file's name as a link, on a terminal that shows links.
+    func linked(in message: String) -> String {
+        let name = location.file.printable
+        guard Console.showsLinks, message.hasPrefix(name), (try? FilePath(location.file).stat()) != nil else {
+            return message
+        }
+        let folder = FilePath(FileManager.default.currentDirectoryPath)
+        return Hyperlink.text(
+            name, toFile: folder.pushing(FilePath(location.file)).lexicallyNormalized().string,
+            on: ProcessInfo.processInfo.hostName) + message.dropFirst(name.count)
+    }
+}

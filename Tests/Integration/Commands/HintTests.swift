@@ -1,0 +1,119 @@
+import Subprocess
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Tests that likely mistakes on the command line and in files are answered with what helps.
+@Suite struct HintTests {
+    private static let nowhere = ["--uri", "mongodb://127.0.0.1:1/"]
+
+    private func run(_ arguments: [String], in folder: FilePath? = nil) async throws -> ProgramRun {
+        try await Program.run(arguments, in: folder)
+    }
+
+    @Test func checkWithTwoSchemasNamesTheFlagForTheOther() async throws {
+        let run = try await run(["check", "v2", "v1"])
+        #expect(run.exitCode == 64)
+        #expect(run.errors.contains("check v2 --active v1"), "\(run.errors)")
+        #expect(run.errors.contains("diff and plan take OLD NEW"))
+    }
+
+    @Test(arguments: ["check", "lint"]) func withoutASchemaTheConfigurationIsNamed(_ command: String) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let run = try await run([command], in: folder.path)
+        #expect(run.exitCode == 64)
+        #expect(
+            run.errors.contains("or write schema: PATH into shipshape.yml (shipshape init writes it)"),
+            "\(run.errors)")
+    }
+
+    @Test func aFolderAboveTheAppNamesTheAppsFolder() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try folder.write(CommandLineFolder.person, to: "backend/export/app.person.json")
+        let run = try await run(["check", folder.path.string] + Self.nowhere)
+        #expect(run.exitCode == 65)
+        #expect(
+            run.errors.contains(
+                "the folder itself holds no schema (\(folder.path)/backend/export does: name that folder)"),
+            "\(run.errors)")
+        try folder.write(CommandLineFolder.person, to: "other/app.person.json")
+        let both = try await self.run(["lint", folder.path.string])
+        #expect(
+            both.errors.contains("(these do: \(folder.path)/other, \(folder.path)/backend/export)"), "\(both.errors)")
+    }
+
+    @Test(arguments: ["plan", "diff"]) func aDeploymentThatIsNotAskedIsNamed(_ command: String) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try folder.write(CommandLineFolder.person, to: "old/app.person.json")
+        try folder.write(CommandLineFolder.person, to: "new/app.person.json")
+        let variables: [Environment.Key: String?] = ["SHIPSHAPE_URI": "mongodb://127.0.0.1:1/"]
+        let run = try await Program.run([command, "old", "new"], environment: variables, in: folder.path)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        #expect(
+            run.errors.contains(
+                "note: SHIPSHAPE_URI names a deployment, but \(command) asks one only with --uri: add --uri "
+                    + "\"$SHIPSHAPE_URI\" to "), "\(run.errors)")
+        for flags in [["--quiet"], ["-o", "json"]] {
+            let silent = try await Program.run(
+                [command, "old", "new"] + flags, environment: variables, in: folder.path)
+            #expect(silent.errors == "", "\(silent.errors)")
+        }
+        try folder.write("uri: ${MONGODB_URI}\n", to: "shipshape.yml")
+        let file = try await Program.run(
+            [command, "old", "new"], environment: ["MONGODB_URI": "mongodb://127.0.0.1:1/"], in: folder.path)
+        #expect(file.errors.contains("note: shipshape.yml:1 names a deployment"), "\(file.errors)")
+        #expect(file.errors.contains("add --uri \"$MONGODB_URI\" to "), "\(file.errors)")
+    }
+
+    @Test func aPlanBetweenEqualSchemasNamesTheOneForDocumentsThatFailAlready() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        for name in ["old", "new"] { try folder.write(CommandLineFolder.person, to: "\(name)/app.person.json") }
+        let run = try await run(["plan", "old", "new"], in: folder.path)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        #expect(
+            run.output.contains("Note: for documents that fail the schema already: shipshape plan --fix new\n"),
+            "\(run.output)")
+    }
+
+    // MARK: paths of elements
+
+    private static let conversations = """
+        {"title": "Person", "bsonType": "object", "properties": {
+            "_id": {"bsonType": "int"},
+            "conversations": {"bsonType": "array", "items": {"bsonType": "object", "title": "Conversation",
+                "properties": {"muted": {"bsonType": "bool"}}}}
+        }}
+        """
+
+    @Test(arguments: [("conversations[].muted", 69), ("conversations.[].muted", 69), ("conversations.muted", 65)])
+    func aPathThroughAListIsWrittenWithBrackets(_ path: String, _ status: Int32) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try folder.write(Self.conversations, to: "schemas/app.person.json")
+        try folder.write(
+            """
+            job: a
+            collection: app.person
+            schema: {next: schemas}
+            steps:
+              - convert: {field: "\(path)", to: bool}
+
+            """, to: "job.yml")
+        let job = try await run(
+            ["backfill", "job.yml", "--dry-run", "--connect-timeout", "200ms"] + Self.nowhere, in: folder.path)
+        #expect(job.exitCode == status, "\(job.errors)")
+        try folder.write(
+            "- {collection: app.person, path: \"\(path)\", rule: type-mismatch, reason: r, owner: o}\n",
+            to: "shipshape.exceptions.yml")
+        let check = try await run(["check", "schemas", "--connect-timeout", "200ms"] + Self.nowhere, in: folder.path)
+        #expect(check.exitCode == status, "\(check.errors)")
+        guard status == 65 else { return }
+        for run in [job, check] {
+            #expect(run.errors.contains("(did you mean \"conversations[].muted\"?)"), "\(run.errors)")
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import SystemPackage
+import Testing
+import Yams
+
+/// Tests that `init` writes files that work, replaces none, and writes no secret.
+@Suite struct InitTests {
+    /// Runs a test in a folder with the demo's newer schema as `schemas`.
+    private func withProject<R>(_ body: (CommandLineFolder) async throws -> R) async throws -> R {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try FileManager.default.copyItem(
+            atPath: DemoApp.folder.appending("v2").string, toPath: folder.path.appending("schemas").string)
+        return try await body(folder)
+    }
+
+    @Test func itWritesTheFirstFilesAndNamesTheFirstCommands() async throws {
+        try await withProject { folder in
+            let run = try await Program.run(["init", "--uri", "MONGODB_URI"], in: folder.path)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(folder.names == ["jobs", "schemas", "shipshape.exceptions.yml", "shipshape.yml"])
+            let text = try #require(folder.text(of: "shipshape.yml"))
+            #expect(text.contains("\nuri: ${MONGODB_URI}\n"))
+            #expect(text.contains("\nschema: \"schemas\"\n"), "the only folder with schemas is taken")
+            let lines = run.output.split(separator: "\n")
+            let next = lines.drop { $0 != "Next:" }.dropFirst().map { $0.drop { $0 == " " } }
+            #expect(
+                next == [
+                    "export MONGODB_URI='mongodb+srv://…'", "shipshape doctor", "shipshape lint", "shipshape check",
+                ])
+            let lint = try await Program.run(["lint"], in: folder.path)
+            #expect(lint.exitCode == 1)
+            #expect(lint.output.contains("in 4 schemas of schemas."))
+        }
+    }
+
+    /// A comment that does not begin with a single blank is a setting to switch on, so all of them must be right.
+    @Test func everyCommentedSettingCanBeSwitchedOn() async throws {
+        try await withProject { folder in
+            #expect(try await Program.run(["init"], in: folder.path).exitCode == 0)
+            let text = try #require(folder.text(of: "shipshape.yml"))
+            let switchedOn = text.replacing(/(?m)^#(?! \S)/, with: "")
+            try folder.write(switchedOn, to: "shipshape.yml")
+            #expect(switchedOn.contains("\nmax-failing: 0.1%\n") && switchedOn.contains("\nenvironments:\n"))
+            let run = try await Program.run(["config", "--env", "production"], in: folder.path)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let exceptions = try #require(folder.text(of: "shipshape.exceptions.yml"))
+            let entry = exceptions.replacing("[]", with: "").split(separator: "\n").dropFirst(2).map { $0.dropFirst(2) }
+            try folder.write(entry.joined(separator: "\n"), to: "shipshape.exceptions.yml")
+            let check = try await Program.run(
+                ["check", "--source", "schemas", "--ledger", "none"], in: folder.path)
+            #expect(!check.errors.contains("shipshape.exceptions.yml"), "\(check.errors)")
+            // The source holds no documents, so the check ends there, after it has read the schema of the file.
+            #expect(check.errors.contains("schemas holds no documents"), "\(check.errors)")
+        }
+    }
+
+    @Test func aFileThatExistsStopsItUnlessForced() async throws {
+        try await withProject { folder in
+            try folder.write("mine\n", to: "shipshape.exceptions.yml")
+            let run = try await Program.run(["init"], in: folder.path)
+            #expect(run.exitCode == 73)
+            #expect(
+                run.errors
+                    == "shipshape: nothing was written: shipshape.exceptions.yml already exists (--force replaces it)\n"
+            )
+            #expect(folder.names == ["schemas", "shipshape.exceptions.yml"])
+            #expect(try await Program.run(["init", "--force"], in: folder.path).exitCode == 0)
+            #expect(folder.text(of: "shipshape.exceptions.yml")?.hasSuffix("[]\n") == true)
+        }
+    }
+
+    /// The folder for the jobs cannot be created, so the other files must not stay.
+    @Test func ifOneFileCannotBeWrittenNoneIs() async throws {
+        try await withProject { folder in
+            try folder.write("a file\n", to: "jobs")
+            let run = try await Program.run(["init"], in: folder.path)
+            #expect(run.exitCode == 73, "\(run.errors)")
+            #expect(folder.names == ["jobs", "schemas"])
+        }
+    }
+
+    @Test(arguments: ["mongodb://ada:sesame@db1/", "mongodb+srv://db1/?tlsCertificateKeyFilePassword=sesame"])
+    func aConnectionStringWithASecretIsRefused(_ uri: String) async throws {
+        try await withProject { folder in
+            let run = try await Program.run(["init", "--uri", uri], in: folder.path)
+            #expect(run.exitCode == 64)
+            #expect(run.errors.contains("give the variable's name"), "\(run.errors)")
+            #expect(!run.errors.contains("sesame"))
+            #expect(folder.names == ["schemas"])
+        }
+    }
+
+    @Test func aConnectionStringWithoutASecretIsWritten() async throws {
+        try await withProject { folder in
+            let run = try await Program.run(["init", "--uri", "mongodb://ada@db1/"], in: folder.path)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(folder.text(of: "shipshape.yml")?.contains("\nuri: \"mongodb://ada@db1/\"\n") == true)
+        }
+    }
+
+    @Test func severalSchemasNeedAChoice() async throws {
+        try await withProject { folder in
+            try FileManager.default.copyItem(
+                atPath: DemoApp.folder.appending("v1").string, toPath: folder.path.appending("old").string)
+            let run = try await Program.run(["init"], in: folder.path)
+            #expect(run.exitCode == 64)
+            #expect(run.errors.contains("without a terminal, init needs --schema: there are schemas in old, schemas"))
+            let odd = try await Program.run(["init", "--schema", "nowhere"], in: folder.path)
+            #expect(odd.exitCode == 64 && odd.errors.contains("--schema: nowhere: there is no such file or folder"))
+        }
+    }
+
+    @Test func withoutASchemaTheNextCommandDraftsOne() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let run = try await Program.run(["init", "--dialect", "jsonschema"], in: folder.path)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        #expect(run.output.contains("shipshape infer --database DATABASE --dialect jsonschema --out schemas"))
+        #expect(folder.text(of: "shipshape.yml")?.contains("\nledger: none\n") == true)
+    }
+
+    @Test func atATerminalItAsks() async throws {
+        try await withProject { folder in
+            let run = try await Program.atTerminal(
+                ["init"], askedFor: "[SHIPSHAPE_URI]: ",
+                types: #"mongodb://ada:sesame@db1/\nMONGODB_URI\nnowhere\n\n"#, in: folder.path)
+            #expect(run.exitCode == 0, "\(run.output)")
+            #expect(run.output.contains("must not be in a file"))
+            #expect(run.output.contains("nowhere: there is no such file or folder"))
+            #expect(run.output.contains("or none [schemas]: "))
+            #expect(!run.output.contains("The dialect"), "the schema shows it")
+            #expect(folder.text(of: "shipshape.yml")?.contains("\nuri: ${MONGODB_URI}\n") == true)
+            #expect(folder.text(of: "shipshape.yml")?.contains("sesame") == false)
+        }
+    }
+
+    @Test func anEndOfTheInputWritesNothing() async throws {
+        try await withProject { folder in
+            let run = try await Program.atTerminal(
+                ["init"], askedFor: "[SHIPSHAPE_URI]: ", types: #"\004"#, in: folder.path)
+            #expect(run.exitCode == 75)
+            #expect(run.output.contains("nothing was written"))
+            #expect(folder.names == ["schemas"])
+        }
+    }
+}
+
+/// The workflows for CI, which `init` writes and `jobs` shows.
+extension InitTests {
+    @Test(arguments: [
+        ("github", ".github/workflows/schemas.yml", "github-actions"), ("gitlab", ".gitlab/schemas.yml", "gitlab"),
+    ])
+    func aWorkflowIsTheOneOfTheRepository(_ service: String, _ path: String, _ folderOfJobs: String) async throws {
+        try await withProject { folder in
+            let run = try await Program.run(["init", "--ci", service], in: folder.path)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let written = try #require(folder.text(of: path))
+            let shown = try String(
+                contentsOfFile: Repository.path("jobs/\(folderOfJobs)/schemas.yml").string, encoding: .utf8)
+            #expect(written == shown, "run scripts/reference")
+            #expect(try Yams.compose(yaml: written)?.mapping != nil)
+        }
+    }
+
+    @Test func aWorkflowNeedsASchemaInTheRepository() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let run = try await Program.run(["init", "--schema", "live", "--ci", "github"], in: folder.path)
+        #expect(run.exitCode == 64)
+        #expect(run.errors.contains("--ci needs a schema in the repository"))
+        #expect(folder.names == [])
+    }
+}

@@ -1,0 +1,119 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Tests that a step which `plan` marks for review runs only after it was reviewed.
+@Suite struct ReviewTests {
+    private func withJob(_ more: String = "", _ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 10)
+            try test.job(
+                steps: ["default: {field: level, value: 0}\n    review: the zero value of int"], more: more)
+            try await body(test)
+        }
+    }
+
+    private func filled(_ test: BackfillCase) async throws -> Int {
+        try await test.database.count("people", ["level": 0])
+    }
+
+    @Test func yesAloneIsNoReview() async throws {
+        try await withJob { test in
+            let run = try await test.backfill("job", "--ledger", "none")
+            #expect(run.exitCode == 64)
+            #expect(run.errors.contains("1 step to review:"), "\(run.errors)")
+            #expect(run.errors.contains("job.yml:4:5: default level"), "\(run.errors)")
+            #expect(run.errors.contains("the zero value of int"))
+            #expect(
+                run.errorLines.last
+                    == "shipshape: nothing was written: without a terminal, the job \"job\" needs its steps reviewed: "
+                    + "write \"reviewed: true\" into \(test.path()), or give --reviewed")
+            #expect(try await filled(test) == 0)
+            let dry = try await test.backfill("job", "--dry-run", "--ledger", "none", yes: false)
+            #expect(dry.exitCode == 0, "\(dry.errors)")
+        }
+    }
+
+    @Test func theFlagIsAReview() async throws {
+        try await withJob { test in
+            let run = try await test.backfill("job", "--ledger", "none", "--reviewed")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await filled(test) == 10)
+        }
+    }
+
+    @Test(arguments: [("true", Int32(0)), ("false", 64)])
+    func theFileSaysWhetherItWasReviewed(_ value: String, _ status: Int32) async throws {
+        try await withJob("reviewed: \(value)") { test in
+            let run = try await test.backfill("job", "--ledger", "none")
+            #expect(run.exitCode == status, "\(run.errors)")
+        }
+    }
+
+    @Test(arguments: [(#"yes\n"#, Int32(0)), (#"no\n"#, 75)])
+    func theAnswerAtATerminalIsAReview(_ answer: String, _ status: Int32) async throws {
+        try await withJob { test in
+            let flags = ["--uri", test.uri, "--state-database", test.state.name, "--ledger", "none"]
+            let run = try await Program.atTerminal(
+                ["backfill", test.path(), "--yes"] + flags, askedFor: "Were these steps reviewed? [yes/no] ",
+                types: answer)
+            #expect(run.exitCode == status, "\(run.output)")
+            #expect(try await filled(test) == (status == 0 ? 10 : 0))
+        }
+    }
+
+    @Test func migrateAsksForTheSame() async throws {
+        try await withJob { test in
+            let run = try await test.migrate("--ledger", "none")
+            #expect(run.exitCode == 64)
+            #expect(run.errors.contains("give --reviewed"), "\(run.errors)")
+            #expect(try await filled(test) == 0)
+            #expect(try await test.migrate("--ledger", "none", "--reviewed").exitCode == 0)
+            #expect(try await filled(test) == 10)
+        }
+    }
+
+    /// The schema's values of an `enum` are decisions, so `plan` chooses none; a zero of a plain type has a review.
+    @Test func planMarksWhatItChose() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let id = "\"_id\": {\"bsonType\": \"int\"}, \"age\": {\"bsonType\": \"int\"}"
+            try test.write("v1.json", "{\"title\": \"Person\", \"bsonType\": \"object\", \"properties\": {\(id)}}")
+            try test.write(
+                "v2.json",
+                """
+                {"title": "Person", "bsonType": "object", "required": ["level", "kind"], "properties": {
+                    "_id": {"bsonType": "int"}, "years": {"bsonType": "int"}, "level": {"bsonType": "int"},
+                    "kind": {"bsonType": "string", "enum": ["guest", "member"]}}}
+                """)
+            let folder = test.folder
+            let planned = try await Program.run([
+                "plan", folder.appending("v1.json").string, folder.appending("v2.json").string, "--collection",
+                "\(test.database.name).people", "--out", folder.appending("jobs").string, "--fail-on", "none",
+                "--rename", "Person.age=years",
+            ])
+            #expect(planned.exitCode == 0, "\(planned.errors)")
+            let file = folder.appending("jobs").appending("\(test.database.name).people.yml").string
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(text.contains("\nreviewed: false\n"), "\(text)")
+            #expect(
+                text.contains(
+                    "default: {field: level, value: 0, when: missingOrNull}\n    review: \"the zero value of int\"\n"
+                ),
+                "\(text)")
+            #expect(!text.contains("- default: {field: kind"), "\(text)")
+            #expect(
+                planned.output.contains("give one of \"guest\", \"member\" with --default"), "\(planned.output)")
+            // The rename is kept, so that the job's notes and the commands know it.
+            #expect(text.contains("\nrenames: [\"\(test.database.name).people.age=years\"]\n"), "\(text)")
+            #expect(text.contains("--rename \(test.database.name).people.age=years"), "\(text)")
+            try await test.database.fill("people", [["_id": 1, "age": 5, "kind": "guest"]])
+            let flags = ["--uri", test.uri, "--state-database", test.state.name, "--ledger", "none"]
+            let run = try await Program.run(["backfill", file, "--yes", "--reviewed"] + flags)
+            #expect(run.errors.contains("property-renamed years"), "\(run.errors)")
+            #expect(!run.errors.contains("property-removed"), "\(run.errors)")
+            #expect(run.output.contains("--rename \(test.database.name).people.age=years"), "\(run.output)")
+        }
+    }
+}
