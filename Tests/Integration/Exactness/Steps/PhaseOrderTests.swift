@@ -41,7 +41,7 @@ import Testing
             try await test.database.fill("people", people)
             try test.job(
                 steps: ["copy: {from: a, to: e, whenPresent: replace}", "combine: {into: f, template: \"{d} {e}\"}"])
-            let run = try await test.backfill("job", keepsJournal ? "--reviewed" : "--no-journal")
+            let run = try await test.backfill("job", flags: keepsJournal ? [] : ["--no-journal"])
             #expect([0, 1].contains(run.exitCode), "\(run.output)\(run.errors)")
             let written = try await test.database.documents("people")
             #expect(written[0] == ["_id": 1, "a": [1], "d": 7, "e": [1]])
