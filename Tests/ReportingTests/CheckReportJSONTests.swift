@@ -148,6 +148,7 @@ import Testing
                   ],
                   "removed_collections": [],
                   "exceptions": null,
+                  "limits": [],
                   "history": null,
                   "notes": [
                     "majority reads are not available"
