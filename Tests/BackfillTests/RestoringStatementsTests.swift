@@ -27,7 +27,7 @@ import Testing
     }
 
     private func statements(_ documents: [Restoring]) throws -> RestoringStatements {
-        try RestoringStatements(documents, under: lease, grouped: true, for: 2)
+        try RestoringStatements(documents, under: lease, grouped: true, for: 1)
     }
 
     @Test func documentsFromWhichTheSameFieldIsRemovedShareAStatement() throws {

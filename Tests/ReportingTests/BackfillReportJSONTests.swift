@@ -96,6 +96,7 @@ import Testing
                     }
                   ],
                   "waits": [],
+                  "limited_by": null,
                   "notes": [
                     "irreversible: \\"age\\" is converted in place"
                   ]

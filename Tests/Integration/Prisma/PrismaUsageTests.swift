@@ -75,7 +75,8 @@ import Testing
             ["lint", "schema.prisma", "--database", "app"],
             Self.schema.replacing("String", with: "Strin").replacing("Int @id", with: "Int @idd"))
         #expect(run.exitCode == 65)
-        let places = run.errorLines.map { $0.split(separator: ": ").dropFirst().first.map(String.init) }
+        let messages = run.errorLines.filter { $0.hasPrefix("shipshape: ") }
+        let places = messages.map { $0.split(separator: ": ").dropFirst().first.map(String.init) }
         #expect(places == ["schema.prisma:4:7", "schema.prisma:5:11", "schema.prisma:6:8"], "\(run.errors)")
     }
 

@@ -89,7 +89,9 @@ import Testing
                 try await test.database.fill("person", [["_id": 3]])
                 try await test.waitUntilRecorded([IDKey(3)])
             }
-            #expect(run.exitCode == 0, "\(run.errors)")
+            // If an error of a command has shown the drop first, the watch reads the collection again when the stream
+            // reports the drop. The signal can arrive during that reading.
+            #expect([0, 75].contains(run.exitCode), "\(run.errors)")
             #expect(run.errors.contains("it was dropped or renamed"), "\(run.errors)")
         }
     }
