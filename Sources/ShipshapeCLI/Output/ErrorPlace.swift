@@ -38,11 +38,29 @@ struct ErrorPlace {
         return snippet?.lines(width: width, isColored: isColored) ?? []
     }
 
+    /// Whether the line, or the key to which it belongs, may be about a connection string or a password.
+    ///
+    /// A value that cannot be read may be any part of a secret, so the words of the key decide.
     private func mayHoldSecret(_ text: String) -> Bool {
         let lines = text.split(separator: "\n", maxSplits: location.line, omittingEmptySubsequences: false)
-        guard lines.count >= location.line else { return false }
-        let line = String(lines[location.line - 1])
-        return line.lowercased().contains("password") || ConnectionStringMask.mask(line) != line
+        // An error at the end of a file is shown with the last line.
+        var rest = lines.prefix(location.line).map(String.init)
+        while rest.last?.allSatisfy(\.isWhitespace) == true { rest.removeLast() }
+        guard let line = rest.last else { return false }
+        // In a Prisma schema, attributes begin with @.
+        let hasAt = line.contains("@") && !location.file.hasSuffix(".prisma")
+        if hasAt || line.contains("://") || ConnectionStringMask.mask(line) != line { return true }
+        var indent = Int.max
+        for line in rest.reversed() where !line.allSatisfy(\.isWhitespace) {
+            // The lines with less indentation have the keys in which the line is; an item of a list can stand as far to
+            // the left as its key.
+            let depth = line.prefix { $0 == " " || $0 == "\t" }.count
+            guard depth < indent else { continue }
+            if ["uri", "password"].contains(where: line.lowercased().contains) { return true }
+            if depth == 0, line.first != "-" { return false }
+            indent = line.dropFirst(depth).first == "-" ? depth + 1 : depth
+        }
+        return false
     }
 
     /// Returns the message with the file's name as a link, on a terminal that shows links.

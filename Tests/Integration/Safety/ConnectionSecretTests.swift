@@ -28,6 +28,8 @@ import Testing
         let quoted = "\"\(uri.replacing("\t", with: "\\t"))\""
         try folder.write("uri: \(quoted)\n", to: "shipshape.yml")
         try folder.write("uri: [\(quoted)]\n", to: "bad.yml")
+        try folder.write("uri:\n- \(quoted)\n- {a: 1}\n", to: "list.yml")
+        try folder.write("uri:\n  a: {}\n  b:\n    - \(quoted)\n", to: "nested.yml")
         let variable: [Environment.Key: String?] = ["SHIPSHAPE_URI": uri]
         for form in ["text", "json"] {
             let config = ["config", "-o", form]
@@ -44,6 +46,7 @@ import Testing
                 ["status", "--uri", uri], ["status", "--uri", uri, "--uri", uri],
                 ["status", "--uri=\(uri)", "--extra"],
                 ["check", "v2", "--uri", uri], ["config", "--config", "bad.yml"], ["status", "--config", "bad.yml"],
+                ["config", "--config", "list.yml"], ["config", "--config", "nested.yml"],
             ]
             for command in commands {
                 let run = try await Program.run(
