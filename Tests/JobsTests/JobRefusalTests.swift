@@ -72,8 +72,8 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal("job: a\ncolection: b.c", "2:1: a job has no key \"colection\" (did you mean \"collection\"?)"),
         JobRefusal(
             "job: a\nowner: me",
-            "2:1: a job has no key \"owner\"; keys: version, job, collection, schema, requires, where, steps, limits, "
-                + "throttle, journal"),
+            "2:1: a job has no key \"owner\"; keys: version, job, collection, schema, renames, requires, where, steps, "
+                + "reviewed, limits, throttle, journal"),
         JobRefusal(
             "version: 2\njob: a",
             "1:10: \"version\" must be 1: this program knows no other version of the job file's format"),
