@@ -38,6 +38,9 @@ struct ErrorPlace {
         return snippet?.lines(width: width, isColored: isColored) ?? []
     }
 
+    /// Parts of the keys whose values may be secret, also in a key that is misspelt.
+    private static let secretWords = ["uri", "pass", "secret", "token", "credential"]
+
     /// Whether the line, or the key to which it belongs, may be about a connection string or a password.
     ///
     /// A value that cannot be read may be any part of a secret, so the words of the key decide.
@@ -56,7 +59,7 @@ struct ErrorPlace {
             // the left as its key.
             let depth = line.prefix { $0 == " " || $0 == "\t" }.count
             guard depth < indent else { continue }
-            if ["uri", "password"].contains(where: line.lowercased().contains) { return true }
+            if Self.secretWords.contains(where: line.lowercased().contains) { return true }
             if depth == 0, line.first != "-" { return false }
             indent = line.dropFirst(depth).first == "-" ? depth + 1 : depth
         }

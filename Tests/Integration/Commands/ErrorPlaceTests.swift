@@ -43,11 +43,11 @@ import Testing
                 ["check", "person.json", "--collection", "app.person", "--source", "person.json"], in: folder.path)
             #expect(
                 exceptions.errors.contains("\n    |                                  ^~~~\n"), "\(exceptions.errors)")
-            try folder.write("urii: mongodb://db1/\n", to: "shipshape.yml")
+            try folder.write("ledgr: app.Ledger\n", to: "shipshape.yml")
             let settings = try await Program.run(["config"], in: folder.path)
             #expect(settings.exitCode == 78)
             #expect(
-                settings.errors.hasSuffix("  1 | urii: mongodb://db1/\n    | ^~~~\n    | uri\n"), "\(settings.errors)")
+                settings.errors.hasSuffix("  1 | ledgr: app.Ledger\n    | ^~~~~\n    | ledger\n"), "\(settings.errors)")
         }
     }
 
@@ -63,10 +63,15 @@ import Testing
     /// The connection string in the file has a password, which the line would show.
     @Test func aLineWithASecretIsNotShown() async throws {
         try await withFolder { folder in
-            try folder.write("uri: mongodb://ada:sesame@db1/\nlimit: mongodb://ada:sesame@db1/\n", to: "shipshape.yml")
-            let run = try await Program.run(["config"], in: folder.path)
-            #expect(run.exitCode == 78)
-            #expect(!run.errors.contains("sesame"), "\(run.errors)")
+            for text in [
+                "uri: mongodb://ada:sesame@db1/\nlimit: mongodb://ada:sesame@db1/\n", "urii: ada:sesame\n",
+                "passwrd: {of: [sesame]}\npassword_file:\n- sesame\n",
+            ] {
+                try folder.write(text, to: "shipshape.yml")
+                let run = try await Program.run(["config"], in: folder.path)
+                #expect(run.exitCode == 78)
+                #expect(!run.errors.contains("sesame"), "\(run.errors)")
+            }
         }
     }
 
