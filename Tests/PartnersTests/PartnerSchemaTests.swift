@@ -74,7 +74,7 @@ import Testing
         #"{"partner": "a", "source": "c.d", "target": "c.e", "reverse": [{"extract": {"field": "f", "to": "c.g"}}]}"#,
         #"{"partner": "a", "source": "c.d", "target": "c.e", "forward": [{"expression": {"field": "f", "value": 1, "once": "g"}}]}"#,
         #"{"partner": "a", "source": "c.d", "target": "c.e", "forward": [{"copy": {"from": "f", "to": "g", "whenPresent": "refresh"}}]}"#,
-        #"{"partner": "a", "source": "c.d", "target": "c.e", "forward": [{"wrap": {"field": "f"}, "review": "the list"}]}"#,
+        #"{"partner": "a", "source": "c.d", "target": "c.e", "forward": [{"wrap": {"field": "f"}, "review": "r"}]}"#,
         #"{"partner": "a", "source": "c.d", "target": "c.e", "steps": []}"#,
     ])
     func theSchemaRefusesWhatTheParserRefuses(_ text: String) throws {
