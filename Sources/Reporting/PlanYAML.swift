@@ -131,8 +131,7 @@ package struct PlanYAML: Sendable {
                     + "is terminated.",
                 "In this order:",
             ]
-            lines += Self.wrapped(
-                PlanWords.termination(doing: "copy the documents (see below), run this job"), width: 112)
+            lines += PlanWords.termination(doing: "copy the documents (see below), run this job").wrapped(to: 112)
         case .afterDeploy:
             lines += [
                 "",
@@ -142,7 +141,7 @@ package struct PlanYAML: Sendable {
                 "(`shipshape deployed --yes FILE`), or stated by --deployed.",
                 "The order of work is in the other job, if there is one; for a breaking change it is:",
             ]
-            lines += Self.wrapped(PlanWords.termination(doing: "run this job"), width: 112)
+            lines += PlanWords.termination(doing: "run this job").wrapped(to: 112)
         case .anyTime:
             lines += ["", "1. Run this job at any time: the schema does not change."]
             if isOfValidator {
@@ -188,10 +187,8 @@ package struct PlanYAML: Sendable {
         if isBreaking {
             // Old clients write until sync is terminated, so the second run of the job comes after the termination.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
-            return Self.wrapped(
-                "2. Deploy \(file.new), a breaking change: "
-                    + "\(PlanWords.termination(doing: jobs.joined(separator: " and ")))",
-                width: 112) + ["3. \(lastStep)"]
+            let order = PlanWords.termination(doing: jobs.joined(separator: " and "))
+            return "2. Deploy \(file.new), a breaking change: \(order)".wrapped(to: 112) + ["3. \(lastStep)"]
         }
         let steps =
             [
@@ -272,26 +269,12 @@ package struct PlanYAML: Sendable {
     }
 
     private static func comment(_ text: String, indent: String = "", mark: String = "#") -> [String] {
-        wrapped(text, width: 112).map { comment(line: $0, indent: indent, mark: mark) }
+        text.wrapped(to: 112).map { comment(line: $0, indent: indent, mark: mark) }
     }
 
     /// Returns one line of a YAML comment; control characters are escaped, so that no name in the text can end the
     /// line.
     private static func comment(line: String, indent: String = "", mark: String = "#") -> String {
         indent + (line.isEmpty ? mark : "\(mark) \(line.printable)")
-    }
-
-    /// Returns the text in lines of whole words, none of which is wider than `width` unless a single word is.
-    private static func wrapped(_ text: String, width: Int) -> [String] {
-        let words = text.split { $0.isWhitespace || $0.isNewline }.map(String.init)
-        return words.reduce(into: [""]) { lines, word in
-            if lines[lines.count - 1].isEmpty {
-                lines[lines.count - 1] = word
-            } else if lines[lines.count - 1].count + word.count < width {
-                lines[lines.count - 1] += " \(word)"
-            } else {
-                lines.append(word)
-            }
-        }
     }
 }

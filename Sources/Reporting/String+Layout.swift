@@ -30,13 +30,14 @@ extension String {
         return text
     }
 
-    /// Returns the words of a line; a command that the line proposes at its end counts as one word, and so does a line
-    /// with a command for mongosh.
+    /// Returns the words of a line; a command that the line proposes at its end counts as one word, and so do a flag
+    /// with the path that follows it and a line with a command for mongosh.
     private static func words(of line: Substring) -> [Substring] {
         if line.contains(/db\.get(Collection|SiblingDB)\(/) { return [line.drop { $0 == " " }] }
         let lead = /(?:^ *[Nn]ext\b[^:]*| with| again| more| working| first|undo the job): (?=shipshape )/
-        guard let lead = line.firstMatch(of: lead) else { return line.split(separator: " ") }
-        return line[..<lead.range.upperBound].split(separator: " ") + [line[lead.range.upperBound...]]
+        let command = line.firstMatch(of: lead)?.range.upperBound ?? line.endIndex
+        let words = line[..<command].matches(of: /--[a-z-]+ \S+\.\S+|\S+/).map { line[$0.range] }
+        return command == line.endIndex ? words : words + [line[command...]]
     }
 
     /// The length of the longest word, which is the least width that the text can be wrapped to.

@@ -49,6 +49,13 @@ import Testing
         #expect("\(lead)\(command)".wrapped(to: 50).last == command)
     }
 
+    /// A reader of a job searches the file for the flag with its path, however long the path is.
+    @Test(arguments: 40...80) func aFlagIsNotPartedFromItsPath(_ width: Int) {
+        let lines = "links become embedded objects; plan with --embed app.Person.dog to accept it".wrapped(to: width)
+        #expect(lines.count { $0.contains("--embed app.Person.dog") } == 1)
+        #expect(lines.allSatisfy { $0.count <= width })
+    }
+
     @Test(arguments: [50, 80, 120]) func aTableIsCompleteOrBecomesLines(_ width: Int) {
         let columns =
             [Report.Column(title: "name")] + (1...6).map { Report.Column(title: "figure \($0)", isNumber: true) }
