@@ -63,7 +63,7 @@ extension FieldPlanner {
                 return group.say(
                     .manual,
                     "this is the partition key, and one value for all would put every document into one partition: "
-                        + "give it with --default, or write each document's value with a step of your own",
+                        + "give it with \(defaultFlag(field)), or write each document's value with a step of your own",
                     suggesting: [line])
             }
             group.add(line)
@@ -85,7 +85,7 @@ extension FieldPlanner {
             return group.say(
                 .manual,
                 "documents without it do not fit, and plan does not invent \(what): give one value for all with "
-                    + "--default, "
+                    + "\(defaultFlag(field)), "
                     + (canGenerate
                         ? "or give each document a new one with the step below"
                         : "or write the values with a step of your own"),
@@ -96,13 +96,17 @@ extension FieldPlanner {
             return group.say(
                 .manual,
                 "documents without it do not fit, and which of the allowed values they mean is your decision: give one "
-                    + "of \(values.joined(separator: ", ")) with --default")
+                    + "of \(values.joined(separator: ", ")) with \(defaultFlag(field))")
         }
         let suggestion = new.node.zeroObject(in: dialect).flatMap { takes($0, new) ? $0 : .none }
         group.say(
-            .manual, "documents without it do not fit, and its type has no empty value: give one with --default",
+            .manual,
+            "documents without it do not fit, and its type has no empty value: give one with \(defaultFlag(field))",
             suggesting: suggestion.map { [.fill(field, with: .literal($0), nullsToo: nullsToo)] } ?? [])
     }
+
+    /// Returns the flag with which the operator gives the value that fills a field.
+    func defaultFlag(_ field: String) -> String { "--default \(new.namespace).\(field)=VALUE" }
 
     private func takes(_ value: BSONValue, _ side: Side) -> Bool {
         let types = side.node.types

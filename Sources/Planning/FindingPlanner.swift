@@ -265,7 +265,7 @@ extension FindingPlanner {
         }
         let isChosen = fields.stated[part.path] != nil || node.usableDefault != nil
         if side.isRequired, !isChosen, node.constraints.allowedValues != nil {
-            return "only you know which of the allowed values is right: give it with --default"
+            return "only you know which of the allowed values is right: give it with \(fields.defaultFlag(field))"
         }
         fields.fill(field, at: part.path, nil, side, in: &part)
         guard let only = part.entries.first, only.step == nil else {

@@ -37,13 +37,15 @@ extension StatedDefault {
     func value(for place: StatedField.Place) throws(PlanError) -> StepLine.Value {
         let types = place.node.types.filter { $0 != .null }
         if value == "$now", types.isEmpty || types == [.date] || types == [.mixed] { return .verbatim("$now") }
-        let isText = types == [.string]
+        let allowed = place.node.constraints.allowedValues
+        let isText = types == [.string] || types.isEmpty && allowed?.allSatisfy { $0.type == .string } == true
         // A shell removes the quotation marks, so a value that is not JSON can only be meant as a text.
         guard let read = value.isEmpty ? nil : try? BSONValue(extendedJSON: value) else {
             guard isText else { throw error("\"\(value)\" is not JSON, and the newer schema declares \(words(types))") }
             return .literal(.string(value))
         }
-        guard let fitted = types.count == 1 ? read.fitted(to: types[0]) : read else {
+        let only = isText ? .string : types.count == 1 ? types[0] : nil
+        guard let fitted = only.map({ read.fitted(to: $0) }) ?? read else {
             let remedy = isText ? ": write --default '\(field)=\(value.quotedAsJSON)'" : ""
             throw error("the value has type \(read.type), and the newer schema declares \(words(types))\(remedy)")
         }

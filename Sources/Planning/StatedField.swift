@@ -32,8 +32,13 @@ struct StatedField {
                 return try place(of: Self.names(of: field[...]), in: schema.collections[0])
             }
             let names = schema.collections.map { $0.root.title ?? "\($0.namespace)" }
-            let hint = Spelling.hint(for: String(field.prefix { $0 != "." }), among: names).map { " (\($0))" } ?? ""
-            throw error("the \(name) schema has no such type or collection\(hint)")
+            let hint = Spelling.hint(for: String(field.prefix { $0 != "." }), among: names)
+            let owned = schema.collections.filter { (try? place(of: Self.names(of: field[...]), in: $0)) != nil }
+            let whole = owned.map { "\($0.root.title ?? "\($0.namespace)").\(field)" }
+            guard whole.isEmpty else {
+                throw error("a type or a collection must come first (write \(whole.joined(separator: " or ")))")
+            }
+            throw error("the \(name) schema has no such type or collection\(hint.map { " (\($0))" } ?? "")")
         }
         var meant = owners.filter { $0.1.count == longest }
         meant =

@@ -138,6 +138,7 @@ extension SchemaNode {
     package func expectation(asRoot: Bool = false) -> String {
         if asRoot { return "object" }
         if let scalar { return prismaExpectation(scalar) }
+        if types.isEmpty, let allowed = constraints.allowedValues { return "one of \(allowed.count) values" }
         guard !types.isEmpty else { return "any value" }
         return types.map(expectation).joined(separator: " or ")
     }

@@ -250,6 +250,13 @@ extension SchemaReading {
                     "schemas are in data_sources/<service>/<database>/<collection>/schema.json; in legacy exports, in "
                     + "services/<service>/rules")
         }
+        let unnamed = files.isFolder ? unnamedSchemas() : []
+        if let first = unnamed.first {
+            return SchemaError(
+                .namespaceUnknown, at: files.location(first), "the file does not say which collection it covers",
+                remedy: "name it DATABASE.\(first)"
+                    + (unnamed.count > 1 ? ", and the folder's other schemas likewise" : ""))
+        }
         let below = isSuggested ? [] : SchemaSearch.folders(below: files.root.string).map(files.shown)
         if !below.isEmpty {
             return SchemaError(
@@ -262,5 +269,15 @@ extension SchemaReading {
             .schemaMissing, at: place, "the folder holds no schema",
             remedy: "give an app folder with root_config.json, <database>.<collection>.json files, or one schema.json "
                 + "with --collection")
+    }
+
+    /// Returns the names of the folder's files that hold a schema and lack the database's name.
+    private func unnamedSchemas() -> [String] {
+        ((try? files.entries()) ?? []).filter { name in
+            guard name.hasSuffix(".json"), Namespace(String(name.dropLast(".json".count))) == nil,
+                name != "schema.json", files.isFile(name), let json = try? files.parsed(name).json
+            else { return false }
+            return json["$jsonSchema"] != nil || json["bsonType"] != nil && json["properties"] != nil
+        }
     }
 }

@@ -43,7 +43,12 @@ package enum SchemaSearch {
         guard let files = try? SchemaFiles(at: folder.string) else { return false }
         var reading = SchemaReading(files: files, wanted: nil)
         reading.isSuggested = true
-        // A file with two dots in its name may be the configuration of another program.
-        return (try? reading.run())?.collections.contains { !$0.root.properties.isEmpty } == true
+        do throws(SchemaError) {
+            // A file with two dots in its name may be the configuration of another program.
+            return try reading.run().collections.contains { !$0.root.properties.isEmpty }
+        } catch {
+            // The user who is led to the folder learns there how to name the files.
+            return error.code == .namespaceUnknown
+        }
     }
 }

@@ -74,6 +74,18 @@ import Testing
         // One of the listed values is a decision, so no step proposes the first one.
         #expect(remedy.suggestions.isEmpty)
         #expect(remedy.remarks[0].contains("give one of \"Open\", \"Done\" with --default"), "\(remedy.remarks)")
+        #expect(remedy.remarks[0].hasSuffix(".x=VALUE"), "the flag stands there as it is typed: \(remedy.remarks)")
+    }
+
+    /// An enum without a type shows by its values that a text is meant.
+    @Test func aDefaultOfAnEnumOfTextsNeedsNoQuotationMarks() throws {
+        let new = Self.field("{ \"enum\": [\"Open\", \"Done\"] }", required: true)
+        var options = PlanOptions()
+        options.defaults = [try #require(StatedDefault("Person.x=Open"))]
+        let planned = try plan(Self.empty, new, options: options)
+        #expect(lines(planned).contains { $0.hasPrefix("default: {field: x, value: \"Open\"") }, "\(lines(planned))")
+        options.defaults = [try #require(StatedDefault("Person.x=Opened"))]
+        #expect(throws: PlanError.self) { try plan(Self.empty, new, options: options) }
     }
 
     @Test(

@@ -147,7 +147,7 @@ enum Console {
         _ question: String, default fallback: String?, check: (String) -> String? = { _ in nil }
     ) throws -> String {
         while true {
-            write("\(question)\(fallback.map { " [\($0)]" } ?? ""): ".printable)
+            write("\(question)\(fallback.map { " [\($0)]" } ?? ""):".printable.fitted(to: width - 1) + " ")
             guard let line = readLine() else {
                 write("\n")
                 failure("nothing was written", .stopped)

@@ -111,6 +111,26 @@ import Yams
         }
     }
 
+    /// A folder whose schemas lack the database's name is not taken for a folder without schemas.
+    @Test func aSchemaThatNamesNoDatabaseIsNotOverlooked() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try FileManager.default.createDirectory(
+            atPath: folder.path.appending("schemas").string, withIntermediateDirectories: false)
+        for name in ["customers", "orders"] {
+            try #"{"$jsonSchema": {"required": ["name"]}}"#.write(
+                toFile: folder.path.appending("schemas/\(name).json").string, atomically: true, encoding: .utf8)
+        }
+        let message =
+            "schemas/customers.json: the file does not say which collection it covers (name it "
+            + "DATABASE.customers.json, and the folder's other schemas likewise)"
+        for arguments in [["init"], ["check", "schemas", "--uri", "mongodb://127.0.0.1:1/"]] {
+            let run = try await Program.run(arguments, in: folder.path)
+            #expect([64, 65].contains(run.exitCode) && run.errors.contains(message), "\(run.errors)")
+        }
+        #expect(folder.names == ["schemas"])
+    }
+
     @Test func withoutASchemaTheNextCommandDraftsOne() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -128,7 +148,7 @@ import Yams
             #expect(run.exitCode == 0, "\(run.output)")
             #expect(run.output.replacing(/\s+/, with: " ").contains("must not be in a file"))
             #expect(run.output.contains("nowhere: there is no such file or folder"))
-            #expect(run.output.contains("or none [schemas]: "))
+            #expect(run.output.replacing(/\s+/, with: " ").contains("or none [schemas]: "))
             #expect(!run.output.contains("The dialect"), "the schema shows it")
             #expect(folder.text(of: "shipshape.yml")?.contains("\nuri: ${MONGODB_URI}\n") == true)
             #expect(folder.text(of: "shipshape.yml")?.contains("sesame") == false)

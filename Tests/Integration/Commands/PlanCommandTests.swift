@@ -55,6 +55,7 @@ import Testing
         ("Person.age=old", "\"old\" is not JSON, and the newer schema declares int"),
         ("Person.emial=x", "app.Person has no property \"emial\" (did you mean \"email\"?)"),
         ("Persn.email=x", "the newer schema has no such type or collection (did you mean \"Person\"?)"),
+        ("email=x", "a type or a collection must come first (write Person.email)"),
         ("Person._id=5", "every document has an _id, which never changes: no default fills it"),
         ("Person.yearsSinceBirth=1.5", "the value has type double, and the newer schema declares int"),
     ])

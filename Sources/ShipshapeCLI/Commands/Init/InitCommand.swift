@@ -106,7 +106,8 @@ struct InitCommand: AsyncParsableCommand {
             return "name \(name) relative to this folder, because others have it elsewhere"
         }
         do throws(SchemaError) { _ = try read(name) } catch {
-            guard error.code == .namespaceUnknown else { return "\(error)" }
+            let isFolder = (try? FilePath(name).stat().type) == .directory
+            guard error.code == .namespaceUnknown, !isFolder else { return "\(error)" }
             return "\(name) does not say which collection it describes: name it DATABASE.COLLECTION.json, and give its "
                 + "folder"
         }
