@@ -40,7 +40,8 @@ let package = Package(
         .library(name: "ShipshapeChecking", targets: ["BSON", "Patterns", "ServerSchema", "SchemaChange", "Checking"]),
     ],
     // The versions are exact, so that two clones build the same program. The last three are dependencies of the others,
-    // and would not be fixed otherwise.
+    // and would not be fixed otherwise. No Package.resolved is committed: resolved from a mirror, it names commits that
+    // GitHub does not have.
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),

@@ -56,6 +56,33 @@ import Testing
         }
     }
 
+    private static let doctor = RoleCase.Command(grants: [], arguments: ["doctor"], subject: "person.json")
+
+    /// The commands that use the server and that ``FaultSubject`` does not have; at full scale, all commands.
+    private static let others = (RoleCase.commands + [doctor]).filter { command in
+        let tried: Set = ["check", "infer", "enforce", "backfill", "undo", "migrate", "watch", "init", "mirror"]
+        let name = command.arguments[command.arguments[0] == "partner" ? 1 : 0]
+        return TestScale.pick(false, full: true, torture: true) || !tried.contains(name)
+            || command.arguments.contains { ["--part", "--history", "--dry-run", "--prove"].contains($0) }
+    }
+
+    /// The exit code is that of the command without refusals.
+    @Test(arguments: others) func everyOtherCommandWaitsToo(_ command: RoleCase.Command) async throws {
+        let mongod = try await Self.server.value
+        try await Mongod.withRoles(on: mongod) { test in
+            try await test.precede(command)
+            let undisturbed = try await test.run(command, by: mongod.uri)
+            #expect(undisturbed.exitCode.map(command.exitCodes.contains) == true, "\(undisturbed.errors)")
+            try await test.load()
+            try await test.precede(command)
+            let name = "\(test.database.name)_overload"
+            let point = Refusal.coded.point(Self.commands, .probability(0.3), of: name)
+            let run = try await mongod.failing(point) { try await test.run(command, by: mongod.uri(appName: name)) }
+            #expect(run.exitCode == undisturbed.exitCode, "\(run.status): \(run.errors)")
+            #expect(!(run.errors + run.output).contains("skipped"), "\(run.errors)\(run.output)")
+        }
+    }
+
     /// Subcommands that read or change a job's state wait for an overloaded server instead of failing.
     @Test func steeringWaits() async throws {
         let mongod = try await Self.server.value

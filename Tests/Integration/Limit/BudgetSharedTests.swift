@@ -28,6 +28,44 @@ import Testing
         }
     }
 
+    /// Three copies of partners and a backfill begin at once, and each alone would stay below the limit.
+    @Test func partnersAndABackfillAtOnceShareTheLimit() async throws {
+        try await BudgetCase.withTasks { test in
+            try test.write(
+                "partner-schema.json",
+                #"{"title": "New", "bsonType": "object", "required": ["missing"], "properties": {"#
+                    + #""_id": {"bsonType": "int"}, "missing": {"bsonType": "string"}}}"#)
+            func copy(_ name: String) async throws -> ProgramRun {
+                try await test.database.fill(name, count: 60) { ["_id": .integer($0), "title": "a"] }
+                try test.write(
+                    "\(name).yml",
+                    """
+                    partner: \(name)
+                    source: \(test.database.name).\(name)
+                    target: \(test.database.name).new-\(name)
+                    \(PartnerCase.renaming)
+                    schema: {target: partner-schema.json}
+                    limits: {unsynced: \(BudgetCase.ceiling), reserve: 0}
+                    """)
+                return try await Program.run([
+                    "partner", "init", test.folder.appending("\(name).yml").string, "--uri", test.uri,
+                    "--state-database", test.state.name, "--ledger", "none", "--yes",
+                ])
+            }
+            async let first = copy("first")
+            async let second = copy("second")
+            async let third = copy("third")
+            async let job = test.backfill(flags: ["--allow-unsync", "60", "--ledger", "none"])
+            for run in try await [first, second, third] {
+                #expect([0, 1, 75].contains(run.exitCode), "\(run.errors)")
+            }
+            #expect([1, 75].contains(try await job.exitCode))
+            var failing = try await test.database.count("tasks", ["priority": ["$type": "int"]])
+            for name in ["first", "second", "third"] { failing += try await test.database.count("new-\(name)") }
+            #expect(failing < BudgetCase.ceiling && failing > 0)
+        }
+    }
+
     @Test func aDocumentThatTheBudgetDidNotJudgeIsNotWritten() async throws {
         try await BudgetCase.withTasks { test in
             let others: BSONValue = ["$or": [["_id": ["$gte": 100]], ["_id": ["$mod": [2, 1]]]]]

@@ -218,21 +218,29 @@ struct RoleCase: Sendable {
     func run(_ command: Command, with privileges: [BSONValue]) async throws -> ProgramRun {
         let name = "role-\(database.name)-\(UInt32.random(in: 0 ... .max))"
         let uri = try await mongod.addUser(name, privileges: privileges)
-        let arguments = words(command.arguments, of: command)
-        let run = try await Program.run(
-            arguments + flags(command.arguments) + ["--uri", uri])
+        let run = try await run(command, by: uri)
         try await mongod.admin(["dropUser": .string(name)])
         try await mongod.admin(["dropRole": .string("\(name)-role")])
         return run
     }
 }
 
+extension RoleCase {
+    /// Runs a command with this connection string.
+    func run(_ command: Command, by uri: String) async throws -> ProgramRun {
+        try await Program.run(words(command.arguments, of: command) + flags(command.arguments) + ["--uri", uri])
+    }
+}
+
 extension Mongod {
-    /// Runs a test of roles on the server that requires a login, and then removes its databases and its folder.
-    static func withRoles(_ body: (RoleCase) async throws -> Void) async throws {
+    /// Runs a test of roles, and then removes its databases and its folder.
+    /// - Parameter mongod: the server; `nil` for the one that requires a login.
+    static func withRoles(on mongod: Mongod? = nil, _ body: (RoleCase) async throws -> Void) async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
-        let mongod = try await Mongod.withAuthentication
+        var server = mongod
+        if server == nil { server = try await Mongod.withAuthentication }
+        let mongod = try #require(server)
         try await mongod.withDatabase { database in
             try await mongod.withDatabase { state in
                 let test = RoleCase(mongod: mongod, database: database, state: state, folder: folder)
