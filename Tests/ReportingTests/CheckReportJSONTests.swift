@@ -148,7 +148,9 @@ import Testing
                   ],
                   "removed_collections": [],
                   "exceptions": null,
+                  "limits": [],
                   "history": null,
+                  "anomalies": [],
                   "notes": [
                     "majority reads are not available"
                   ],
