@@ -15,7 +15,7 @@ ARG DEBIAN_IMAGE=debian:12-slim
 
 FROM $SWIFT_IMAGE AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        binutils dpkg-dev git libbson-dev libmongoc-dev libpcre2-dev libssl-dev pkg-config zlib1g-dev
+        binutils dpkg-dev git libbson-dev libmongoc-dev libpcre2-dev libssl-dev pkg-config python3 zlib1g-dev
 COPY . /src
 RUN cd /src && scripts/package --out /package
 

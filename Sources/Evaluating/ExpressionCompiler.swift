@@ -256,8 +256,9 @@ struct ExpressionCompiler {
 }
 
 extension Node {
-    /// A node with the same result, in fewer nodes, and with ``hasType(_:_:)`` in place of most comparisons of a value's
-    /// type with names of types.
+    /// A node with the same result and fewer nodes.
+    ///
+    /// It has ``hasType(_:_:)`` in place of most comparisons of a value's type with names of types.
     ///
     /// ``hasType(_:_:)`` copies no value.
     var simplified: Node {

@@ -85,7 +85,9 @@ struct PartnerCreation {
         if partner.job.own.source.contains(top) { return true }
         return partner.job.forward.contains { located in
             located.step.kind.movedFrom == nil
-                && located.step.kind.removed.contains { path == "\($0)" || path.hasPrefix("\($0).") }
+                && located.step.kind.removed.contains { removed in
+                    path == "\(removed)" || path.hasPrefix("\(removed).") || path.hasPrefix("\(removed)[")
+                }
         }
     }
 

@@ -142,7 +142,8 @@ extension PartnerRunner {
                 "indexes": .array(of: indexes.map { .object($0.spec) }),
             ])
         }
-        if let schema = partner.schemas[.target], !schema.isOfValidator {
+        // The earlier run checked the headroom, and its own reservations are pending now.
+        if state.phase == nil, let schema = partner.schemas[.target], !schema.isOfValidator {
             plan.headroom = try headroom(on: pool)
         }
         return plan

@@ -65,7 +65,7 @@ extension FieldGroup {
         let move = move
         entries.removeAll { entry in
             guard let step = entry.step, step != move, entry.changes.isEmpty else { return false }
-            return fields.contains { step.target == $0 || step.target.hasPrefix("\($0).") }
+            return fields.contains { step.target == $0 || step.target.leadsInto($0) }
         }
     }
 
@@ -97,6 +97,13 @@ extension FieldGroup {
     }
 }
 
+extension String {
+    /// Whether the path, as a job file writes it, leads to a field or an element inside the value at another path.
+    fileprivate func leadsInto(_ outer: String) -> Bool {
+        hasPrefix(outer) && [".", "["].contains(dropFirst(outer.count).first)
+    }
+}
+
 extension StepLine {
     fileprivate var withoutRefresh: StepLine {
         var line = self
@@ -107,7 +114,7 @@ extension StepLine {
     /// Returns the step with a source inside the object `old` replaced by the same field inside the object `new`.
     fileprivate func reading(_ old: String, in new: String) -> StepLine {
         let key = kind == "convert" ? "field" : "from"
-        guard let source = text(of: key), source.hasPrefix("\(old).") else { return self }
+        guard let source = text(of: key), source.leadsInto(old) else { return self }
         return replacing(key, with: .text(new + source.dropFirst(old.count)))
     }
 

@@ -109,8 +109,20 @@ extension CollectionPlanner {
             }
         }
         for step in stated {
-            guard let index = step.changes.compactMap({ places[$0.path] }).min() else { continue }
-            accept(step, in: &groups[index])
+            let indices = step.changes.compactMap { places[$0.path] }
+            guard let first = indices.min() else { continue }
+            for index in indices where step.kind != .embed {
+                // The step makes the fields' values, so it takes the place of the steps for undeclared values.
+                let served = groups[index].entries.filter(\.isStray).flatMap(\.changes)
+                groups[index].entries.removeAll(where: \.isStray)
+                if groups[index].entries.isEmpty {
+                    let remarks = index == first ? [] : ["\(step.flag) states it"]
+                    groups[index].entries = [PlanEntry(role: .nothing, remarks: remarks)]
+                }
+                groups[index].entries[0].changes += served
+            }
+            accept(step, in: &groups[first])
+            groups[first].entries.removeAll { $0.role == .nothing && $0.remarks.isEmpty }
         }
     }
 
@@ -171,7 +183,8 @@ extension CollectionPlanner {
             role: .nothing,
             remarks: [
                 "if \(Self.names(come)) replace \(field), plan again with \(flag), or uncomment this step, which makes "
-                    + "them and comes first; if one of them is the renamed \(field), plan again with --rename \(rename):"
+                    + "them and comes first; if one of them is the renamed \(field), plan again with --rename "
+                    + "\(rename):"
             ],
             hint:
                 "\(Self.names(come)) of \(place(change, isWhole: true)) may replace \(field): if so, plan again with "

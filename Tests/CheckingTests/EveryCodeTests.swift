@@ -79,6 +79,32 @@ import Testing
         #expect(codes.count > 8 && ["0"] + codes == known)
     }
 
+    /// The page `docs/reference/stability.md` promises the meaning of each exit code, next to its word for programs.
+    @Test func everyExitCodeIsPromised() throws {
+        let page = try String(contentsOf: Self.root.appending(path: "docs/reference/stability.md"), encoding: .utf8)
+        let promised = page.matches(of: /(?m)^\| (\d+) \| (?:`(\w+)` )?\|/).map { "\($0.1) \($0.2 ?? "")" }
+        let source = Self.texts(in: "Sources/ShipshapeCLI") { $0 == "ExitStatus.swift" }.joined()
+        let words = Dictionary(
+            source.matches(of: /case \.(\w+): "(\w+)"/).map { ($0.1, $0.2) }, uniquingKeysWith: { first, _ in first })
+        let codes = try source.matches(of: /case (\w+) = (\d+)/).map { "\($0.2) \(try #require(words[$0.1]))" }
+        #expect(codes.count > 8 && ["0 "] + codes == promised)
+    }
+
+    /// The page `docs/reference/stability.md` promises the name of each metric.
+    @Test func everyMetricIsPromised() throws {
+        let page = try String(contentsOf: Self.root.appending(path: "docs/reference/stability.md"), encoding: .utf8)
+        let section = try #require(page.components(separatedBy: "\n## ").first { $0.hasPrefix("Metrics\n") })
+        let cells = section.split(separator: "\n").compactMap { line in
+            line.hasPrefix("| ") ? line.split(separator: " | ").last?.replacing(/\([^)]*\)/, with: "") : nil
+        }
+        let promised = cells.joined().matches(of: /`(\w+)`/).map { String($0.1) }
+        let source = Self.texts(in: "Sources/Reporting").joined()
+        let written =
+            source.matches(of: /(?:Metric\(\s*|successName = )"(?<name>\w+)"/).map { String($0.name) }
+            + source.matches(of: /\("(?<name>\w+)", \.(?:counter|gauge),/).map { "mirror_\($0.name)" }
+        #expect(written.count > 25 && Set(promised) == Set(written))
+    }
+
     /// Every section of `semantics.md` that a source file cites exists.
     @Test func everySectionThatASourceFileCitesExists() throws {
         let page = try String(contentsOf: Self.root.appending(path: "docs/reference/semantics.md"), encoding: .utf8)

@@ -217,7 +217,7 @@ import Testing
                 "split: {field: name, by: \" \", into: [a, b], whenPresent: refresh}"
             ])
         let hint = try #require(entries.compactMap(\.hint).first)
-        #expect(hint.contains("if one of them is the renamed name, plan again with --rename app.Person.name=NAME"))
+        #expect(hint.contains("=a,b; if one of them is the renamed name, with --rename app.Person.name=NAME"))
     }
 
     /// The links still have keys of the collection to which they led before, so only the operator can map them.

@@ -152,10 +152,16 @@ extension ChunkWriter {
 
     private func updates(_ documents: [DueDocument], _ likeness: Likeness) throws -> [Update] {
         var steps = likeness.isSafe ? phase.safeSteps : phase.steps
+        // A step that was to change no field is left out, so it cannot change one: if a document needs it now, the next
+        // pass handles the document.
+        let changed = Set(changedFields(likeness).map(\.name))
+        if !changed.isEmpty {
+            steps.removeAll { changed.isDisjoint(with: $0.step.kind.touched.map(\.topLevel)) }
+        }
         if likeness.hasNoArray { steps = steps.map { $0.knowing($0.altered.orArray) } }
         guard !steps.isEmpty else { return [] }
         let ids = documents.map(\.id)
-        let condition = Expression.all([need(of: steps, ids)] + (try isStillSo(likeness, documents, for: steps)))
+        let condition = Expression.all([need(of: steps, ids)] + (try isStillSo(likeness, documents)))
         return (isCareful ? ids.map { [$0] } : ids.commandSlices()).map {
             Update(ids: $0, condition: condition, pipeline: steps.updateOfNeeding)
         }
@@ -183,27 +189,24 @@ extension ChunkWriter {
         return likeness
     }
 
+    /// Returns the touched fields that change, and whether each had a value before.
+    private func changedFields(_ likeness: Likeness) -> [(name: String, wasThere: Bool)] {
+        zip(phase.touched, likeness.fields).filter { $0.1 != 0 }.map { ($0.0, $0.1 == 2) }
+    }
+
     /// Returns the conditions that the documents must meet at the write so that their journal entries are right.
     ///
     /// A field that the update adds must still be missing. A field that the update replaces or removes must still have
-    /// exactly the value that was read; this is not tested if the new value determines the old one. A step that was to
-    /// change no field must still not be needed.
-    private func isStillSo(
-        _ likeness: Likeness, _ documents: [DueDocument], for steps: [CompiledStep]
-    ) throws -> [Expression] {
-        guard !likeness.fields.isEmpty else { return [] }
-        let changed = zip(phase.touched, likeness.fields).filter { $0.1 != 0 }
-        let missing = changed.filter { $0.1 == 1 }.map { Expression(.string("$" + $0.0)).isMissing }
-        let names = Set(changed.map(\.0))
-        let others = steps.filter { step in names.isDisjoint(with: step.step.kind.touched.map { $0.components[0] }) }
-        let present = phase.determinesOldValue ? [] : changed.filter { $0.1 == 2 }.map(\.0)
+    /// exactly the value that was read; this is not tested if the new value determines the old one.
+    private func isStillSo(_ likeness: Likeness, _ documents: [DueDocument]) throws -> [Expression] {
+        let changed = changedFields(likeness)
+        let missing = changed.filter { !$0.wasThere }.map { Expression(.string("$" + $0.name)).isMissing }
+        let present = phase.determinesOldValue ? [] : changed.filter(\.wasThere).map(\.name)
         let isSame =
             likeness.before.isEmpty
             ? try present.map { try .isExactly($0, asIn: documents.compactMap(\.asRead)) }
             : try Expression.areExactly(present, asIn: likeness.before)
-        // The condition uses `mayNeed`, which is `needs` without the test whether the server would alter the document,
-        // because the filter of the write already contains that test.
-        return missing + isSame + others.map { !$0.mayNeed }
+        return missing + isSame
     }
 }
 

@@ -75,24 +75,25 @@ struct Restoring {
     struct Likeness: Hashable {
         /// The changed fields as they were before the job.
         let before: BSONDocument
-        /// The names of the changed fields that the documents have now.
-        let present: [String]
+        /// The names of the changed fields that the documents have now, as bytes, because Swift considers two spellings
+        /// of é equal.
+        let present: [[UInt8]]
         /// The names of the changed fields that the documents do not have now.
-        let missing: [String]
+        let missing: [[UInt8]]
     }
 
     /// The document's likeness; `nil` if one of its changed fields cannot be compared with a list of values.
     var likeness: Likeness? {
         get throws(BSONError) {
             let view = current.view
-            var (present, missing): ([String], [String]) = ([], [])
+            var (present, missing): ([[UInt8]], [[UInt8]]) = ([], [])
             for name in group.names {
                 guard let element = try view.find(name) else {
-                    missing.append(name)
+                    missing.append(Array(name.utf8))
                     continue
                 }
                 guard element.isSimple else { return nil }
-                present.append(name)
+                present.append(Array(name.utf8))
             }
             return Likeness(before: group.before, present: present, missing: missing)
         }

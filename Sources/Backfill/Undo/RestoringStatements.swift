@@ -88,7 +88,10 @@ struct RestoringStatements {
         }
         let maximum = ChunkWriter.maximumCompared
         for documents in joined.values.sorted(by: { $0[0].groupIndex < $1[0].groupIndex }) {
-            shared += documents.slices(count: maximum.documents, bytes: maximum.bytes) { $0.current.bytes.count }
+            // The statement lists the `_id`s once for the documents, and once for each field that it compares.
+            shared += documents.slices(count: maximum.documents, bytes: maximum.bytes) {
+                $0.current.bytes.count + $0.id.byteCount * ($0.group.names.count + 1)
+            }
         }
         // Large groups are divided, so that every connection gets statements to send.
         return (shared.count < concurrency ? shared.flatMap { $0.parts(concurrency, least: 50) } : shared) + alone

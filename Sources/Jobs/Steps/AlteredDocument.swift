@@ -72,12 +72,15 @@ extension AlteredDocument {
             ])
         }
         let root = Expression.variable("ROOT")
-        // An array stays as it is if no step reads it and no step writes to its position.
+        // The server renumbers an array that it writes. For a single step, it writes an array if the step reads it, or
+        // writes to its position a value that does not show the old one. Of several steps, each stage also writes back
+        // the fields whose step the document does not need.
         let paths = steps.flatMap { step in
-            let overwritten =
-                step.kind.determinesOldValue && !step.kind.changesInPlace ? step.kind.removed : step.targets
+            let isAlone = steps.count == 1 && step.kind.determinesOldValue && !step.kind.changesInPlace
+            let written =
+                isAlone ? step.kind.removed : step.targets + step.targets.map { FieldPath(trusted: [$0.topLevel]) }
             let elements = step.targets.filter(\.leadsIntoElements)
-            return step.readsInside + step.sources + overwritten + elements
+            return step.readsInside + step.sources + written + elements
         }
         let places = Set(paths.map(\.untilElements)).sorted { $0.description < $1.description }
         hashesFirst = seesKeys && !places.isEmpty

@@ -18,8 +18,10 @@ package enum StepOrder {
     /// conversion.
     package static func joined(_ steps: [Job.LocatedStep]) -> [Job.LocatedStep] {
         steps.indices.map { index in
-            let (step, later) = (steps[index].step, steps[(index + 1)...].map(\.step.kind))
-            return Job.LocatedStep(step: step.with(step.kind.followed(by: later)), location: steps[index].location)
+            var located = steps[index]
+            let kind = located.step.kind.followed(by: steps[(index + 1)...].map(\.step.kind))
+            located.step = located.step.with(kind)
+            return located
         }
     }
 

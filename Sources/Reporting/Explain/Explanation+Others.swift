@@ -158,7 +158,8 @@ extension Explanation {
         what to do: read the report
 
         64
-        meaning: wrong usage: an unknown flag, a value out of range, no `--yes` off a terminal
+        meaning: wrong usage: an unknown flag, a value out of range, no `--yes` off a terminal, steps of a job that were
+            not reviewed
         what to do: `shipshape help COMMAND`
 
         65

@@ -59,7 +59,8 @@ enum HTMLStyle {
         background: var(--tint); color: var(--tone); font-size: .8rem; font-weight: 600; white-space: nowrap; }
         .facts { --least: 7.5rem; --two-rows: calc((var(--count) * var(--least) - 100%) * 9999); display: grid; \
         grid-template-columns: repeat(auto-fit, minmax(max(var(--least), min(100% / var(--half), var(--two-rows))), \
-        1fr)); margin-top: 1rem; overflow: hidden; border: 1px solid var(--line); border-radius: .75rem; background: var(--card); }
+        1fr)); margin-top: 1rem; overflow: hidden; border: 1px solid var(--line); border-radius: .75rem; background: \
+        var(--card); }
         .facts div { padding: .75rem 1rem; box-shadow: 1px 1px 0 var(--line); }
         .facts dt { color: var(--soft); font-size: .8rem; }
         .facts dd { font-size: 1.25rem; font-weight: 650; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }

@@ -62,12 +62,6 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
-        if let schema = subject.schema, let other = subject.others.first {
-            throw ValidationError(
-                "check takes one schema, the new one: name the active one with --active, as in "
-                    + "shipshape check \(schema.name.shellWord) --active \(other.name.shellWord) "
-                    + "(diff and plan take OLD NEW)")
-        }
         try validateSubject()
         if severity.info, scan.prefilter {
             throw ValidationError("--prefilter does not go with --info, which reports on documents that fit, too")
@@ -121,6 +115,13 @@ struct CheckCommand: AsyncParsableCommand {
     var checkedName: String { subject.schema?.name ?? engine.engine?.rawValue ?? "" }
 
     mutating func run() async throws {
+        // The parser reports an unknown flag only after the validation, and its value looks like another schema.
+        if let schema = subject.schema, let other = subject.others.first {
+            throw UsageError(
+                "check takes one schema, the new one: name the active one with --active, as in "
+                    + "shipshape check \(schema.name.shellWord) --active \(other.name.shellWord) "
+                    + "(diff and plan take OLD NEW)")
+        }
         // The settings are unknown while the command line is parsed, so the schema that they name is read only now.
         if subject.schema == nil, engine.engine == nil {
             guard Settings.current.file.schema != nil else {

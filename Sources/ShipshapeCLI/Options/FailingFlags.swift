@@ -24,12 +24,13 @@ struct FailingFlags: ParsableArguments {
     }
 
     /// Returns a note for each threshold of the configuration on a collection that the report does not cover.
-    /// - Parameter isPart: whether the operator chose one collection of several, so that others are no mistake.
+    /// - Parameter isPart: whether the operator chose some of the collections, so that only a name that is almost the
+    ///   same is a mistake.
     func notes(for report: CheckReport, isPart: Bool) -> [String] {
-        guard !isPart else { return [] }
         let names = report.collections.map(\.namespace)
-        return Settings.current.file.thresholds.filter { !names.contains($0.namespace) }.map { threshold in
+        return Settings.current.file.thresholds.filter { !names.contains($0.namespace) }.compactMap { threshold in
             let hint = Spelling.hint(for: "\(threshold.namespace)", among: names.map(\.description))
+            if isPart, hint == nil { return nil }
             return "\(threshold.location): the schema does not cover \(threshold.namespace)"
                 + (hint.map { " (\($0))" } ?? "")
         }

@@ -177,7 +177,6 @@ import Testing
     }
 
     @Test(arguments: [
-        (["check"], "name a schema, or the sync engine with --engine"),
         (["diff", "v1"], "Missing expected argument '<new>'"),
         (["lint", "schema.json", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
         (["backfill"], "Missing expected argument '<job>'"),

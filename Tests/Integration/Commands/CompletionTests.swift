@@ -11,7 +11,7 @@ import Testing
         try folder.write("{}", to: "person 1.json")
         try folder.write("{}", to: "people/schema.json")
         try folder.write(
-            "job: pets-2027\ncollection: app.pet\nsteps: [copy: {from: a, to: b}]\n", to: "jobs/pets.yml")
+            "job: toys-2027\ncollection: app.pet\nsteps: [copy: {from: a, to: b}]\n", to: "jobs/pets.yml")
         try folder.write("job: $(touch hacked)\n", to: "jobs/odd.yml")
         try folder.write(
             """
@@ -78,7 +78,7 @@ import Testing
     ])
     func jobsAreOfferedByName(_ line: String) async throws {
         let words = line.split(separator: " ").map(String.init)
-        #expect(try await completed(words + ["pets"]) == ["pets-2027"])
+        #expect(try await completed(words + ["toys"]) == ["toys-2027"])
         #expect(try await completed(words + ["jobs/p"]) == ["jobs/pets.yml"])
     }
 
@@ -135,7 +135,7 @@ import Testing
     @Test(
         .enabled(if: Shell.areInstalled, "scripts/setup --tests installs them"), arguments: Shell.allCases,
         [
-            ("shipshape status pets", "pets-2027"), ("shipshape check --collection ap", "app.pet"),
+            ("shipshape status toys", "toys-2027"), ("shipshape check --collection ap", "app.pet"),
             ("shipshape plan schemas b --default Pet.toy.c", "Pet.toy.colour="), ("shipshape pau", "pause"),
             ("shipshape check peo", "people/"), ("shipshape status --env p", "production"),
         ])

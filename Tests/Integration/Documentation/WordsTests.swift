@@ -93,7 +93,8 @@ import Testing
         files(below: "docs/reference", ["json"])
         + files(below: "jobs", ["", "json", "yml", "yaml", "conf", "service", "timer"])
         + files(below: "scripts", ["", "py", "c", "yml"]).filter { !$0.hasPrefix("scripts/licences/") }
-        + files(below: "Benchmarks", ["py", "c"]) + files(below: ".ci", [""]) + ["Dockerfile"]
+        + files(below: "Benchmarks", ["py", "c"]) + files(below: ".ci", [""])
+        + files(below: ".github", ["yml"]) + ["Dockerfile"]
 
     /// Returns the prose of one of ``otherFiles``: the titles and descriptions of a JSON Schema, or the comment lines
     /// and docstrings of any other file.

@@ -21,6 +21,49 @@ import Testing
         }
     }
 
+    /// The list of a release's contents, as far as the tests read it.
+    private struct Contents: Decodable {
+        struct Package: Decodable {
+            let name: String
+            let versionInfo: String?
+            let licenseDeclared: String
+        }
+        struct Relationship: Decodable { let relationshipType: String }
+
+        let spdxVersion: String
+        let packages: [Package]
+        let relationships: [Relationship]
+    }
+
+    /// Lists the contents of the program that the tests run.
+    @Test func theListOfContentsNamesWhatIsLinkedWithItsVersionAndLicence() async throws {
+        let build = try Program.path.removingLastComponent()
+        let checkouts = build.removingLastComponent().removingLastComponent().appending("checkouts")
+        let script = #"SOURCE_DATE_EPOCH=1 exec "$1" "$0" "${@:2}""#
+        let arguments = [
+            Repository.path("scripts/lib/sbom").string, build.string, checkouts.string,
+            "libpcre2-8-0 (>= 10.32), libc6 (>= 2.34)",
+        ]
+        let run = try await Program.shell(script, arguments)
+        try #require(run.exitCode == 0, "\(run.errors)")
+        let contents = try JSONDecoder().decode(Contents.self, from: Data(run.output.utf8))
+        #expect(contents.spdxVersion == "SPDX-2.3")
+        let names = Set(contents.packages.map(\.name))
+        #expect(names.isSuperset(of: ["shipshape", "swift", "swift-foundation-icu", "swift-log", "libyaml", "libc6"]))
+        // The manifest names this package only for its version.
+        #expect(!names.contains("swift-service-lifecycle"))
+        #expect(contents.packages.allSatisfy { $0.licenseDeclared != "NOASSERTION" })
+        #expect(contents.relationships.count { $0.relationshipType == "DYNAMIC_LINK" } == 2)
+        let manifest = try String(contentsOfFile: Repository.path("Package.swift").string, encoding: .utf8)
+        let versions = manifest.matches(of: /\.package\(url: "[^"]*\/([^"\/]+)", exact: "([^"]+)"/)
+        for version in versions {
+            for package in contents.packages where package.name == version.1 {
+                #expect(package.versionInfo == String(version.2), "\(package.name)")
+            }
+        }
+        #expect(try await Program.shell(script, arguments).output == run.output)
+    }
+
     /// The manifest states an exact version even for indirect dependencies, so that every clone builds the same
     /// program.
     @Test func noDependencyFloats() throws {

@@ -28,6 +28,16 @@ import Yams
         #expect(run.errors == "")
     }
 
+    /// The tag of an action can be moved to another commit.
+    @Test(arguments: ["jobs/github-actions/schemas.yml", ".github/workflows/release.yml"])
+    func workflowsNameEachActionByItsCommit(_ file: String) throws {
+        let text = try String(contentsOfFile: Repository.path(file).string, encoding: .utf8)
+        _ = try #require(try Yams.compose(yaml: text))
+        let actions = text.matches(of: /uses: (\S+)/).map { $0.1 }
+        #expect(!actions.isEmpty)
+        for action in actions { #expect(action.contains(/@[0-9a-f]{40}$/), "\(action)") }
+    }
+
     @Test(arguments: ["nightly-cronjob.yaml", "backfill-job.yaml", "backfill-parts-job.yaml"])
     func kubernetesRunsThePodUnprivilegedWithASecretForTheDeployment(_ name: String) throws {
         let text = try String(contentsOfFile: Repository.path("jobs/kubernetes/\(name)").string, encoding: .utf8)

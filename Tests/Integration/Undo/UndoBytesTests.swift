@@ -106,6 +106,30 @@ import Testing
         }
     }
 
+    /// The run skips a document if a job of several steps would write back such an array.
+    @Test(
+        .server(from: 5, for: "hashes of objects"),
+        arguments: [
+            "default: {field: list, value: 1}", "copy: {from: a, to: list}",
+            "copy: {from: a, to: list, whenPresent: keep}", "copy: {from: a, to: list, whenPresent: refresh}",
+            "combine: {into: list, template: \"{a} x\"}", "convert: {field: a, to: string, into: list}",
+            "default: {field: list.x, value: 1}",
+        ])
+    func anArrayWithOddKeysIsNotRenumberedWhereItsStepIsNotNeeded(_ step: String) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", Self.lists)
+            try test.job(steps: ["default: {field: b, value: 1}", step])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 1, "\(run.output)\(run.errors)")
+            #expect(run.output.contains("an array has other keys than 0, 1, 2"), "\(run.output)\(run.errors)")
+            let written = try await test.database.documents("people")
+            #expect(written[..<2] == Self.lists[..<2])
+            #expect(written[2] == Self.lists[2].appending("b", 1))
+            #expect(try await test.undo().exitCode == 0)
+            #expect(try await test.database.documents("people") == Self.lists)
+        }
+    }
+
     @Test(arguments: ["unset: {field: a}", "default: {field: b, value: 1}"])
     func anIDThatIsNotUTF8IsFoundByItsBytes(_ step: String) async throws {
         try await Mongod.shared.withBackfill { test in

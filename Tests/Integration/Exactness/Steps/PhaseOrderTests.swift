@@ -30,6 +30,28 @@ import Testing
         try await test.database.count("people", ["ref": ["$exists": false], "id": ["$type": "binData"]])
     }
 
+    /// In one phase, an earlier step can write a value with which a later step is no longer needed.
+    @Test(arguments: [true, false]) func aStepThatAnEarlierStepMakesNeedlessDoesNotHoldTheDocumentBack(
+        keepsJournal: Bool
+    ) async throws {
+        try await Mongod.shared.withBackfill { test in
+            let people: [BSONDocument] = [
+                ["_id": 1, "a": [1], "d": 7, "e": "x"], ["_id": 2, "a": "y", "d": 8, "e": "x"], ["_id": 3, "d": 9],
+            ]
+            try await test.database.fill("people", people)
+            try test.job(
+                steps: ["copy: {from: a, to: e, whenPresent: replace}", "combine: {into: f, template: \"{d} {e}\"}"])
+            let run = try await test.backfill("job", flags: keepsJournal ? [] : ["--no-journal"])
+            #expect([0, 1].contains(run.exitCode), "\(run.output)\(run.errors)")
+            let written = try await test.database.documents("people")
+            #expect(written[0] == ["_id": 1, "a": [1], "d": 7, "e": [1]])
+            #expect(written[1] == ["_id": 2, "a": "y", "d": 8, "e": "y", "f": "8 y"])
+            guard keepsJournal else { return }
+            #expect(try await test.undo().exitCode == 0)
+            #expect(try await test.database.documents("people") == people)
+        }
+    }
+
     @Test func aSkippedValueIsNotRenamedUnconverted() async throws {
         try await withPeople { test in
             try await test.database.run([
