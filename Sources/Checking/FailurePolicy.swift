@@ -1,3 +1,5 @@
+public import BSON
+
 /// The setting that decides which findings make a check fail.
 public struct FailurePolicy: Hashable, Sendable {
     /// The failing documents that make a check fail.
@@ -21,12 +23,18 @@ public struct FailurePolicy: Hashable, Sendable {
     public var maximum: FailingLimit?
     /// The limits for single collections and rules.
     public var thresholds: [FailingThreshold] = []
+    /// Whether a finding that has far more documents than in earlier checks makes the check fail.
+    public var includesAnomalies: Bool
 
     /// Creates a policy.
-    public init(documents: Documents = .all, includesPossible: Bool = false, includesChange: Bool = false) {
+    public init(
+        documents: Documents = .all, includesPossible: Bool = false, includesChange: Bool = false,
+        includesAnomalies: Bool = false
+    ) {
         self.documents = documents
         self.includesPossible = includesPossible
         self.includesChange = includesChange
+        self.includesAnomalies = includesAnomalies
     }
 
     /// Whether the policy makes a report fail.
@@ -46,6 +54,14 @@ public struct FailurePolicy: Hashable, Sendable {
             return true
         }
         return uses(in: report).contains(where: \.isExceeded)
+    }
+
+    /// Returns the groups of findings that make a report fail, each with its collection.
+    public func failingGroups(in report: CheckReport) -> [(namespace: Namespace, group: ViolationGroup)] {
+        report.collections.flatMap { collection in
+            collection.groups.filter { fails($0) && !accepts($0, of: collection, in: report) }
+                .map { (collection.namespace, $0) }
+        }
     }
 
     /// Whether a group of findings makes its report fail.

@@ -150,6 +150,7 @@ import Testing
                   "exceptions": null,
                   "limits": [],
                   "history": null,
+                  "anomalies": [],
                   "notes": [
                     "majority reads are not available"
                   ],

@@ -6,7 +6,10 @@ extension DiffReport {
     /// The verdict on all changes together, in one line.
     var headline: String {
         guard let verdict else { return "Nothing changed from \(old) to \(new)." }
-        let all = "\(changes.count.counted("change")) from \(old) to \(new)"
+        let accepted = changes.count { acceptance(of: $0) != nil }
+        let all =
+            "\(changes.count.counted("change")) from \(old) to \(new)"
+            + (accepted > 0 ? " (\(accepted.grouped) accepted)" : "")
         let rest = "\(all)\(weighed). "
         switch verdict {
         case .breaking where dialect == .prisma:

@@ -195,7 +195,7 @@ import Testing
         (["check", "schema.json", "--ledger", "ledger"], "it is neither none nor DATABASE.COLLECTION"),
         (
             ["check", "schema.json", "--report", "x.pdf"],
-            "--report x.pdf: the ending must be .txt, .json, .jsonl, .md, .html or .xml"
+            "--report x.pdf: the ending must be .txt, .json, .jsonl, .md, .html, .xml, .sarif or .gitlab.json"
         ),
         (["check", "schema.json", "--read-preference", "any"], "\"any\" is none of primary,"),
         (["check", "schema.json", "--connect-timeout", "10"], "before giving up, such as 500ms, 30s or 2m."),
