@@ -1,4 +1,5 @@
 public import BSON
+public import SchemaChange
 
 /// The setting that decides which findings make a check fail.
 public struct FailurePolicy: Hashable, Sendable {
@@ -46,7 +47,11 @@ public struct FailurePolicy: Hashable, Sendable {
     }
 
     /// Whether the report fails because of the effects of the change on sync and the clients.
-    public func failsByChange(_ report: CheckReport) -> Bool { includesChange && report.changeSeverity == .unsafe }
+    ///
+    /// A change that the operator accepts is still unsafe, but does not make the report fail.
+    public func failsByChange(_ report: CheckReport) -> Bool {
+        includesChange && report.changeSeverity == .unsafe && !report.isChangeAccepted
+    }
 
     /// Whether the report fails because of documents, an expired exception, or a collection that loses its schema.
     public func failsByDocuments(_ report: CheckReport) -> Bool {
@@ -62,6 +67,11 @@ public struct FailurePolicy: Hashable, Sendable {
             collection.groups.filter { fails($0) && !accepts($0, of: collection, in: report) }
                 .map { (collection.namespace, $0) }
         }
+    }
+
+    /// Returns the changes of the schema that make a report fail.
+    public func failingChanges(in report: CheckReport) -> [SchemaChange] {
+        failsByChange(report) ? report.unacceptedChanges : []
     }
 
     /// Whether a group of findings makes its report fail.

@@ -64,7 +64,8 @@ import Testing
     }
 
     @Test func anAnomalyIsInEveryForm() throws {
-        let check = try CheckReport.fixture()
+        // The ledger is far from its limit, which would make every check fail.
+        let check = try CheckReport.fixture(ledgerCount: 0)
         let now = CheckSummary(check, schema: "v2", at: ServerTime(milliseconds: 9_000))
         let history = CheckHistory(
             (1...3).map { second in

@@ -187,6 +187,7 @@ import Testing
                         "client": null,
                         "changes": null,
                         "breaking": null,
+                        "unaccepted": null,
                         "served": null,
                         "consequences": [],
                         "development_mode": false,

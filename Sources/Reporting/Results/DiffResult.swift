@@ -48,7 +48,7 @@ package struct DiffResult: Reportable {
             message: "\(change.description) (\(found.dialect.sides.server): \(change.server.word), "
                 + "\(found.dialect.sides.client)s: \(change.client.word))",
             details: [change.kind.consequenceWords].filter { !$0.isEmpty } + ["Source: \(change.kind.source.words)."]
-                + [acceptance?.words, found.expiredAcceptance(of: change)?.expiredWords].compactMap(\.self),
+                + [found.acceptanceWords(of: change)].compactMap { $0.map { "\($0)." } },
             asides: [weight.map { "\($0)." }, hint, change.kind.advice].compactMap(\.self),
             cells: [
                 Report.Cell(change.server.word, level: change.server.level),
@@ -97,17 +97,5 @@ extension SchemaChange.Verdict {
         case .versioned: .warning
         case .served, .nonBreaking: .good
         }
-    }
-}
-
-extension AcceptedChange {
-    /// The acceptance, with its reason and owner.
-    fileprivate var words: String {
-        "Accepted\(expires.map { " until \($0)" } ?? ""): \(reason) (\(owner), \(location))."
-    }
-
-    /// A sentence that says that the acceptance has expired.
-    fileprivate var expiredWords: String {
-        "The acceptance expired on \(expires ?? "-"): \(reason) (\(owner), \(location))."
     }
 }

@@ -64,7 +64,7 @@ extension CheckCommand {
         return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
     }
 
-    /// Writes the findings that make a report fail to the file of exceptions, if `--accept` asks for it.
+    /// Writes the findings and changes that make a report fail to the file of exceptions, if `--accept` asks for it.
     func accept(_ report: CheckReport, _ policy: FailurePolicy) throws {
         guard let statement = accepting.statement else { return }
         let new = policy.failingGroups(in: report).map { namespace, group in
@@ -74,7 +74,7 @@ extension CheckCommand {
                 fingerprint: violation.fingerprint(in: namespace),
                 remark: "expected \(violation.expected), found \(violation.found)")
         }
-        try exceptions.accept(new, statement)
+        try exceptions.accept(new + policy.failingChanges(in: report).map(NewException.init), statement)
         let rest = report.collections.reduce(0) { $0 + $1.overflowCount }
         if rest > 0 { Console.error("\(rest.counted("finding")) not accepted, because they are in no group") }
     }

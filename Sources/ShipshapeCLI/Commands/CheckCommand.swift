@@ -84,6 +84,9 @@ struct CheckCommand: AsyncParsableCommand {
         if scan.part != nil, failing.isGiven {
             throw ValidationError("--max-failing does not go with --part: give it to merge, which knows all documents")
         }
+        if severity.failOnAnomaly, scan.part != nil {
+            throw ValidationError("--fail-on-anomaly does not go with --part: no history keeps the counts of a part")
+        }
         if accepting.accept, scan.part != nil || subject.databases != nil {
             throw ValidationError("--accept goes with neither --part nor --databases: check one database as a whole")
         }
@@ -149,10 +152,13 @@ struct CheckCommand: AsyncParsableCommand {
         let found = try await CheckSubject(self)
         let serverSchema = found.schema
         var baseline: Baseline?
-        if let schema = subject.schema {
-            baseline = try await comparison.baseline(
+        if let schema = subject.schema,
+            var active = try await comparison.baseline(
                 of: schema, serverSchema, collection: subject.collection.first, database: database,
                 connection: connection)
+        {
+            try exceptions.read(into: &active.change, isWritten: accepting.accept)
+            baseline = active
         }
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
@@ -322,7 +328,8 @@ struct CheckCommand: AsyncParsableCommand {
             next: next(after: report), places: places)
         monitor.take(result.report.headline) { [history] metrics in
             metrics.take([report])
-            if store != nil { metrics.add(history.anomalies) }
+            // Without earlier checks to compare with, the number of anomalies is unknown, and not 0.
+            if !history.summaries.isEmpty { metrics.add(history.anomalies) }
         }
         try output.show(result)
         // An error in storing the failing documents or the history is thrown only now, after the result was shown.

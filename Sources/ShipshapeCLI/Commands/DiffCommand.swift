@@ -11,10 +11,9 @@ internal import ServerSchema
 /// The command `shipshape diff OLD NEW`.
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "diff", "<old> <new>",
+        "diff", "(<old> <new> | <new> --against <old>)",
         abstract: "Shows what changed between two schemas, what it breaks, and what to do.",
         examples: [
-            "diff schemas/v1 schemas/v2",
             "diff schemas/v1 schemas/v2 --uri mongodb://db1/",
             "diff HEAD:prisma prisma --database shop",
             "diff schemas/v3 --against schemas/v1 --against schemas/v2",
@@ -98,7 +97,9 @@ struct DiffCommand: AsyncParsableCommand {
             }
         } else {
             guard let old, let new else {
-                throw ValidationError("name two schemas, OLD and NEW, or NEW and --against OLD (repeatable)")
+                throw ValidationError(
+                    "Missing expected argument '<\(self.old == nil ? "old" : "new")>': name OLD and NEW, or NEW with "
+                        + "--against OLD")
             }
             guard !old.isLive || !new.isLive else {
                 throw ValidationError("OLD and NEW are both live: there is nothing to compare")

@@ -131,7 +131,7 @@ extension ExceptionFlags {
         let end = statement.expires.map { " until \($0)" } ?? ""
         Console.error(
             count == 0
-                ? "nothing to accept: no finding fails this run"
+                ? "nothing to accept: this run has no failing finding that an exception can cover"
                 : "accepted \(count.counted("finding"))\(end) in \(path)")
     }
 }

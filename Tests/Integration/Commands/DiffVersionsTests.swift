@@ -46,6 +46,7 @@ import Testing
         #expect(fits.exitCode == 0)
         #expect(fits.output.hasPrefix("Compatible: v3 fails none of 1 version.\n"), "\(fits.output)")
         #expect(try await diff(versions, ["v3", "--against", "all/v2", "--fail-on", "any"]).exitCode == 1)
+        #expect(try await diff(versions, ["v3", "--against", "all/v1", "--fail-on", "none"]).exitCode == 0)
     }
 
     /// A folder of versions is read in the order of their numbers; other files in it are no versions.
@@ -84,12 +85,11 @@ import Testing
     }
 
     @Test(arguments: [
-        (["v1"], 64, "name two schemas, OLD and NEW, or NEW and --against OLD (repeatable)"),
-        ([], 64, "name two schemas, OLD and NEW, or NEW and --against OLD (repeatable)"),
+        (["v1"], 64, "Missing expected argument '<new>': name OLD and NEW, or NEW with --against OLD"),
+        ([], 64, "Missing expected argument '<old>': name OLD and NEW, or NEW with --against OLD"),
         (["v1", "v2", "--against", "v1"], 64, "--against and --versions name the older schemas"),
         (["--against", "v1"], 64, "--against and --versions name the older schemas"),
         (["v2", "--versions", "nowhere"], 65, "--versions nowhere: "),
-        (["v2", "--versions", "all", "--fail-on", "none"], 0, ""),
         (["v2", "--versions", "empty"], 65, "it contains no version: put each into a folder"),
         (["v2", "--against", "v1", "--uri", "mongodb://127.0.0.1:1/"], 64, "it does not go with several versions"),
     ])

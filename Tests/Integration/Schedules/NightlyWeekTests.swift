@@ -41,15 +41,20 @@ struct NightlyWeekTests {
         Night(missing: 18, exitCode: 0, sentences: ["Accepted: 18 of 1,000 (1.8%)"]),
     ]
 
+    /// The beginning of the test, from which the nights are counted.
+    private let start = Date.now
+
+    /// Returns the environment of a program that runs at noon of a night's day, in UTC.
+    ///
+    /// At noon, the day does not change during the test.
     private func environment(_ clock: FakeClock, _ night: Int) -> [Environment.Key: String?] {
-        // At noon, so that the day does not change during the test.
-        let hour = Calendar(identifier: .gregorian).component(.hour, from: .now)
+        let hour = Int(start.timeIntervalSince1970) / 3_600 % 24
         let offset = clock.variables("\(24 * night + 12 - hour)h")
         return Dictionary(uniqueKeysWithValues: offset.map { (Environment.Key(stringLiteral: $0.key), $0.value) })
     }
 
     private func day(_ night: Int) -> String {
-        Date.now.addingTimeInterval(Double(night) * 86_400).formatted(.iso8601.year().month().day())
+        start.addingTimeInterval(Double(night) * 86_400).formatted(.iso8601.year().month().day())
     }
 
     private func people(missing: Int) -> [BSONDocument] {
