@@ -138,7 +138,8 @@ private struct Retractions {
         [record["database"]?.text ?? "", record["collection"]?.text ?? ""]
     }
 
+    /// Returns the `_id` of a line, which can be null; `nil` for a line about a whole collection.
     private static func id(of record: BSONDocument) -> String? {
-        record["_id"].flatMap { $0 == .null ? nil : try? $0.extendedJSON(.canonical) }
+        record["_id"].map { (try? $0.extendedJSON(.canonical)) ?? "\($0.type)" }
     }
 }

@@ -144,6 +144,31 @@ import Testing
         }
     }
 
+    /// A check with an active schema fails because of a breaking change, too, so it accepts the change like `diff`.
+    @Test func aCheckAcceptsTheChangeOfTheSchema() async throws {
+        try await CheckVerdictCase.with { test in
+            try await test.database.fill("Person", [["_id": 1, "a": "x"]])
+            try test.write("v1", ["Person": CheckVerdictCase.schema("Person", ["a": "string", "b": "string"])])
+            try test.write("v2", ["Person": CheckVerdictCase.schema("Person", ["a": "string"])])
+            let first = try await test.check(Self.accepting)
+            #expect(first.exitCode == 1, "\(first.errors)")
+            #expect(
+                first.errors.hasSuffix("accepted 1 finding until 2999-12-31 in shipshape.exceptions.yml\n"),
+                "\(first.errors)")
+            let second = try await test.check()
+            #expect(second.exitCode == 0, "\(second.errors)\(second.output)")
+            #expect(
+                second.output.contains(
+                    "b is removed (property-removed). Accepted until 2999-12-31: imported: 2019 (ada, "
+                        + "shipshape.exceptions.yml:1:3)\n"), "\(second.output)")
+            // The change is accepted, and as unsafe as before.
+            let change = try await test.verdict()["parts"]?.document?["change"]?.document
+            #expect(change?["severity"] == "harmful" && change?["breaking"] == 1 && change?["unaccepted"] == 0)
+            #expect(try await test.diff().exitCode == 0)
+            #expect(try await test.check("--exceptions", "none").exitCode == 1)
+        }
+    }
+
     /// Reading the file, `diff` takes the changes, and `check` the findings.
     @Test func aChangeIsAcceptedToo() async throws {
         let folder = try CommandLineFolder()

@@ -41,7 +41,8 @@ import Testing
             "--report <file>", "--no-progress", "-q, --quiet", "--active <schema>",
             "--fail-on <new|any|possible|breaking>", "--rename <old=new>", "--schema-versioning",
             "--state-database <name>", "--exceptions <file>", "--accept",
-            "--failures <file|db:name.collection>", "--keep-failures <days>", "--history <place>", "--fail-on-anomaly", "--prove", "--ids <show|hash|none>",
+            "--failures <file|db:name.collection>", "--keep-failures <days>", "--history <place>", "--fail-on-anomaly",
+            "--prove", "--ids <show|hash|none>",
             "--show-values",
         ] {
             #expect(text.contains("  \(line)"), "\(line)")
@@ -73,7 +74,8 @@ import Testing
         let text = try await help("diff", "--help")
         #expect(text.contains("USAGE: shipshape diff [<options>] (<old> <new> | <new> --against <old>)"))
         for option in [
-            "--against <schema>", "--versions <folder>", "--accept", "--rename <old=new>", "--fail-on <breaking|any|none>", "--schema-versioning",
+            "--against <schema>", "--versions <folder>", "--accept", "--rename <old=new>",
+            "--fail-on <breaking|any|none>", "--schema-versioning",
             "--collection <db.collection>", "-o, --output <output>", "--report <file>",
         ] { #expect(text.contains(option), "\(option)") }
     }
