@@ -189,7 +189,8 @@ package struct CommandNeeds: Sendable {
         readsDocuments, readsLedger,
         .needs(.history, "find", "insert", "update", for: "stores the counts of each check"), followsMoment,
         .needs(
-            .failures, "find", "insert", "remove", for: "stores the failing documents, and removes those of old checks"),
+            .failures, "find", "insert", "remove",
+            for: "stores the failing documents, and removes those of old checks"),
         .may(
             .database, "listCollections", for: "detects a collection that was replaced by another of its name",
             without: "a collection that is replaced during the scan goes unnoticed, and reading takes longer"),

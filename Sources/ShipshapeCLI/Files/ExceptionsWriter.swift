@@ -39,8 +39,8 @@ struct ExceptionsWriter {
     /// An entry for the same rule at the same path that has expired is removed, because two entries for one finding are
     /// an error.
     /// - Returns: the number of new entries.
-    /// - Throws: ``LocatedError`` for a file that cannot be read, ``UsageError`` for one to which no entry can be added;
-    ///   ``OutputError``.
+    /// - Throws: ``LocatedError`` for a file that cannot be read; ``UsageError`` for a file to which no entry can be
+    ///   added; ``OutputError``.
     func add(_ new: [NewException], today: String) throws -> Int {
         var seen: Set<AcceptedKey> = []
         let new = new.filter { seen.insert(AcceptedKey($0)).inserted }
