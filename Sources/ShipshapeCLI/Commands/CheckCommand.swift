@@ -274,8 +274,8 @@ struct CheckCommand: AsyncParsableCommand {
         let matrix = CheckMatrix(
             check.pattern.text, of: pool.redactedURI, entries,
             added: try await check.pattern.matches(on: pool).filter { !names.contains($0) },
-            ids: privacy.display, showsFilters: evidence.filters || evidence.prove, duration: started.duration(to: .now)
-        )
+            ids: privacy.display, showsFilters: evidence.filters || evidence.prove,
+            duration: started.duration(to: .now), places: places(in: check.run.schema))
         monitor.take(matrix.report.headline) { $0.take(entries.compactMap(\.report)) }
         try output.show(matrix)
         if matrix.hasFailed { throw ExitStatus.findings }

@@ -65,10 +65,11 @@ struct ExceptionsWriter {
             known.findings.filter { isReplaced(AcceptedKey($0), $0.expires) }.map(\.location.line)
             + known.changes.filter { isReplaced(AcceptedKey($0), $0.expires) }.map(\.location.line)
         let starts = (known.findings.map(\.location.line) + known.changes.map(\.location.line)).sorted()
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+        // Swift treats a carriage return with a line feed as one character, so the lines are split by scalars.
+        var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
         if lines.last == "" { lines.removeLast() }
-        if starts.isEmpty { lines.removeAll { $0 == "[]" } }
-        for line in replaced.sorted(by: >) {
+        if starts.isEmpty { lines.removeAll { $0.drop(while: \.isWhitespace).hasPrefix("[]") } }
+        for line in replaced.sorted(by: >) where line <= lines.count {
             lines.removeSubrange(line - 1..<Self.end(of: line, before: starts.first { $0 > line }, in: lines))
         }
         let result = (lines + new.flatMap(entry)).joined(separator: "\n") + "\n"
@@ -85,7 +86,7 @@ struct ExceptionsWriter {
     /// Returns the index after the last line of an entry; blank lines and comments that follow it are not part of it.
     private static func end(of line: Int, before next: Int?, in lines: [String]) -> Int {
         var end = min(next.map { $0 - 1 } ?? lines.count, lines.count)
-        while end > line, lines[end - 1].isEmpty || lines[end - 1].hasPrefix("#") { end -= 1 }
+        while end > line, lines[end - 1].allSatisfy(\.isWhitespace) || lines[end - 1].hasPrefix("#") { end -= 1 }
         return end
     }
 

@@ -131,5 +131,8 @@ import Testing
             #expect(run.exitCode == status, "\(file): \(run.errors)\(run.output)")
             #expect(run.output.contains("\"removed-before-day\"") == (status == 1), "\(file): \(run.output)")
         }
+        let text = try await Program.run(["diff", "early.json", "new.json", "--collection", "a.b"], in: folder.path)
+        #expect(text.output.hasPrefix("Breaking: 1 of "), "\(text.output)")
+        #expect(text.output.contains(". Clients may still use what is removed.\n"), "\(text.output)")
     }
 }
