@@ -233,7 +233,7 @@ let package = Package(
                 "Jobs", "Scanning", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", "TestSupport",
                 "DemoData",
                 "DumpWriter", "Conformance", "ConformanceOracle", .subprocess, .system, .yams,
-            ], exclude: ["Prisma/Fixtures"]),
+            ], exclude: ["Prisma/Fixtures", "Reports/Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -270,6 +270,25 @@ extension CheckReport {
             }
         }
     }
+
+    /// The breaking changes of the schema that the operator does not accept.
+    ///
+    /// With a Prisma schema, these are only the changes that break older clients.
+    public var unacceptedChanges: [SchemaChange] {
+        guard let change = active?.change else { return [] }
+        return change.changes.filter {
+            (rules.dialect == .prisma ? $0.client : $0.kind.verdict) == .breaking && change.acceptance(of: $0) == nil
+        }
+    }
+
+    /// Whether the operator accepts every breaking change of the schema, as far as the changes are known.
+    public var isChangeAccepted: Bool {
+        switch active?.difference {
+        case nil: false
+        case .stated(let json): json["unaccepted"]?.integer == 0
+        case .computed: unacceptedChanges.isEmpty
+        }
+    }
 }
 
 extension CheckReport.Collection {

@@ -1,3 +1,6 @@
+public import BSON
+public import SchemaChange
+
 /// The setting that decides which findings make a check fail.
 public struct FailurePolicy: Hashable, Sendable {
     /// The failing documents that make a check fail.
@@ -21,12 +24,18 @@ public struct FailurePolicy: Hashable, Sendable {
     public var maximum: FailingLimit?
     /// The limits for single collections and rules.
     public var thresholds: [FailingThreshold] = []
+    /// Whether a finding that has far more documents than in earlier checks makes the check fail.
+    public var includesAnomalies: Bool
 
     /// Creates a policy.
-    public init(documents: Documents = .all, includesPossible: Bool = false, includesChange: Bool = false) {
+    public init(
+        documents: Documents = .all, includesPossible: Bool = false, includesChange: Bool = false,
+        includesAnomalies: Bool = false
+    ) {
         self.documents = documents
         self.includesPossible = includesPossible
         self.includesChange = includesChange
+        self.includesAnomalies = includesAnomalies
     }
 
     /// Whether the policy makes a report fail.
@@ -38,7 +47,11 @@ public struct FailurePolicy: Hashable, Sendable {
     }
 
     /// Whether the report fails because of the effects of the change on sync and the clients.
-    public func failsByChange(_ report: CheckReport) -> Bool { includesChange && report.changeSeverity == .unsafe }
+    ///
+    /// A change that the operator accepts is still unsafe, but does not make the report fail.
+    public func failsByChange(_ report: CheckReport) -> Bool {
+        includesChange && report.changeSeverity == .unsafe && !report.isChangeAccepted
+    }
 
     /// Whether the report fails because of documents, an expired exception, or a collection that loses its schema.
     public func failsByDocuments(_ report: CheckReport) -> Bool {
@@ -46,6 +59,19 @@ public struct FailurePolicy: Hashable, Sendable {
             return true
         }
         return uses(in: report).contains(where: \.isExceeded)
+    }
+
+    /// Returns the groups of findings that make a report fail, each with its collection.
+    public func failingGroups(in report: CheckReport) -> [(namespace: Namespace, group: ViolationGroup)] {
+        report.collections.flatMap { collection in
+            collection.groups.filter { fails($0) && !accepts($0, of: collection, in: report) }
+                .map { (collection.namespace, $0) }
+        }
+    }
+
+    /// Returns the changes of the schema that make a report fail.
+    public func failingChanges(in report: CheckReport) -> [SchemaChange] {
+        failsByChange(report) ? report.unacceptedChanges : []
     }
 
     /// Whether a group of findings makes its report fail.

@@ -11,6 +11,8 @@ public struct FindingException: Hashable, Sendable {
     public var path: String
     /// The rule of the finding.
     public var rule: RuleCode
+    /// The identity of the only violation that is accepted; `nil` to accept every violation of the rule at the path.
+    public var fingerprint: Fingerprint?
     /// The reason why the operator accepts the finding.
     public var reason: String
     /// The person or team that answers for the exception.
@@ -22,12 +24,13 @@ public struct FindingException: Hashable, Sendable {
 
     /// Creates an exception.
     public init(
-        namespace: Namespace, path: String, rule: RuleCode, reason: String, owner: String, expires: String?,
-        location: SourceLocation
+        namespace: Namespace, path: String, rule: RuleCode, fingerprint: Fingerprint? = nil, reason: String,
+        owner: String, expires: String?, location: SourceLocation
     ) {
         self.namespace = namespace
         self.path = path
         self.rule = rule
+        self.fingerprint = fingerprint
         self.reason = reason
         self.owner = owner
         self.expires = expires
@@ -41,7 +44,7 @@ public struct FindingException: Hashable, Sendable {
 
 /// An index that finds the exception for a finding.
 struct ExceptionIndex: Sendable {
-    private var exceptions: [Key: FindingException] = [:]
+    private var exceptions: [Key: [FindingException]] = [:]
 
     private struct Key: Hashable, Sendable {
         var path: String
@@ -50,13 +53,18 @@ struct ExceptionIndex: Sendable {
 
     init(_ exceptions: [FindingException], for namespace: Namespace) {
         for exception in exceptions where exception.namespace == namespace {
-            self.exceptions[Key(path: exception.path, rule: exception.rule)] = exception
+            self.exceptions[Key(path: exception.path, rule: exception.rule), default: []].append(exception)
         }
     }
 
     func exception(for located: FindingCollector.Located, in schema: CompiledSchema) -> FindingException? {
         guard !exceptions.isEmpty else { return nil }
-        return exceptions[Key(path: schema.path(of: located).description, rule: schema.code(of: located))]
+        let key = Key(path: schema.path(of: located).description, rule: schema.code(of: located))
+        guard let candidates = exceptions[key] else { return nil }
+        // Only an exception with a fingerprint needs the words of the violation.
+        if let whole = candidates.first(where: { $0.fingerprint == nil }) { return whole }
+        let fingerprint = schema.violation(located).fingerprint(in: schema.namespace)
+        return candidates.first { $0.fingerprint == fingerprint }
     }
 }
 

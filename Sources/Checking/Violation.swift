@@ -31,6 +31,16 @@ public struct Violation: Hashable, Sendable {
     }
 }
 
+extension Violation {
+    /// Returns the identity of the violation in later checks of a collection.
+    ///
+    /// The identity depends on the types that are expected and found, so that a value of another wrong type is another
+    /// violation. It does not depend on the database, because several databases can have the same collections.
+    public func fingerprint(in namespace: Namespace) -> Fingerprint {
+        Fingerprint(of: ["check", namespace.collection, rule.rawValue, "\(path)", expected, found])
+    }
+}
+
 extension Violation: CustomStringConvertible {
     /// The path, the rule, and the words for what was expected and found.
     public var description: String { "\(path): \(rule), expected \(expected), found \(found)" }

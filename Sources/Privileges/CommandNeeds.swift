@@ -11,10 +11,11 @@ package struct CommandNeeds: Sendable {
     /// The needs of the command without which it cannot run.
     package var required: [Need] { needs.filter { $0.loss == nil } }
 
-    /// Whether the command requires a privilege to write to the deployment, other than to the history of checks.
+    /// Whether the command requires a privilege to write to the deployment, other than to the history of checks and to
+    /// the collection of failing documents.
     package var isWriting: Bool {
         let writing: Set = ["insert", "update", "remove", "dropCollection"]
-        return required.contains { $0.place != .history && !writing.isDisjoint(with: $0.actions) }
+        return required.contains { ![.history, .failures].contains($0.place) && !writing.isDisjoint(with: $0.actions) }
     }
 
     /// Returns the needs of a command; `nil` if there is no such command.
@@ -187,6 +188,9 @@ package struct CommandNeeds: Sendable {
     private static let checking: [Need] = [
         readsDocuments, readsLedger,
         .needs(.history, "find", "insert", "update", for: "stores the counts of each check"), followsMoment,
+        .needs(
+            .failures, "find", "insert", "remove",
+            for: "stores the failing documents, and removes those of old checks"),
         .may(
             .database, "listCollections", for: "detects a collection that was replaced by another of its name",
             without: "a collection that is replaced during the scan goes unnoticed, and reading takes longer"),

@@ -27,6 +27,8 @@ package enum Place: String, Sendable, CaseIterable {
     case watchLedger
     /// The database with the history of checks.
     case history
+    /// The collection in which a check stores failing documents.
+    case failures
     /// The oplog.
     case oplog
     /// The deployment as a whole, for actions that apply to no database.

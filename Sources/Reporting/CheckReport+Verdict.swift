@@ -122,9 +122,10 @@ extension CheckReport {
     /// them.
     private func breaking(_ change: DiffReport) -> [String] {
         let all = change.changes.filter { (rules.dialect == .prisma ? $0.client : $0.kind.verdict) == .breaking }
-        let shown = all.prefix(5).map { change in
-            (change.namespace.map { "\($0): " } ?? "") + "\(change.description) (\(change.code))"
-                + (change.partner == nil ? "" : ". \(change.kind.advice)")
+        let shown = all.prefix(5).map { breaking in
+            (breaking.namespace.map { "\($0): " } ?? "") + "\(breaking.description) (\(breaking.code))"
+                + (breaking.partner == nil ? "" : ". \(breaking.kind.advice)")
+                + (change.acceptanceWords(of: breaking).map { ". \($0)" } ?? "")
         }
         let more = all.count - shown.count
         let rest = "and \(more.grouped) more: shipshape diff \(change.old.shellWord) \(change.new.shellWord)"

@@ -60,8 +60,9 @@ extension FindingException {
     /// The operator's exception for a finding, as JSON.
     var json: ReportValue {
         [
-            "collection": "\(namespace)", "path": path, "rule": rule.rawValue, "reason": reason, "owner": owner,
-            "expires": expires, "file": location.file, "line": location.line,
+            "collection": "\(namespace)", "path": path, "rule": rule.rawValue,
+            "fingerprint": fingerprint?.description, "reason": reason, "owner": owner, "expires": expires,
+            "file": location.file, "line": location.line,
         ]
     }
 }

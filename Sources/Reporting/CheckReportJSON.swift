@@ -11,19 +11,20 @@ public struct CheckReportJSON: Sendable {
 
     private let report: CheckReport
     private let ids: IDDisplay
-    private let difference: CheckDifference?
+    private let history: CheckHistory
 
     /// Wraps a report.
     /// - Parameter ids: How `_id`s are shown.
-    public init(_ report: CheckReport, ids: IDDisplay = .shown) { self.init(report, ids: ids, difference: nil) }
+    public init(_ report: CheckReport, ids: IDDisplay = .shown) {
+        self.init(report, ids: ids, history: CheckHistory([]))
+    }
 
-    /// Wraps a report and its differences from an earlier check.
-    /// - Parameter difference: the findings that changed since an earlier check; `nil` if there is none to compare
-    ///   with.
-    init(_ report: CheckReport, ids: IDDisplay, difference: CheckDifference?) {
+    /// Wraps a report.
+    /// - Parameter history: the results of earlier checks and, last, of this one; empty if no history is kept.
+    init(_ report: CheckReport, ids: IDDisplay, history: CheckHistory) {
         self.report = report
         self.ids = ids
-        self.difference = difference
+        self.history = history
     }
 
     /// The JSON text, indented, which ends with a line break.
@@ -39,7 +40,8 @@ public struct CheckReportJSON: Sendable {
                 "collections": report.collections.map(collection),
                 "removed_collections": (report.active?.removed ?? []).map(removed),
                 "exceptions": report.exceptions?.json, "limits": report.limits.map(\.json),
-                "history": difference?.json, "notes": report.notes, "verdict": verdict(report.verdict),
+                "history": history.difference?.json, "anomalies": history.anomalies.map(\.json), "notes": report.notes,
+                "verdict": verdict(report.verdict),
             ])
     }
 
@@ -133,7 +135,8 @@ public struct CheckReportJSON: Sendable {
             "old": change?.old, "new": change?.new, "worst": change?.verdict?.rawValue,
             "server": change?.worst(\.server).rawValue, "client": change?.worst(\.client).rawValue,
             "changes": change?.changes.count,
-            "breaking": change?.count(of: .breaking), "served": change?.count(of: .served),
+            "breaking": change?.count(of: .breaking), "unaccepted": change.map { _ in report.unacceptedChanges.count },
+            "served": change?.count(of: .served),
             "consequences": (change?.consequences ?? []).map(\.rawValue),
             "development_mode": report.sync.isInDevelopment,
             "backlinks": (report.active?.backlinks ?? []).map { $0.json(ids: ids) },

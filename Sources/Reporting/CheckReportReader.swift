@@ -182,7 +182,8 @@ package struct CheckReportReader {
     private static func exception(_ json: LocatedBSON) throws(SchemaError) -> FindingException {
         FindingException(
             namespace: try namespace(try json.member("collection")), path: try json.string("path"),
-            rule: RuleCode(rawValue: try json.string("rule")), reason: try json.string("reason"),
+            rule: RuleCode(rawValue: try json.string("rule")),
+            fingerprint: json["fingerprint"]?.text.flatMap { Fingerprint($0) }, reason: try json.string("reason"),
             owner: try json.string("owner"), expires: json["expires"]?.text,
             location: SourceLocation(file: try json.string("file"), line: try json.integer("line"), column: 1))
     }

@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import ServerSchema
 
 /// The texts on a violation group, one line each, which reports show with the group's row in a table.
 ///
@@ -21,13 +22,17 @@ struct ViolationGroupWords {
     }
 
     /// Returns the group's row in the table, with the texts on the group.
-    /// - Parameter isFailure: whether the group makes the command exit with code 1.
-    func finding(isFailure: Bool) -> Report.Finding {
+    /// - Parameters:
+    ///   - isFailure: whether the group makes the command exit with code 1.
+    ///   - place: the position in the schema at which tools show the group; `nil` if there is none.
+    func finding(isFailure: Bool, place: SourceLocation? = nil) -> Report.Finding {
         let violation = group.violation
         let level = group.exception == nil ? violation.level.reported : .notice
         let new = collection.isInActive == nil ? [] : [Report.Cell((group.newCount ?? 0).grouped)]
         return Report.Finding(
             level: level, isFailure: isFailure, code: "\(violation.rule)", subject: "\(violation.path)",
+            place: place, fingerprint: violation.fingerprint(in: collection.namespace),
+            acceptance: group.exception?.reason,
             message: "\(group.count.documents), \(group.severity): \(violation.path): expected \(violation.expected), "
                 + "found \(violation.found)",
             details: [samples, proof, exception].compactMap(\.self),

@@ -274,6 +274,14 @@ extension ChangeKind {
             do: "Keep it on the server, and remove it only from the clients: it is zero or null in new objects.")
     }
 
+    /// A removal before the day that the older schema states (`@deprecated DAY`).
+    ///
+    /// The kind is in addition to that of the removal itself, and the same in every dialect.
+    static let removedBeforeDay = Self(
+        .removedBeforeDay, server: .nonBreaking, client: .breaking, then: [],
+        .documented("the older schema's own description of the property"),
+        do: "Keep it until that day. If no client uses it any more, change the day first.")
+
     static let propertyRenamed = Self(
         .propertyRenamed, server: .breaking, client: .breaking, then: [.terminate, .clientReset],
         .quickReference("Change a property name"),

@@ -18,6 +18,10 @@ public struct DiffReport: Sendable {
     public var source: String?
     /// The changes that make the run fail.
     public var failOn = FailOn.breaking
+    /// The changes that the operator accepts, without those whose acceptance has expired.
+    public var accepted: [AcceptedChange] = []
+    /// The acceptances that have expired.
+    public var expired: [AcceptedChange] = []
     /// Further notes for the user.
     public var notes: [String] = []
 
@@ -46,13 +50,22 @@ public struct DiffReport: Sendable {
     /// The most severe verdict for clients among the changes; `nil` if nothing changed.
     public var clientVerdict: SchemaChange.Verdict? { changes.map(\.client).max() }
 
-    /// Whether a change makes the run fail.
+    /// Whether a change makes the run fail; a change that the operator accepts does not.
     public func fails(_ change: SchemaChange) -> Bool {
-        switch failOn {
+        guard acceptance(of: change) == nil else { return false }
+        return switch failOn {
         case .breaking: change.kind.verdict == .breaking
         case .any: true
         case .none: false
         }
+    }
+
+    /// Returns the operator's acceptance of a change; `nil` if there is none.
+    public func acceptance(of change: SchemaChange) -> AcceptedChange? { accepted.first { $0.covers(change) } }
+
+    /// Returns the expired acceptance of a change that no other one accepts; `nil` if there is none.
+    public func expiredAcceptance(of change: SchemaChange) -> AcceptedChange? {
+        acceptance(of: change) == nil ? expired.first { $0.covers(change) } : nil
     }
 
     /// Whether a change makes the run of the command fail.

@@ -92,6 +92,13 @@ extension SchemaChange {
 
 extension SchemaChange: CustomStringConvertible {}
 
+extension SchemaChange {
+    /// The identity of the change in later comparisons, which depends on the types before and after.
+    public var fingerprint: Fingerprint {
+        Fingerprint(of: ["diff", namespace?.collection ?? "", code.rawValue, "\(path)", description])
+    }
+}
+
 extension SchemaChange.Verdict {
     /// The verdict as the word that reports show.
     public var word: String {
@@ -128,6 +135,8 @@ extension SchemaChange {
         public static let optionalAdded = Self(rawValue: "optional-added")
         /// A property was removed, or was renamed without a statement of the operator.
         public static let propertyRemoved = Self(rawValue: "property-removed")
+        /// A property was removed before the day until which the older schema promises it to clients.
+        public static let removedBeforeDay = Self(rawValue: "removed-before-day")
         /// A property was renamed, as the operator states.
         public static let propertyRenamed = Self(rawValue: "property-renamed")
         /// A property has another type.

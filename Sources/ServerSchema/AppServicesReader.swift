@@ -71,7 +71,7 @@ struct AppServicesReader {
         let value = member.value
         switch keyword {
         case .title: node.title = try text(value, of: keyword)
-        case .description: _ = try text(value, of: keyword)
+        case .description: node.deprecation = Deprecation(in: try text(value, of: keyword))
         case .bsonType, .type: node.types = try types(value, of: keyword)
         case .required: node.required = try names(value, of: keyword)
         case .properties:

@@ -38,12 +38,23 @@ public struct SchemaNode: Sendable {
     /// memory for them only when they are set.
     public var constraints: Constraints {
         get { rare?.constraints ?? Constraints() }
-        set { rare = Rare(constraints: newValue, keyOfModel: keyOfModel) }
+        set { rare = Rare(constraints: newValue, keyOfModel: keyOfModel, deprecation: deprecation) }
     }
     /// The model whose documents a Prisma field names by their keys, as `@relation` says; `nil` for any other field.
     package var keyOfModel: String? {
         get { rare?.keyOfModel }
-        set { if newValue != keyOfModel { rare = Rare(constraints: constraints, keyOfModel: newValue) } }
+        set {
+            guard newValue != keyOfModel else { return }
+            rare = Rare(constraints: constraints, keyOfModel: newValue, deprecation: deprecation)
+        }
+    }
+    /// The annotation that clients may use the property only until a day; `nil` if there is none.
+    package var deprecation: Deprecation? {
+        get { rare?.deprecation }
+        set {
+            guard newValue != deprecation else { return }
+            rare = Rare(constraints: constraints, keyOfModel: keyOfModel, deprecation: newValue)
+        }
     }
     /// The keywords that the reader knows but no rule evaluates, with their positions in the file.
     public var unevaluated: [(keyword: String, location: SourceLocation)] = []
@@ -58,9 +69,10 @@ public struct SchemaNode: Sendable {
     private final class Rare: Sendable {
         let constraints: Constraints
         let keyOfModel: String?
+        let deprecation: Deprecation?
 
-        init(constraints: Constraints, keyOfModel: String?) {
-            (self.constraints, self.keyOfModel) = (constraints, keyOfModel)
+        init(constraints: Constraints, keyOfModel: String?, deprecation: Deprecation?) {
+            (self.constraints, self.keyOfModel, self.deprecation) = (constraints, keyOfModel, deprecation)
         }
     }
 

@@ -1,4 +1,5 @@
 import BSON
+import SchemaChange
 import ServerSchema
 import Testing
 
@@ -44,6 +45,40 @@ import Testing
         #expect(new.fails(report(removed: [.init(namespace: namespace, documentCount: 4)])))
         #expect(new.fails(report(removed: [.init(namespace: namespace, documentCount: nil)])))
         #expect(!new.fails(report(removed: [.init(namespace: namespace, documentCount: 0)])))
+    }
+
+    /// A change that the operator accepts is still unsafe, but does not fail the check.
+    @Test func anAcceptedChangeDoesNotFail() throws {
+        let people = Namespace(database: "app", collection: "Person")
+        func schema(_ type: String) throws -> ServerSchema {
+            let properties = #""_id": {"bsonType": "int"}, "n": {"bsonType": "\#(type)"}"#
+            return try ServerSchema.read(
+                text: #"{"title": "Person", "properties": {\#(properties)}}"#, file: "p.json", namespace: people)
+        }
+        let changes = SchemaDiff.changes(from: try schema("string"), to: try schema("int"))
+        var change = DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: changes)
+        var report = report()
+        let policy = FailurePolicy(includesChange: true)
+        report.active = CheckReport.ActiveSchema(name: "v1", difference: .computed(change))
+        #expect(policy.fails(report) && policy.failingChanges(in: report) == changes)
+        change.accepted = [
+            AcceptedChange(
+                namespace: people, path: "n", code: .propertyTypeChanged, fingerprint: changes.first?.fingerprint,
+                reason: "r", owner: "o", expires: nil, location: SourceLocation(file: "e.yml", line: 1, column: 3))
+        ]
+        report.active = CheckReport.ActiveSchema(name: "v1", difference: .computed(change))
+        #expect(report.changeSeverity == .unsafe && !policy.fails(report))
+        #expect(policy.failingChanges(in: report) == [])
+    }
+
+    /// The reports of the parts of a check state how many changes are not accepted; those of earlier versions do not.
+    @Test(arguments: [(0, false), (1, true), (nil, true)] as [(Int32?, Bool)])
+    func aStatedChangeFailsUnlessItIsAccepted(_ unaccepted: Int32?, _ fails: Bool) throws {
+        var report = report()
+        var json: BSONDocument = ["severity": "harmful"]
+        if let unaccepted { json = ["severity": "harmful", "unaccepted": .int(unaccepted)] }
+        report.active = CheckReport.ActiveSchema(name: "v1", difference: .stated(json))
+        #expect(FailurePolicy(includesChange: true).fails(report) == fails)
     }
 }
 

@@ -150,6 +150,7 @@ import Testing
                   "exceptions": null,
                   "limits": [],
                   "history": null,
+                  "anomalies": [],
                   "notes": [
                     "majority reads are not available"
                   ],
@@ -186,6 +187,7 @@ import Testing
                         "client": null,
                         "changes": null,
                         "breaking": null,
+                        "unaccepted": null,
                         "served": null,
                         "consequences": [],
                         "development_mode": false,

@@ -59,7 +59,8 @@ import Testing
     /// An exit code has one page, and so has a code of lint, diff or infer, unless a rule has the same name.
     ///
     /// `EveryCodeTests` checks that the documentation has all of these codes.
-    @Test(arguments: ["id-type", "property-removed", "rare-type", "75"]) func otherCodesHaveAPage(_ code: String) {
+    @Test(arguments: ["id-type", "property-removed", "rare-type", "anomaly", "75"])
+    func otherCodesHaveAPage(_ code: String) {
         #expect(Explanation.pages(of: code).count == 1)
     }
 
@@ -123,6 +124,7 @@ extension Explanation.Section {
         case .schemas: "Schemas"
         case .changes: "Changes"
         case .remarks: "Remarks"
+        case .history: "Earlier checks"
         case .waits: "Reasons to wait"
         case .exitCodes: "Exit codes"
         }

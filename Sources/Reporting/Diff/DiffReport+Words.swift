@@ -6,9 +6,14 @@ extension DiffReport {
     /// The verdict on all changes together, in one line.
     var headline: String {
         guard let verdict else { return "Nothing changed from \(old) to \(new)." }
-        let all = "\(changes.count.counted("change")) from \(old) to \(new)"
+        let accepted = changes.count { acceptance(of: $0) != nil }
+        let all =
+            "\(changes.count.counted("change")) from \(old) to \(new)"
+            + (accepted > 0 ? " (\(accepted.grouped) accepted)" : "")
         let rest = "\(all)\(weighed). "
         switch verdict {
+        case .breaking where changes.allSatisfy({ $0.kind.verdict != .breaking || $0.code == .removedBeforeDay }):
+            return "Breaking: \(count(of: .breaking).grouped) of \(rest)Clients may still use what is removed."
         case .breaking where dialect == .prisma:
             return "Breaking: \(count(of: .breaking).grouped) of \(rest)\(failingClients)"
         case .breaking where dialect == .jsonSchema:
@@ -49,6 +54,18 @@ extension DiffReport {
         let count = changes.count { $0.client == .breaking }
         if count == 0 { return "Older clients read what the newer one writes." }
         return "Older clients fail on documents that the newer one writes (\(count.counted("change")))."
+    }
+
+    /// Returns the acceptance of a change with its reason and owner, or says that it has expired, as a clause; `nil` if
+    /// there is none.
+    func acceptanceWords(of change: SchemaChange) -> String? {
+        func words(_ beginning: String, _ accepted: AcceptedChange) -> String {
+            "\(beginning): \(accepted.reason) (\(accepted.owner), \(accepted.location))"
+        }
+        if let accepted = acceptance(of: change) {
+            return words("Accepted\(accepted.expires.map { " until \($0)" } ?? "")", accepted)
+        }
+        return expiredAcceptance(of: change).map { words("The acceptance expired on \($0.expires ?? "-")", $0) }
     }
 
     private var weighed: String { source.map { ", with the documents of \($0) counted" } ?? "" }
@@ -97,7 +114,8 @@ extension ChangeWeight {
         case .requiredAdded, .optionalToRequired, .defaultAdded, .defaultChanged, .defaultRemoved:
             return "\(withoutField.grouped) \(all) "
                 + (withoutField == 1 ? "lacks it or holds null" : "lack it or hold null")
-        case .propertyRemoved, .propertyRenamed, .requiredToOptional, .queryableAdded, .queryableRemoved:
+        case .propertyRemoved, .removedBeforeDay, .propertyRenamed, .requiredToOptional, .queryableAdded,
+            .queryableRemoved:
             return "\(withField.grouped) \(all) \(withField == 1 ? "holds" : "hold") this field"
         case .optionalAdded where withField == 0:
             return "0 \(all) hold a field of that name"

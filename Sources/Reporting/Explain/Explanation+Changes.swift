@@ -57,6 +57,14 @@ extension Explanation {
         what to do: keep it on the server, leave it out of the clients
         source: 6
 
+        removed-before-day
+        server: additive
+        client: breaking
+        what it means: A property is removed before the day until which the older schema promises it to clients
+        example: `"description": "@deprecated 2027-03-31"`
+        what to do: keep it until that day
+        source: 6, note 10
+
         property-renamed
         server: breaking
         client: breaking

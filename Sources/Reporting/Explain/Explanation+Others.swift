@@ -65,6 +65,17 @@ extension Explanation {
         source: 3.1
         """#)
 
+    /// The pages on the findings that only the comparison with earlier checks shows.
+    static let history = pages(
+        of: .history,
+        #"""
+        anomaly
+        what it means: A finding has at least 10 documents, and more than three times its usual number: the median of
+            the last seven checks of the same source, schema and collection; there must have been three
+        example: 40 documents, after 12, 9, 11, 9, 10, 8 and 9
+        what to do: find out who writes such documents; `--fail-on-anomaly` makes the check fail
+        """#)
+
     /// The pages on the reasons that make a run wait, under the names that metrics, hooks and `status` show.
     static let waits = pages(
         of: .waits,

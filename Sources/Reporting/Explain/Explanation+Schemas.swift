@@ -169,6 +169,13 @@ extension Explanation {
         remedy: leave it out
         source: 11
 
+        deprecated-without-day
+        level: warning
+        what it means: A description has the annotation `@deprecated`, but no day of the calendar after it
+        example: `@deprecated soon`
+        remedy: write the last day, as in `@deprecated 2027-03-31`
+        source: 6, note 10
+
         default-on-optional
         level: warning
         what it means: The property is optional, and defaults only apply to required ones

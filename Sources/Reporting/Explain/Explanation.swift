@@ -6,7 +6,8 @@ package import Checking
 package struct Explanation: Hashable, Sendable {
     /// The kinds of codes, which are the sections of the page of rules.
     package enum Section: Hashable, Sendable {
-        case documents, validators, prisma, engine(Engine), schemas, prismaSchemas, changes, remarks, waits, exitCodes
+        case documents, validators, prisma, engine(Engine), schemas, prismaSchemas, changes, remarks, history, waits,
+            exitCodes
     }
 
     /// A statement about a code, under the title of its column in the documentation.
@@ -26,7 +27,8 @@ package struct Explanation: Hashable, Sendable {
 
     /// The pages of all codes.
     package static let all: [Explanation] =
-        documents + validators + prisma + engines + schemas + prismaSchemas + changes + remarks + waits + exitCodes
+        documents + validators + prisma + engines + schemas + prismaSchemas + changes + remarks + history + waits
+        + exitCodes
 
     /// Returns the pages of a code, one for each kind that has it, or the pages on an error of Prisma.
     ///
@@ -92,7 +94,7 @@ extension Explanation.Section {
     /// All sections, in the order of the page of rules.
     package static let all: [Self] =
         [.documents, .validators, .prisma] + Engine.allCases.filter { $0 != .deviceSync }.map { .engine($0) }
-        + [.schemas, .prismaSchemas, .changes, .remarks, .waits, .exitCodes]
+        + [.schemas, .prismaSchemas, .changes, .remarks, .history, .waits, .exitCodes]
 
     /// The kind of code, as a phrase.
     package var name: String {
@@ -106,6 +108,7 @@ extension Explanation.Section {
         case .prismaSchemas: "a rule of lint for Prisma schemas"
         case .changes: "a change between two schemas"
         case .remarks: "a remark of infer"
+        case .history: "a finding of check --history"
         case .waits: "a reason to wait"
         case .exitCodes: "an exit code"
         }
@@ -120,6 +123,7 @@ extension Explanation.Section {
         case .engine: ["outcome", "what it means", "example", "remedy", "source"]
         case .changes: ["server", "client", "what it means", "example", "what to do", "source"]
         case .remarks: ["what it means", "example", "what to do", "source"]
+        case .history: ["what it means", "example", "what to do"]
         case .waits: ["what it means", "limit", "what to do"]
         case .exitCodes: ["meaning", "what to do"]
         }

@@ -72,7 +72,8 @@ package struct JSONReport: Sendable {
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",
         "entries": "step", "remarks": "remark", "validators": "validator", "failures": "skipped", "steps": "step",
         "samples": "sample", "waits": "wait", "runs": "run", "left_alone": "left_alone", "not_fitting": "finding",
-        "paths": "path", "databases": "database", "differences": "difference", "refused": "refusal", "files": "file",
+        "paths": "path", "databases": "database", "differences": "difference", "anomalies": "anomaly",
+        "versions": "version", "refused": "refusal", "files": "file",
         "settings": "setting", "environments": "environment", "checks": "check",
     ]
     /// The keys of inner lists.

@@ -35,6 +35,8 @@ package struct CheckSummary: Hashable, Sendable {
     package var collections: [String]
     /// The findings of at least the level `warning` that no exception covers.
     package var findings: [Finding]
+    /// The findings of at least the level `warning` that the operator accepts.
+    package var accepted: [Finding] = []
 }
 
 extension CheckSummary {
@@ -42,13 +44,6 @@ extension CheckSummary {
     /// - Parameter schema: the source of the schema, as the operator named it.
     package init(_ report: CheckReport, schema: String, at time: ServerTime) {
         let total = report.total
-        let groups = report.collections.flatMap { collection in
-            collection.groups.filter { $0.exception == nil && $0.violation.level >= .warning }.map { group in
-                Finding(
-                    collection: "\(collection.namespace)", rule: group.violation.rule.rawValue,
-                    path: "\(group.violation.path)", documents: group.count)
-            }
-        }
         self.init(
             at: time, source: report.source, schema: schema, dialect: report.words,
             documents: report.readCount,
@@ -56,11 +51,25 @@ extension CheckSummary {
             unsynced: report.verdict.ledger?.entries,
             headroom: report.isOfDeviceSync ? report.verdict.headroom : nil,
             collections: report.collections.map { "\($0.namespace)" },
-            findings: Dictionary(grouping: groups) { [$0.collection, $0.rule, $0.path] }.values.map { same in
-                var finding = same[0]
-                finding.documents = same.reduce(0) { $0 + $1.documents }
-                return finding
-            }.sorted { ($0.collection, $0.path, $0.rule) < ($1.collection, $1.path, $1.rule) })
+            findings: Self.findings(of: report) { $0.exception == nil },
+            accepted: Self.findings(of: report) { $0.exception != nil })
+    }
+
+    private static func findings(
+        of report: CheckReport, where isIncluded: (ViolationGroup) -> Bool
+    ) -> [Finding] {
+        let groups = report.collections.flatMap { collection in
+            collection.groups.filter { isIncluded($0) && $0.violation.level >= .warning }.map { group in
+                Finding(
+                    collection: "\(collection.namespace)", rule: group.violation.rule.rawValue,
+                    path: "\(group.violation.path)", documents: group.count)
+            }
+        }
+        return Dictionary(grouping: groups) { [$0.collection, $0.rule, $0.path] }.values.map { same in
+            var finding = same[0]
+            finding.documents = same.reduce(0) { $0 + $1.documents }
+            return finding
+        }.sorted { ($0.collection, $0.path, $0.rule) < ($1.collection, $1.path, $1.rule) }
     }
 }
 
@@ -83,12 +92,7 @@ extension CheckSummary {
     package var text: String {
         let found: ReportValue = [
             "collections": collections,
-            "findings": findings.map { finding in
-                [
-                    "collection": finding.collection, "rule": finding.rule, "path": finding.path,
-                    "documents": finding.documents,
-                ] as ReportValue
-            },
+            "findings": findings.map(\.json), "accepted": accepted.map(\.json),
         ]
         return (JSONReport.head(version: Self.schemaVersion) + ["record": Self.record] + members + found).text() + "\n"
     }
@@ -127,16 +131,22 @@ extension CheckSummary {
             let findings = document["findings"]?.document?.values.map({ $0.document.flatMap(Finding.init) }),
             !collections.contains(nil), !findings.contains(nil)
         else { throw CheckSummaryError("a part of it is missing") }
+        // Summaries of earlier versions have no accepted findings.
+        let accepted = document["accepted"]?.document?.values.compactMap { $0.document.flatMap(Finding.init) } ?? []
         self.init(
             at: ServerTime(milliseconds: Int64(time)), source: source, schema: schema,
             dialect: document["dialect"]?.text.flatMap(Dialect.init) ?? .appServices, documents: documents,
             failing: failing, possible: possible, unsynced: document["ledger_entries"]?.integer,
             headroom: document["headroom"]?.integer, collections: collections.compactMap(\.self),
-            findings: findings.compactMap(\.self))
+            findings: findings.compactMap(\.self), accepted: accepted)
     }
 }
 
 extension CheckSummary.Finding {
+    fileprivate var json: ReportValue {
+        ["collection": collection, "rule": rule, "path": path, "documents": documents]
+    }
+
     fileprivate init?(_ document: BSONDocument) {
         guard let collection = document["collection"]?.text, let rule = document["rule"]?.text,
             let path = document["path"]?.text, let documents = document["documents"]?.integer

@@ -135,6 +135,14 @@ extension RunMetrics {
         ]
     }
 
+    /// Adds the number of anomalies that a check with a history found.
+    package mutating func add(_ anomalies: [CheckAnomaly]) {
+        found.append(
+            Metric(
+                "anomalies", "Findings with more than three times their usual number of documents.", labels,
+                anomalies.count))
+    }
+
     /// Sets the result's metrics from the report of a backfill.
     package mutating func take(_ report: BackfillReport) { take([report], isWhole: true, seconds: report.work.seconds) }
 

@@ -24,6 +24,10 @@ package struct Report: Sendable {
     package var headline: String
     /// The level of the verdict.
     package var level: Level
+    /// The file or folder that the report covers, such as the schema; `nil` if it covers none.
+    ///
+    /// Forms in which every text needs a position in a file show texts without one there.
+    package var file: String?
     /// The parts of the verdict.
     package var parts: [Part] = []
     /// The figures in words, one line each, which the text format shows instead of ``Figures/facts``.
@@ -215,6 +219,10 @@ extension Report {
         package var subject: String
         /// The position in a file that the finding applies to; `nil` if there is none.
         package var place: SourceLocation?
+        /// The identity of the finding in later reports; `nil` if section, code and subject identify it.
+        package var fingerprint: Fingerprint?
+        /// The reason why the operator accepts the finding; `nil` for a finding that is not accepted.
+        package var acceptance: String?
         /// The message of the finding, in one line.
         package var message: String
         /// Details that follow the message, one line each.

@@ -29,18 +29,20 @@ package struct CheckMatrix: Reportable {
     private let ids: IDDisplay
     private let showsFilters: Bool
     private let duration: Duration
+    private let places: SchemaPlaces?
 
     /// Creates the report from the checks of the databases.
     /// - Parameters:
     ///   - pattern: the pattern that the databases' names match.
     ///   - added: databases that match the pattern and were created during the check.
     ///   - duration: how long all checks took.
+    ///   - places: the positions in the schema's files; `nil` if the schema has no files.
     package init(
         _ pattern: String, of source: String, _ entries: [Entry], added: [String],
-        ids: IDDisplay, showsFilters: Bool, duration: Duration
+        ids: IDDisplay, showsFilters: Bool, duration: Duration, places: SchemaPlaces? = nil
     ) {
         (self.pattern, self.source, self.entries, self.added) = (pattern, source, entries, added)
-        (self.ids, self.showsFilters, self.duration) = (ids, showsFilters, duration)
+        (self.ids, self.showsFilters, self.duration, self.places) = (ids, showsFilters, duration, places)
     }
 
     /// Whether at least one of the databases fails the check.
@@ -115,6 +117,7 @@ package struct CheckMatrix: Reportable {
     package var report: Report {
         let (text, level) = headline
         var report = Report(command: "check", title: "\(pattern) on \(source)", headline: text, level: level)
+        report.file = places?.file
         report.sections = [
             Report.Section(
                 name: pattern, columns: [Report.Column(title: "database")] + columns,

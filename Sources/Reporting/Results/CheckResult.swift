@@ -12,6 +12,7 @@ package struct CheckResult: Reportable {
     private let ids: IDDisplay
     private let showsFilters: Bool
     private let next: String?
+    private let places: SchemaPlaces?
 
     /// Wraps the report of a check.
     /// - Parameters:
@@ -20,21 +21,26 @@ package struct CheckResult: Reportable {
     ///   - ids: how `_id`s are shown.
     ///   - showsFilters: whether a terminal shows the filter of each violation group, as a file always does.
     ///   - next: the command that plans the repair of the documents, for the end of the text; `nil` for none.
+    ///   - places: the positions in the schema's files; `nil` if the schema has no files.
     package init(
         _ report: CheckReport, policy: FailurePolicy, history: CheckHistory = CheckHistory([]), ids: IDDisplay = .shown,
-        showsFilters: Bool = false, next: String? = nil
+        showsFilters: Bool = false, next: String? = nil, places: SchemaPlaces? = nil
     ) {
         (found, self.policy, self.history, self.ids) = (report, policy, history, ids)
-        (self.showsFilters, self.next) = (showsFilters, next)
+        (self.showsFilters, self.next, self.places) = (showsFilters, next, places)
     }
 
+    /// Whether the check fails.
+    package var hasFailed: Bool { policy.fails(found) || policy.includesAnomalies && !history.anomalies.isEmpty }
+
     /// The result as JSON.
-    package var json: JSONReport { CheckReportJSON(found, ids: ids, difference: history.difference).json }
+    package var json: JSONReport { CheckReportJSON(found, ids: ids, history: history).json }
 
     /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (headline, level) = found.headline(ids: ids)
         var report = Report(command: "check", title: title, headline: headline, level: level)
+        report.file = places?.file
         report.parts = found.parts(ids: ids).map { part in
             var part = part
             part.isFailure = isFailure(part)
@@ -48,7 +54,9 @@ package struct CheckResult: Reportable {
         report.figures.series = [Report.Series(history)].compactMap(\.self)
         report.figures.charts = [byCollection, byRule]
         report.tables = [history.difference?.table, found.changesTable].compactMap(\.self)
-        report.sections = found.collections.map(section) + (found.active?.removed ?? []).compactMap(removed)
+        report.sections =
+            [Report.Section(history.anomalies, isFailure: policy.includesAnomalies)].compactMap(\.self)
+            + found.collections.map(section) + (found.active?.removed ?? []).compactMap(removed)
         report.notes = found.notes
         report.warnings = found.limitNotes + found.exceptionNotes
         // If no finding changed, the report shows no table of changes, so the sentence on the changes becomes a
@@ -172,7 +180,8 @@ package struct CheckResult: Reportable {
             columns: ViolationGroupWords.columns(hasNew: collection.isInActive != nil),
             findings: collection.groups.map {
                 ViolationGroupWords($0, of: collection, ids: ids).finding(
-                    isFailure: policy.fails($0) && !policy.accepts($0, of: collection, in: found))
+                    isFailure: policy.fails($0) && !policy.accepts($0, of: collection, in: found),
+                    place: places?.place(of: $0.violation.path, in: collection.namespace))
             }, remarks: found.remarks(on: collection))
     }
 

@@ -24,7 +24,14 @@ extension DiffResult {
             "consequences": change.kind.consequences.map(\.rawValue), "advice": change.kind.advice,
             "source": source(change.kind.source), "partner": change.partner.map(partner),
             "rename_hint": found.hint(for: change)?.rename, "documents": found.weights?[index].map(weight),
-            "fails": found.fails(change),
+            "fails": found.fails(change), "exception": found.acceptance(of: change).map(exception),
+        ]
+    }
+
+    private func exception(_ accepted: AcceptedChange) -> ReportValue {
+        [
+            "fingerprint": accepted.fingerprint?.description, "reason": accepted.reason, "owner": accepted.owner,
+            "expires": accepted.expires, "file": accepted.location.file, "line": accepted.location.line,
         ]
     }
 
@@ -70,7 +77,8 @@ extension DiffResult {
         [
             "worst": found.verdict?.rawValue, "changes": found.changes.count,
             "breaking": found.count(of: .breaking), "versioned": found.count(of: .versioned),
-            "served": found.count(of: .served), "non_breaking": found.count(of: .nonBreaking),
+            "served": found.count(of: .served), "accepted": found.changes.count { found.acceptance(of: $0) != nil },
+            "non_breaking": found.count(of: .nonBreaking),
             "consequences": found.consequences.map(\.rawValue), "fail_on": found.failOn.rawValue,
             "failed": found.hasFailed,
         ]

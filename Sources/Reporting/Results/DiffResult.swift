@@ -14,6 +14,7 @@ package struct DiffResult: Reportable {
         var report = Report(
             command: "diff", title: "Schema changes from \(found.old) to \(found.new)", headline: found.headline,
             level: (found.verdict ?? .nonBreaking).level)
+        report.file = found.new
         report.figures.facts = SchemaChange.Verdict.gravestFirst.map {
             Report.Fact(name: $0.word, value: found.count(of: $0).grouped)
         }
@@ -37,13 +38,17 @@ package struct DiffResult: Reportable {
     private func finding(_ index: Int) -> Report.Finding {
         let change = found.changes[index]
         let weight = found.weight(index)
+        let acceptance = found.acceptance(of: change)
         let hint = found.hint(for: change).map { "If it is a rename: --rename \($0.rename.shellWord)" }
         return Report.Finding(
-            level: change.kind.verdict.level, isFailure: found.fails(change), code: change.code.rawValue,
-            subject: "\(change.path)", place: change.place,
+            level: acceptance == nil ? change.kind.verdict.level : .notice, isFailure: found.fails(change),
+            code: change.code.rawValue,
+            subject: "\(change.path)", place: change.place, fingerprint: change.fingerprint,
+            acceptance: acceptance?.reason,
             message: "\(change.description) (\(found.dialect.sides.server): \(change.server.word), "
                 + "\(found.dialect.sides.client)s: \(change.client.word))",
-            details: [change.kind.consequenceWords].filter { !$0.isEmpty } + ["Source: \(change.kind.source.words)."],
+            details: [change.kind.consequenceWords].filter { !$0.isEmpty } + ["Source: \(change.kind.source.words)."]
+                + [found.acceptanceWords(of: change)].compactMap { $0.map { "\($0)." } },
             asides: [weight.map { "\($0)." }, hint, change.kind.advice].compactMap(\.self),
             cells: [
                 Report.Cell(change.server.word, level: change.server.level),

@@ -44,7 +44,7 @@ package struct HistoryResult: Reportable {
         let kinds = CheckDifference.Kind.allCases
         let fail = history.summaries.last?.dialect.isOfSync == false ? "fail" : "stop"
         let counts = ["read", "would \(fail)", "might \(fail)", "in the ledger", "headroom"]
-        let titles = counts + kinds.map(\.rawValue)
+        let titles = counts + kinds.map(\.rawValue) + ["anomalies"]
         return Report.Table(
             title: "The checks one by one",
             columns: [Report.Column(title: "when")] + titles.map { Report.Column(title: $0, isNumber: true) },
@@ -52,8 +52,8 @@ package struct HistoryResult: Reportable {
                 let run = history.summaries[index]
                 let difference = history.difference(at: index)
                 let counts: [Int?] = [run.documents, run.failing, run.possible, run.unsynced, run.headroom]
-                return [Report.Cell("\(run.at)")]
-                    + (counts + kinds.map { difference?.count($0) }).map { Report.Cell($0?.grouped ?? "-") }
+                let changes = kinds.map { difference?.count($0) } + [history.anomalies(at: index).count]
+                return [Report.Cell("\(run.at)")] + (counts + changes).map { Report.Cell($0?.grouped ?? "-") }
             })
     }
 
@@ -64,7 +64,10 @@ package struct HistoryResult: Reportable {
             [
                 "folder": place, "notes": notes,
                 "runs": shown.map { index in
-                    history.summaries[index].members + ["difference": history.difference(at: index)?.json]
+                    history.summaries[index].members + [
+                        "difference": history.difference(at: index)?.json,
+                        "anomalies": history.anomalies(at: index).map(\.json),
+                    ]
                 },
             ])
     }

@@ -14,6 +14,7 @@ package struct LintResult: Reportable {
     package var report: Report {
         var report = Report(
             command: "lint", title: found.source, headline: found.headline, level: found.worst?.reported ?? .good)
+        report.file = found.source
         report.figures.facts =
             [Report.Fact(name: "schemas", value: found.collections.count.grouped)]
             + LintFinding.Level.allCases.map {

@@ -29,7 +29,9 @@ struct JSONSchemaReader {
             node.title = try keywords[.title].map { json throws(SchemaError) -> String in try text(json, of: .title) }
         }
         try attempt { () throws(SchemaError) in
-            if let description = keywords[.description] { _ = try text(description, of: .description) }
+            node.deprecation = try keywords[.description].flatMap { json throws(SchemaError) -> Deprecation? in
+                Deprecation(in: try text(json, of: .description))
+            }
         }
         try attempt { () throws(SchemaError) in try readTypes(keywords, into: &node) }
         try attempt { () throws(SchemaError) in try readScalars(keywords, into: &node, isWhole: isWhole) }

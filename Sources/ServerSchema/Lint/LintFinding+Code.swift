@@ -65,6 +65,8 @@ extension LintFinding.Code {
     public static let requiredUndefined: Self = "required-undefined"
     /// The default of a property has another type than the property.
     public static let defaultType: Self = "default-type"
+    /// A description has the annotation `@deprecated`, but no day after it.
+    public static let deprecatedWithoutDay: Self = "deprecated-without-day"
     /// A property that `required` does not name has a default.
     public static let defaultOnOptional: Self = "default-on-optional"
     /// Only the server checks a keyword, so clients can write documents that break its rule.

@@ -4,6 +4,8 @@
 struct PrismaParser {
     private var tokens: ArraySlice<PrismaToken>
     private(set) var errors: [SchemaError]
+    /// The comments that document the schema, by line.
+    private let documentation: [Int: (text: String, isWholeLine: Bool)]
     private var depth = 0
 
     /// The deepest nesting of lists and functions that is accepted.
@@ -14,6 +16,7 @@ struct PrismaParser {
         var lexer = PrismaLexer(text, file: file)
         tokens = lexer.tokens()[...]
         errors = lexer.errors
+        documentation = lexer.documentation
     }
 
     /// Returns the blocks of the file, without lines that have an error, and without blocks whose first line has one.
@@ -127,6 +130,7 @@ extension PrismaParser {
         if take("@@") { return block.attributes.append(try attribute()) }
         let isEnum = block.keyword.text == "enum"
         var field = PrismaSyntax.Field(name: try name(isEnum ? "a value or '}'" : "a field, '@@' or '}'"))
+        field.documentation = documentation(at: field.name.location.line)
         if !isEnum { field.type = try type(of: field.name) }
         while take("@") { field.attributes.append(try attribute()) }
         if next.isMark("@@") {
@@ -135,6 +139,17 @@ extension PrismaParser {
                 remedy: "write '@', or give it a line of its own")
         }
         block.fields.append(field)
+    }
+
+    /// Returns the text of the comments that document a line: those directly above it, and the one at its end.
+    private func documentation(at line: Int) -> String {
+        var texts = [documentation[line]?.text].compactMap(\.self)
+        var above = line - 1
+        while let comment = documentation[above], comment.isWholeLine {
+            texts.insert(comment.text, at: 0)
+            above -= 1
+        }
+        return texts.joined(separator: "\n")
     }
 
     private mutating func type(of field: PrismaSyntax.Name) throws(SchemaError) -> PrismaSyntax.TypeName {

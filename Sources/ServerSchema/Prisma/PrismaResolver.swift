@@ -212,6 +212,7 @@ extension PrismaResolver {
         var field = PrismaSchema.Field(
             name: line.name.text, location: line.name.location, storedName: line.name.text, type: type,
             arity: written.arity)
+        field.deprecation = Deprecation(in: line.documentation)
         var seen: Set<String> = []
         for attribute in line.attributes {
             let name = attribute.name.text.hasPrefix("db.") ? "db" : attribute.name.text

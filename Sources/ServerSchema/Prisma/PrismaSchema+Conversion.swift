@@ -64,6 +64,7 @@ private struct PrismaConversion {
             var property = SchemaNode.Property(name: field.storedName, node: value(field))
             if isRoot, field.isID { property.name = "_id" }
             property.node.keyOfModel = model.relatedModel(by: field.name)
+            property.node.deprecation = field.deprecation
             if property.name != field.name { property.clientName = field.name }
             properties.append(property)
             if field.arity == .required { required.append(property.name) }

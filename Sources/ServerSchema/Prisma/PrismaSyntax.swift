@@ -22,6 +22,8 @@ enum PrismaSyntax {
         var name: Name
         /// The type of the field; `nil` for a value of an enum.
         var type: TypeName?
+        /// The text of the comments that document the field.
+        var documentation = ""
         var attributes: [Attribute] = []
     }
 

@@ -37,6 +37,8 @@ struct PrismaLexer {
     private var line = 1
     private var lineStart = 0
     private(set) var errors: [SchemaError] = []
+    /// The comments that document the schema (`///`), by line.
+    private(set) var documentation: [Int: (text: String, isWholeLine: Bool)] = [:]
 
     init(_ text: String, file: String) {
         bytes = Array(text.utf8)
@@ -63,7 +65,12 @@ struct PrismaLexer {
             switch first {
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): offset += 1
             case UInt8(ascii: "/") where byte(1) == UInt8(ascii: "/"):
+                let start = offset
                 while let next = byte(), next != UInt8(ascii: "\n") { offset += 1 }
+                if bytes[start..<offset].starts(with: "///".utf8) {
+                    let isWholeLine = bytes[lineStart..<start].allSatisfy { $0 == 0x20 || $0 == 0x09 }
+                    documentation[line] = (text(from: start + 3), isWholeLine)
+                }
             case UInt8(ascii: "/") where byte(1) == UInt8(ascii: "*"): skipBlockComment()
             case UInt8(ascii: "\n"): return lineEnd()
             case UInt8(ascii: "\""):

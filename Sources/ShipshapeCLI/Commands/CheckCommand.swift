@@ -24,7 +24,7 @@ struct CheckCommand: AsyncParsableCommand {
             collections have now. Documents are read from a live deployment or, with --source, from files: a mongodump \
             folder, a .bson file, a mongodump archive, a mongoexport file of JSON, or standard input; all may be \
             compressed with gzip. Nothing is written to the deployment, except by --part, which stores where each part \
-            begins, and by --history db:NAME.
+            begins, and by --history and --failures with db:NAME.
 
             --engine adds what a sync engine does with the documents: which of them halt it for all users, never \
             arrive, or lose a value. It needs no schema: name collections, a database, or an ObjectBox model. \
@@ -50,6 +50,8 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "The App") var dialect: DialectFlags
     @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
+    @OptionGroup(title: "Exceptions") var accepting: AcceptFlags
+    @OptionGroup(title: "Evidence") var failures: FailuresFlags
     @OptionGroup(title: "Evidence") var evidence: EvidenceFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
@@ -82,12 +84,18 @@ struct CheckCommand: AsyncParsableCommand {
         if scan.part != nil, failing.isGiven {
             throw ValidationError("--max-failing does not go with --part: give it to merge, which knows all documents")
         }
-        if let failures = evidence.failures, output.report.contains(failures) {
-            throw ValidationError("--failures and --report name the same file: \(failures)")
+        if severity.failOnAnomaly, scan.part != nil {
+            throw ValidationError("--fail-on-anomaly does not go with --part: no history keeps the counts of a part")
+        }
+        if accepting.accept, scan.part != nil || subject.databases != nil {
+            throw ValidationError("--accept goes with neither --part nor --databases: check one database as a whole")
+        }
+        if let file = failures.file, output.report.contains(file) {
+            throw ValidationError("--failures and --report name the same file: \(file)")
         }
         let apart = [
             ("--source", subject.source != nil), ("--part", scan.part != nil), ("--map", !scan.map.isEmpty),
-            ("--failures", evidence.failures != nil), ("--history", severity.history != nil),
+            ("--failures", !failures.failures.isEmpty), ("--history", severity.history != nil),
         ]
         if subject.databases != nil, let (flag, _) = apart.first(where: \.1) {
             throw ValidationError("\(flag) does not go with --databases: it applies to one database")
@@ -107,7 +115,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     /// The name of the schema or, if the operator names none, of the engine; the metrics and the history show it.
-    private var checkedName: String { subject.schema?.name ?? engine.engine?.rawValue ?? "" }
+    var checkedName: String { subject.schema?.name ?? engine.engine?.rawValue ?? "" }
 
     mutating func run() async throws {
         // The parser reports an unknown flag only after the validation, and its value looks like another schema.
@@ -133,20 +141,24 @@ struct CheckCommand: AsyncParsableCommand {
         try output.prepare(
             reading: [subject.schema?.name, comparison.active?.name, subject.source, exceptions.path] + engine.files
                 + connection.files,
-            writing: [evidence.failures, monitoring.metrics])
+            writing: [failures.file, monitoring.metrics])
         let monitor = RunMonitor(monitoring, of: "check", checkedName, throttles: false)
         try await monitor.following { try await run(monitor) }
     }
 
     private func run(_ monitor: RunMonitor) async throws {
         let folder = try historyFolder()
+        try accepting.prepare(exceptions)
         let found = try await CheckSubject(self)
         let serverSchema = found.schema
         var baseline: Baseline?
-        if let schema = subject.schema {
-            baseline = try await comparison.baseline(
+        if let schema = subject.schema,
+            var active = try await comparison.baseline(
                 of: schema, serverSchema, collection: subject.collection.first, database: database,
                 connection: connection)
+        {
+            try exceptions.read(into: &active.change, isWritten: accepting.accept)
+            baseline = active
         }
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
@@ -169,7 +181,8 @@ struct CheckCommand: AsyncParsableCommand {
         run.baseline = baseline
         run.proves = evidence.prove
         run.rules.exceptions = try exceptions.read(
-            for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: !subject.collection.isEmpty)
+            for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: !subject.collection.isEmpty,
+            isWritten: accepting.accept)
         if let databases = subject.databases {
             return try await check(DatabasesCheck(run, matching: databases, of: serverSchema), interruption, monitor)
         }
@@ -179,8 +192,11 @@ struct CheckCommand: AsyncParsableCommand {
         interruption.beginWork()
         monitor.begin()
         let ids = privacy.display
-        run.failures = try evidence.openFailures(ids, in: serverSchema.dialect)
+        let collection = try await failureCollection(of: run, pool)
+        defer { collection?.removeLines() }
+        run.failures = try failures.open(ids, in: serverSchema.dialect, spool: collection?.lines)
         var report: CheckReport
+        var failure: (any Error)?
         do {
             report = try await check(run, on: pool)
             applyOptions(&report, run)
@@ -192,7 +208,10 @@ struct CheckCommand: AsyncParsableCommand {
             run.failures?.file.discard()
             throw error
         }
-        try await show(report, ids, kept, monitor)
+        if let collection {
+            do { try await store(in: collection) } catch { failure = error }
+        }
+        try await show(report, ids, kept, monitor, found.hasSchema ? places(in: serverSchema) : nil, after: failure)
     }
 
     /// Returns the folder for the counts of this run; `nil` if `--history` names none.
@@ -219,7 +238,8 @@ struct CheckCommand: AsyncParsableCommand {
     ///
     /// A check of one part has no limits for failing documents, because `merge` applies them to all parts together.
     private var policy: FailurePolicy {
-        let policy = comparison.policy(isStrict: severity.strict)
+        var policy = comparison.policy(isStrict: severity.strict)
+        policy.includesAnomalies = severity.failOnAnomaly
         return scan.part == nil ? failing.added(to: policy) : policy
     }
 
@@ -254,8 +274,8 @@ struct CheckCommand: AsyncParsableCommand {
         let matrix = CheckMatrix(
             check.pattern.text, of: pool.redactedURI, entries,
             added: try await check.pattern.matches(on: pool).filter { !names.contains($0) },
-            ids: privacy.display, showsFilters: evidence.filters || evidence.prove, duration: started.duration(to: .now)
-        )
+            ids: privacy.display, showsFilters: evidence.filters || evidence.prove,
+            duration: started.duration(to: .now), places: places(in: check.run.schema))
         monitor.take(matrix.report.headline) { $0.take(entries.compactMap(\.report)) }
         try output.show(matrix)
         if matrix.hasFailed { throw ExitStatus.findings }
@@ -284,13 +304,14 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     private func show(
-        _ found: CheckReport, _ ids: IDDisplay, _ store: (any HistoryStore)?, _ monitor: RunMonitor
+        _ found: CheckReport, _ ids: IDDisplay, _ store: (any HistoryStore)?, _ monitor: RunMonitor,
+        _ places: SchemaPlaces?, after failure: (any Error)?
     ) async throws {
         let policy = policy
         var (report, history) = (found, CheckHistory([]))
         if policy.hasLimits { report.limits = policy.uses(in: report) }
         report.notes += failing.notes(for: report, isPart: !subject.collection.isEmpty)
-        var failure: (any Error)?
+        var failure = failure
         if store != nil, report.isPartial {
             report.notes.append("this check is not kept in the history: not every document was read")
         } else if let store {
@@ -300,63 +321,21 @@ struct CheckCommand: AsyncParsableCommand {
                 report.notes += history.notes
                 history.add(summary)
                 try await onOwnedThread(name: "history") { () throws in try store.add(summary) }
-            } catch { failure = error }
+            } catch { failure = failure ?? error }
         }
         let result = CheckResult(
             report, policy: policy, history: history, ids: ids, showsFilters: evidence.filters || evidence.prove,
-            next: next(after: report))
-        monitor.take(result.report.headline) { $0.take([report]) }
+            next: next(after: report), places: places)
+        monitor.take(result.report.headline) { [history] metrics in
+            metrics.take([report])
+            // Without earlier checks to compare with, the number of anomalies is unknown, and not 0.
+            if !history.summaries.isEmpty { metrics.add(history.anomalies) }
+        }
         try output.show(result)
-        // An error in writing the history is thrown only now, after the result was shown.
+        // An error in storing the failing documents or the history is thrown only now, after the result was shown.
         if let failure { throw failure }
-        if policy.fails(report) { throw ExitStatus.findings }
-    }
-
-    /// Returns the command that explains the worst of the engine's rules that documents break or might break; `nil` if
-    /// there is no such rule.
-    private static func explanation(of report: CheckReport) -> String? {
-        let groups = report.collections.flatMap(\.groups).filter { $0.violation.level >= .possible }
-        let worst = groups.max { $0.outcome ?? .changed < $1.outcome ?? .changed }
-        return worst.flatMap { $0.outcome == nil ? nil : "shipshape explain \($0.violation.rule)" }
-    }
-
-    /// Returns the command that the report proposes next; `nil` if there is none.
-    ///
-    /// If documents break a rule of an engine, the command explains the worst rule. Otherwise, if every document was
-    /// read, the command plans jobs: for the change of the schema if documents would or might stop syncing, else for
-    /// the repair of documents that fail under the live schema.
-    private func next(after report: CheckReport) -> String? {
-        if let explanation = Self.explanation(of: report) { return explanation }
-        guard let schema = subject.schema, !report.isPartial else { return nil }
-        let collections = subject.collection.map { (name: "--collection", value: $0) }
-        let place = collections + (database.database.map { [(name: "--database", value: $0)] } ?? [])
-        guard let active = comparison.active, report.active?.change?.changes.isEmpty == false,
-            report.verdict.stopping + report.verdict.possiblyStopping > 0
-        else { return repair(of: (comparison.active ?? schema).name, after: report, place) }
-        let renames = comparison.renames.rename.map { (name: "--rename", value: $0) }
-        return "\(NextCommand("plan", [active.name, schema.name], place + renames + [("--out", "jobs")]))"
-    }
-
-    /// Returns the command that plans the repair of documents that fail under the live schema; `nil` if there are none.
-    ///
-    /// Also returns `nil` for documents from a dump or from a collection of another name, because jobs would change
-    /// other documents, and for several collections, because `plan` takes one or all.
-    /// - Parameter live: the live schema: the active one or, without it, the one that is checked.
-    private func repair(
-        of live: String, after report: CheckReport, _ place: [(name: String, value: String)]
-    ) -> String? {
-        guard subject.source == nil, scan.map.isEmpty, subject.collection.count < 2 else { return nil }
-        let isStrict = comparison.policy(isStrict: severity.strict).includesPossible
-        let failing =
-            if let changes = report.total.changes {
-                changes.alreadyFailing + (isStrict ? changes.alreadyPossible : 0)
-            } else {
-                report.total.unexcepted.certain + (isStrict ? report.total.unexcepted.possible : 0)
-            }
-        guard failing > 0 else { return nil }
-        let accepted = exceptions.exceptions.map { [(name: "--exceptions", value: $0)] } ?? []
-        let flags = place + accepted + [("--out", PlanFiles.folderForRepairs)]
-        return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
+        try accept(report, policy)
+        if result.hasFailed { throw ExitStatus.findings }
     }
 }
 

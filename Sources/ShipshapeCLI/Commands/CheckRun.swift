@@ -315,7 +315,7 @@ struct Baseline {
     /// The source of the schema, as the operator named it.
     let path: String
     /// The changes from this schema to the new one.
-    let change: DiffReport
+    var change: DiffReport
 
     /// Returns a copy with the schema for another database; the changes still name the schema's own database.
     func moved(from own: String, to database: String) -> Baseline {

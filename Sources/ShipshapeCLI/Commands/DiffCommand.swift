@@ -11,12 +11,12 @@ internal import ServerSchema
 /// The command `shipshape diff OLD NEW`.
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "diff", "<old> <new>",
+        "diff", "(<old> <new> | <new> --against <old>)",
         abstract: "Shows what changed between two schemas, what it breaks, and what to do.",
         examples: [
-            "diff schemas/v1 schemas/v2",
             "diff schemas/v1 schemas/v2 --uri mongodb://db1/",
             "diff HEAD:prisma prisma --database shop",
+            "diff schemas/v3 --against schemas/v1 --against schemas/v2",
         ],
         details: """
             OLD and NEW are each an App Services app folder, one schema.json, a folder of them, a MongoDB validator \
@@ -31,6 +31,10 @@ struct DiffCommand: AsyncParsableCommand {
             that each change affects, and a change that a verified partner collection serves is not breaking; \
             SHIPSHAPE_URI alone has no effect here. Nothing is written. Exit code 1 means that changes are breaking; \
             --fail-on changes this.
+
+            With --against or --versions, NEW is compared with each version that clients in the field may have, and \
+            each has its own verdict. A property whose description has @deprecated 2027-03-31 may be removed after \
+            that day; before it, the removal is a breaking change, too.
             """)
 
     /// The changes that make the command exit with code 1.
@@ -46,11 +50,11 @@ struct DiffCommand: AsyncParsableCommand {
         }
     }
 
-    @Argument(help: "The older schema: a file, a folder, REVISION:PATH, or live.")
-    var old: SchemaArgument
+    @Argument(help: "The older schema: a file, a folder, REVISION:PATH, or live; not with --against.")
+    var old: SchemaArgument?
 
     @Argument(help: "The newer schema: a file, a folder, REVISION:PATH, or live.")
-    var new: SchemaArgument
+    var new: SchemaArgument?
 
     @Option(
         help: ArgumentHelp(
@@ -70,8 +74,11 @@ struct DiffCommand: AsyncParsableCommand {
                 + "versioned, not as breaking."))
     var schemaVersioning = false
 
+    @OptionGroup(title: "Versions") var versions: VersionFlags
     @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Renames") var renames: RenameFlags
+    @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
+    @OptionGroup(title: "Exceptions") var accepting: AcceptFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
@@ -80,23 +87,82 @@ struct DiffCommand: AsyncParsableCommand {
         if let collection, Namespace(collection) == nil {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
         }
-        if old.isLive, new.isLive { throw ValidationError("OLD and NEW are both live: there is nothing to compare") }
+        if versions.areGiven {
+            guard old != nil, new == nil else {
+                throw ValidationError("--against and --versions name the older schemas: name only NEW besides them")
+            }
+            let isAnyLive = old?.isLive == true || versions.against.contains(where: \.isLive)
+            guard connection.uri == nil || isAnyLive else {
+                throw ValidationError("--uri counts the documents of one OLD: it does not go with several versions")
+            }
+        } else {
+            guard let old, let new else {
+                throw ValidationError(
+                    "Missing expected argument '<\(self.old == nil ? "old" : "new")>': name OLD and NEW, or NEW with "
+                        + "--against OLD")
+            }
+            guard !old.isLive || !new.isLive else {
+                throw ValidationError("OLD and NEW are both live: there is nothing to compare")
+            }
+        }
     }
 
     func run() async throws {
-        try output.prepare(reading: [old.name, new.name] + connection.files)
-        let stated = try renames.read()
-        let schemas = try await ComparedSchemas(
-            old, new, collection: collection, database: database, connection: connection)
-        var report = try schemas.diff(renames: stated, isVersioned: schemaVersioning)
-        report.failOn = failOn.policy
-        report.notes += [database.note(on: schemas.new)].compactMap(\.self)
+        try output.prepare(
+            reading: [old?.name, new?.name, exceptions.path] + versions.names + connection.files)
+        try accepting.prepare(exceptions)
+        guard let old, let new else { return try await compareVersions() }
+        let schemas = try await schemas(old, new)
+        var report = try report(schemas, renames: try renames.read())
         if connection.uri != nil { try await weigh(&report) }
         try output.show(DiffResult(report))
         if !output.quiet, output.output == .text {
             connection.noteUnaskedDeployment(for: "diff", to: "count the documents that each change affects")
         }
+        try accept([report])
         if report.hasFailed { throw ExitStatus.findings }
+    }
+
+    /// Compares the schema that the command line names with each of the older versions.
+    private func compareVersions() async throws {
+        guard let new = old else { preconditionFailure("the command line names the newer schema") }
+        let stated = try renames.read()
+        var unused = Set(stated.filter { $0.location == nil }.map(\.old))
+        var reports: [DiffReport] = []
+        for version in try versions.schemas() {
+            let schemas = try await schemas(version, new)
+            // A version may be older or newer than a rename.
+            let shown = stated.filter { (try? schemas.diff(renames: [$0], isVersioned: schemaVersioning)) != nil }
+            unused.subtract(shown.map(\.old))
+            reports.append(try report(schemas, renames: shown))
+        }
+        if let name = unused.sorted().first {
+            throw UsageError("--rename \(name)=…: none of the versions and \(new.name) show this rename")
+        }
+        let result = DiffVersionsResult(reports, to: new.name)
+        try output.show(result)
+        try accept(reports)
+        if result.hasFailed { throw ExitStatus.findings }
+    }
+
+    private func schemas(_ old: SchemaArgument, _ new: SchemaArgument) async throws -> ComparedSchemas {
+        try await ComparedSchemas(old, new, collection: collection, database: database, connection: connection)
+    }
+
+    private func report(_ schemas: ComparedSchemas, renames: [Rename]) throws -> DiffReport {
+        var report = try schemas.diff(renames: renames, isVersioned: schemaVersioning)
+        report.changes += SchemaDiff.earlyRemovals(in: report.changes, today: ExceptionFlags.today)
+        report.failOn = failOn.policy
+        try exceptions.read(into: &report, isWritten: accepting.accept)
+        report.notes += [database.note(on: schemas.new)].compactMap(\.self)
+        return report
+    }
+
+    /// Writes the changes that fail the run to the file of exceptions, if `--accept` asks for it.
+    private func accept(_ reports: [DiffReport]) throws {
+        guard let statement = accepting.statement else { return }
+        let failing = reports.flatMap { report in report.changes.filter(report.fails) }
+        try exceptions.accept(failing.map(NewException.init), statement)
     }
 
     private func weigh(_ report: inout DiffReport) async throws {

@@ -1,7 +1,20 @@
 internal import BSON
 internal import Checking
 internal import LocatedYAML
+internal import Reporting
+internal import SchemaChange
 internal import ServerSchema
+
+/// The findings of `check` and the changes of `diff` that the operator has accepted.
+struct AcceptedFindings {
+    /// The accepted findings of documents.
+    var findings: [FindingException] = []
+    /// The accepted changes of the schema.
+    var changes: [AcceptedChange] = []
+
+    /// The number of entries in the file.
+    var count: Int { findings.count + changes.count }
+}
 
 /// Reads the file of findings that the operator has accepted.
 enum ExceptionsFile {
@@ -9,49 +22,77 @@ enum ExceptionsFile {
     static let standardName = "shipshape.exceptions.yml"
 
     /// The keys of an exception in the file.
-    private static let keys = ["collection", "path", "rule", "reason", "owner", "expires"]
+    private static let keys = ["collection", "path", "rule", "fingerprint", "reason", "owner", "expires"]
+
+    /// The codes of changes of the schema, which no rule for documents has.
+    private static let changeCodes = Explanation.all.filter { $0.section == .changes }.map(\.code)
 
     /// Reads the file at `path`.
     /// - Parameter schemas: the schemas of the check; each exception must name a rule that exists and a path of the
     ///   schema.
     /// - Throws: ``LocatedError`` with line and column for anything that does not match the format.
-    static func read(at path: String, for schemas: [CompiledSchema]) throws(LocatedError) -> [FindingException] {
+    static func read(at path: String, for schemas: [CompiledSchema] = []) throws(LocatedError) -> AcceptedFindings {
         try parse(try YAMLFile.text(at: path), path: path, for: schemas)
     }
 
     /// Reads the file's text; `path` is for messages.
     static func parse(
-        _ text: String, path: String, for schemas: [CompiledSchema]
-    ) throws(LocatedError) -> [FindingException] {
-        guard let root = try YAMLFile.rootIfAny(of: text, path: path), !root.isEmptyList else { return [] }
-        var exceptions: [FindingException] = []
-        for node in try root.elements(of: "the file of exceptions") {
-            let exception = try entry(node, for: schemas)
-            let twin = exceptions.first { $0.isFor(the: exception) }
-            if let twin { throw node.error("line \(twin.location.line) already accepts this finding") }
-            exceptions.append(exception)
+        _ text: String, path: String, for schemas: [CompiledSchema] = []
+    ) throws(LocatedError) -> AcceptedFindings {
+        guard let root = try YAMLFile.rootIfAny(of: text, path: path), !root.isEmptyList else {
+            return AcceptedFindings()
         }
-        return exceptions
+        var accepted = AcceptedFindings()
+        var lines: [AcceptedKey: Int] = [:]
+        for node in try root.elements(of: "the file of exceptions") {
+            let key = try add(node, to: &accepted, for: schemas)
+            if let line = lines[key] { throw node.error("line \(line) already accepts this finding") }
+            lines[key] = node.location.line
+        }
+        return accepted
     }
 
-    private static func entry(
-        _ node: YAMLNode, for schemas: [CompiledSchema]
-    ) throws(LocatedError) -> FindingException {
+    /// Adds the entry of a node.
+    /// - Returns: the finding that the entry accepts.
+    private static func add(
+        _ node: YAMLNode, to accepted: inout AcceptedFindings, for schemas: [CompiledSchema]
+    ) throws(LocatedError) -> AcceptedKey {
         let members = try node.members(of: "an exception", allowed: keys)
-        let namespace = try collection(members)
-        let rule = try rule(try members.required("rule"))
+        let ruleNode = try members.required("rule")
         let pathNode = try members.required("path")
         // Job files may write `pets.[].toy` for `pets[].toy`, so this file may, too.
         let path = try pathNode.text(of: "\"path\"").replacing(".[]", with: "[]")
+        let fingerprint = try members["fingerprint"].map(fingerprint)
+        let reason = try members.required("reason").text(of: "\"reason\"")
+        let owner = try members.required("owner").text(of: "\"owner\"")
+        let expires = try day(members["expires"])
+        let code = try ruleNode.text(of: "\"rule\"")
+        if changeCodes.contains(code) {
+            // A change of the whole app has no collection.
+            let namespace = members["collection"] == nil ? nil : try collection(members)
+            let change = AcceptedChange(
+                namespace: namespace, path: path, code: SchemaChange.Code(rawValue: code), fingerprint: fingerprint,
+                reason: reason, owner: owner, expires: expires, location: node.location)
+            accepted.changes.append(change)
+            return AcceptedKey(change)
+        }
+        let (namespace, rule) = (try collection(members), try rule(ruleNode, among: changeCodes))
         if let schema = schemas.first(where: { $0.namespace == namespace }), !schema.canReport(rule, at: path) {
             let hint = Spelling.hint(forPath: path, among: schema.placeNames).map { " (\($0))" } ?? ""
             throw pathNode.error("the schema of \(namespace) has no \"\(path)\"\(hint)")
         }
-        return FindingException(
-            namespace: namespace, path: path, rule: rule,
-            reason: try members.required("reason").text(of: "\"reason\""),
-            owner: try members.required("owner").text(of: "\"owner\""), expires: try day(members["expires"]),
-            location: node.location)
+        let finding = FindingException(
+            namespace: namespace, path: path, rule: rule, fingerprint: fingerprint, reason: reason, owner: owner,
+            expires: expires, location: node.location)
+        accepted.findings.append(finding)
+        return AcceptedKey(finding)
+    }
+
+    private static func fingerprint(_ node: YAMLNode) throws(LocatedError) -> Fingerprint {
+        guard let fingerprint = Fingerprint(try node.text(of: "\"fingerprint\"")) else {
+            throw node.error("\"fingerprint\" must be 16 hexadecimal digits, as check --accept writes them")
+        }
+        return fingerprint
     }
 
     /// Reads the collection that an entry is for.
@@ -63,11 +104,16 @@ enum ExceptionsFile {
         return namespace
     }
 
-    /// Reads the code of a rule.
-    static func rule(_ node: YAMLNode) throws(LocatedError) -> RuleCode {
+    /// Reads the code of a rule for documents.
+    static func rule(_ node: YAMLNode) throws(LocatedError) -> RuleCode { try rule(node, among: []) }
+
+    /// Reads the code of a rule for documents.
+    /// - Parameter others: codes that are no rules for documents, but may be meant by a misspelt one.
+    private static func rule(_ node: YAMLNode, among others: [String]) throws(LocatedError) -> RuleCode {
         let rule = RuleCode(rawValue: try node.text(of: "\"rule\""))
         guard RuleCode.known.contains(rule) else {
-            let hint = Spelling.hint(for: rule.rawValue, among: RuleCode.known.map(\.rawValue)).map { " (\($0))" } ?? ""
+            let known = RuleCode.known.map(\.rawValue) + others
+            let hint = Spelling.hint(for: rule.rawValue, among: known).map { " (\($0))" } ?? ""
             throw node.error("there is no rule \"\(rule)\"\(hint)")
         }
         return rule
@@ -77,28 +123,25 @@ enum ExceptionsFile {
     private static func day(_ node: YAMLNode?) throws(LocatedError) -> String? {
         guard let node else { return nil }
         let text = try node.text(of: "\"expires\"")
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.map(\.utf8.count) == [4, 2, 2], parts.allSatisfy({ $0.utf8.allSatisfy(isDigit) }),
-            let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]), (1...12).contains(month),
-            day >= 1, day <= days(of: month, in: year)
-        else { throw node.error("\"expires\" must be a day such as 2027-01-31") }
+        guard CalendarDay.isDay(text) else { throw node.error("\"expires\" must be a day such as 2027-01-31") }
         return text
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-
-    private static func days(of month: Int, in year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
     }
 }
 
-extension FindingException {
-    /// Whether both exceptions accept the same findings.
-    fileprivate func isFor(the other: FindingException) -> Bool {
-        namespace == other.namespace && path == other.path && rule == other.rule
+/// The finding that an entry of the file accepts; no two entries accept the same one.
+struct AcceptedKey: Hashable {
+    let collection: String
+    let path: String
+    let rule: String
+    let fingerprint: Fingerprint?
+
+    init(_ finding: FindingException) {
+        collection = "\(finding.namespace)"
+        (path, rule, fingerprint) = (finding.path, finding.rule.rawValue, finding.fingerprint)
+    }
+
+    init(_ change: AcceptedChange) {
+        collection = change.namespace.map { "\($0)" } ?? ""
+        (path, rule, fingerprint) = (change.path, change.code.rawValue, change.fingerprint)
     }
 }

@@ -63,7 +63,16 @@ struct SeverityFlags: ParsableArguments {
             valueName: "place"), completion: .directory, transform: HistoryPlace.init(parsing:))
     var history: HistoryPlace?
 
+    @Flag(
+        help: ArgumentHelp(
+            "A finding with more than three times its usual number of documents also fails the check.",
+            discussion: "The usual number is the median of the last seven checks; --history keeps them."))
+    var failOnAnomaly = false
+
     func validate() throws {
         guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
+        if failOnAnomaly, history == nil {
+            throw ValidationError("--fail-on-anomaly needs --history: without earlier checks, nothing is usual")
+        }
     }
 }

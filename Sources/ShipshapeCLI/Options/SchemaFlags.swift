@@ -121,19 +121,33 @@ struct ExceptionFlags: ParsableArguments {
         help: ArgumentHelp(
             "A YAML file of accepted findings, or none; default: \(ExceptionsFile.standardName), if present.",
             discussion: """
-                A list of {collection, path, rule, reason, owner, expires}. Findings that it covers are shown but \
-                do not fail the check. The projection still counts them, because the server knows no exceptions. An \
-                exception that has expired (after that day, in UTC) is itself a finding.
+                A list of {collection, path, rule, fingerprint, reason, owner, expires}. Findings that it covers are \
+                shown but do not fail the command. With a fingerprint, an exception covers only the types that were \
+                accepted. The projection still counts excepted documents, because the server knows no exceptions. An \
+                exception that has expired (after that day, in UTC) is itself a finding of check.
                 """,
             valueName: "file"), completion: .file())
     var exceptions: String?
 
     /// Reads the operator's exceptions; `nil` if there is no file.
+    /// - Parameter isWritten: whether the command writes the file, which may then be missing.
     /// - Throws: ``LocatedError``.
-    func read(for schemas: [CompiledSchema], of app: ServerSchema, isPart: Bool) throws -> ExceptionList? {
-        guard let path else { return nil }
-        let exceptions = try ExceptionsFile.read(at: path, for: schemas)
+    func read(
+        for schemas: [CompiledSchema], of app: ServerSchema, isPart: Bool, isWritten: Bool = false
+    ) throws -> ExceptionList? {
+        guard let path = isWritten ? presentPath : path else { return nil }
+        let exceptions = try ExceptionsFile.read(at: path, for: schemas).findings
         return ExceptionList(file: path, exceptions, for: app, isPart: isPart, today: Self.today)
+    }
+
+    /// Reads the changes of the schema that the operator accepts, and adds them to a report.
+    /// - Parameter isWritten: whether the command writes the file, which may then be missing.
+    /// - Throws: ``LocatedError``.
+    func read(into report: inout DiffReport, isWritten: Bool) throws {
+        guard let path = isWritten ? presentPath : path else { return }
+        let changes = try ExceptionsFile.read(at: path).changes
+        report.accepted = changes.filter { $0.expires.map { $0 >= Self.today } ?? true }
+        report.expired = changes.filter { $0.expires.map { $0 < Self.today } ?? false }
     }
 
     /// The path of the file with the exceptions; `nil` if there is none.
@@ -146,42 +160,22 @@ struct ExceptionFlags: ParsableArguments {
         }
     }
 
-    /// The current day in UTC, as `YYYY-MM-DD`.
-    private static var today: String { Date.now.formatted(.iso8601.year().month().day()) }
-}
+    /// The path of the file with the exceptions; `nil` if there is no such file.
+    private var presentPath: String? { path.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil } }
 
-/// The flags for output that proves the findings: all failing documents, filters and counts by the server.
-struct EvidenceFlags: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Write every failing document and all its failures as JSON lines; the last line is the result.",
-            valueName: "file"), completion: .file())
-    var failures: String?
-
-    @Flag(help: "Show a mongosh filter for each group of documents; files of --report always contain them.")
-    var filters = false
-
-    @Flag(
-        help: ArgumentHelp(
-            "Count each group on the server by its filter, and show where that differs from the scan.",
-            discussion: "This reads the collection again, once for every 25 groups."))
-    var prove = false
-
-    func validate() throws {
-        if failures == "-" {
-            throw ValidationError("--failures -: standard output shows the report (name a file, or a pipe: /dev/fd/3)")
+    /// The path of the file to which new exceptions are written, after checking that it can be written.
+    /// - Throws: ``UsageError`` for `--exceptions none`; ``OutputError``.
+    func writablePath() throws -> String {
+        guard exceptions != "none" else {
+            throw UsageError("--accept does not go with --exceptions none: name the file to write, or leave it out")
         }
+        let path = exceptions ?? ExceptionsFile.standardName
+        do { try AtomicFile.checkWritable(path) } catch {
+            throw OutputError(description: "cannot write the exceptions \(path): \(error)")
+        }
+        return path
     }
 
-    /// Opens the file of failing documents; `nil` if the operator asked for none.
-    /// - Throws: ``OutputError``.
-    func openFailures(
-        _ ids: IDDisplay, in dialect: Dialect
-    ) throws -> (file: FailuresFile, lines: FailureLines)? {
-        guard let failures else { return nil }
-        let lines = FailureLines(ids: ids, dialect: dialect)
-        let file = try FailuresFile(failures)
-        file.add(lines.header)
-        return (file, lines)
-    }
+    /// The current day in UTC, as `YYYY-MM-DD`.
+    static var today: String { Date.now.formatted(.iso8601.year().month().day()) }
 }

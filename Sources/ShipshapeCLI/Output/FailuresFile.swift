@@ -9,6 +9,8 @@ final class FailuresFile: Sendable {
     private let path: String
     private let state: Mutex<State>
     private let failed = Atomic<Bool>(false)
+    /// Another file that gets the same lines; `nil` for none.
+    private let copy: FailuresFile?
 
     /// The number of bytes that are collected before they are written to the file.
     private static var bufferSize: Int { 1 << 18 }
@@ -21,9 +23,10 @@ final class FailuresFile: Sendable {
     }
 
     /// Opens the file for writing.
+    /// - Parameter copy: another file that gets the same lines.
     /// - Throws: ``OutputError``.
-    init(_ path: String) throws {
-        self.path = path
+    init(_ path: String, copiedTo copy: FailuresFile? = nil) throws {
+        (self.path, self.copy) = (path, copy)
         do {
             state = Mutex(State(file: try AtomicFile(path)))
         } catch {
@@ -34,10 +37,11 @@ final class FailuresFile: Sendable {
     /// Whether a line could not be written.
     ///
     /// In this case a scan stops, because its result would be lost.
-    var hasFailed: Bool { failed.load(ordering: .relaxed) }
+    var hasFailed: Bool { failed.load(ordering: .relaxed) || copy?.hasFailed == true }
 
     /// Adds a line; an error is thrown later, by ``finish(_:)``.
     func add(_ line: String) {
+        copy?.add(line)
         state.withLock { state in
             guard state.error == nil else { return }
             state.buffer.append(contentsOf: line.utf8)
@@ -50,6 +54,11 @@ final class FailuresFile: Sendable {
     /// - Throws: ``OutputError`` for any error since the file was opened; the file is then removed.
     func finish(_ line: String) throws {
         add(line)
+        try commit()
+        try copy?.commit()
+    }
+
+    private func commit() throws {
         try state.withLock { state in
             flush(&state)
             guard let file = state.file.take() else { return }
@@ -62,10 +71,13 @@ final class FailuresFile: Sendable {
     }
 
     /// The error of the first line that could not be written; `nil` if all were written.
-    var error: OutputError? { state.withLock { $0.error.map { Self.failure(path, $0) } } }
+    var error: OutputError? { state.withLock { $0.error.map { Self.failure(path, $0) } } ?? copy?.error }
 
     /// Removes the file if it is not complete, for a command that does not finish.
-    func discard() { state.withLock { $0.file.take()?.discard() } }
+    func discard() {
+        state.withLock { $0.file.take()?.discard() }
+        copy?.discard()
+    }
 
     private func flush(_ state: inout State) {
         guard state.error == nil, let file = state.file else { return }

@@ -74,6 +74,14 @@ import Testing
         #expect(run.errors.contains("give it to merge"), "\(run.errors)")
     }
 
+    @Test func aPartHasNoAnomalies() async throws {
+        let run = try await check(["--part", "1/2", "--history", "history", "--fail-on-anomaly"])
+        #expect(run.exitCode == 64)
+        #expect(run.errors.contains("no history keeps the counts of a part"), "\(run.errors)")
+        let alone = try await check(["--fail-on-anomaly"])
+        #expect(alone.exitCode == 64 && alone.errors.contains("--fail-on-anomaly needs --history"), "\(alone.errors)")
+    }
+
     @Test func acceptedFindingsAreNoFailuresForBuildServers() async throws {
         let accepted = try await check(["--max-failing", "6", "-o", "junit"])
         #expect(accepted.output.contains("failures=\"0\""), "\(accepted.output)")

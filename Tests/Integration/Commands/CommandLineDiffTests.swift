@@ -60,7 +60,7 @@ import Testing
         try folder.write(DiffFolder.schema(Self.name), to: "v2/app.Person.json")
         let starts = [
             "r.txt": "Breaking: ", "r.json": "{\n", "r.jsonl": #"{"record":"header""#, "r.md": "### Schema changes",
-            "r.html": "<!doctype html>", "r.xml": "<?xml ",
+            "r.html": "<!doctype html>", "r.xml": "<?xml ", "r.sarif": "{\n  \"$schema\"", "r.gitlab.json": "[\n",
         ]
         let run = try await Program.run(
             ["diff", "v1", "v2"] + starts.keys.flatMap { ["--report", $0] }, in: folder.path)
@@ -118,7 +118,10 @@ import Testing
         (["--rename", "Person.age=_id"], 64, "the primary key is always named _id"),
         (["--fail-on", "all"], 64, "'--fail-on"),
         (["-o", "xml"], 64, "'-o"),
-        (["--report", "a.pdf"], 64, "the ending must be .txt, .json, .jsonl, .md, .html or .xml"),
+        (
+            ["--report", "a.pdf"], 64,
+            "the ending must be .txt, .json, .jsonl, .md, .html, .xml, .sarif or .gitlab.json"
+        ),
         (["--config", "nowhere.yml"], 78, "nowhere.yml: there is no such file"),
         (["--collection", "app.Persn"], 64, #"neither v1 nor v2 has it (did you mean "app.Person"?)"#),
     ])

@@ -40,7 +40,9 @@ import Testing
             "--follow-links", "--ledger <db.collection>", "--app-id, --app <id>", "-o, --output <output>",
             "--report <file>", "--no-progress", "-q, --quiet", "--active <schema>",
             "--fail-on <new|any|possible|breaking>", "--rename <old=new>", "--schema-versioning",
-            "--state-database <name>", "--exceptions <file>", "--failures <file>", "--prove", "--ids <show|hash|none>",
+            "--state-database <name>", "--exceptions <file>", "--accept",
+            "--failures <file|db:name.collection>", "--keep-failures <days>", "--history <place>", "--fail-on-anomaly",
+            "--prove", "--ids <show|hash|none>",
             "--show-values",
         ] {
             #expect(text.contains("  \(line)"), "\(line)")
@@ -70,9 +72,10 @@ import Testing
 
     @Test func diffNamesItsOptions() async throws {
         let text = try await help("diff", "--help")
-        #expect(text.contains("USAGE: shipshape diff [<options>] <old> <new>"))
+        #expect(text.contains("USAGE: shipshape diff [<options>] (<old> <new> | <new> --against <old>)"))
         for option in [
-            "--rename <old=new>", "--fail-on <breaking|any|none>", "--schema-versioning",
+            "--against <schema>", "--versions <folder>", "--accept", "--rename <old=new>",
+            "--fail-on <breaking|any|none>", "--schema-versioning",
             "--collection <db.collection>", "-o, --output <output>", "--report <file>",
         ] { #expect(text.contains(option), "\(option)") }
     }
@@ -195,7 +198,7 @@ import Testing
         (["check", "schema.json", "--ledger", "ledger"], "it is neither none nor DATABASE.COLLECTION"),
         (
             ["check", "schema.json", "--report", "x.pdf"],
-            "--report x.pdf: the ending must be .txt, .json, .jsonl, .md, .html or .xml"
+            "--report x.pdf: the ending must be .txt, .json, .jsonl, .md, .html, .xml, .sarif or .gitlab.json"
         ),
         (["check", "schema.json", "--read-preference", "any"], "\"any\" is none of primary,"),
         (["check", "schema.json", "--connect-timeout", "10"], "before giving up, such as 500ms, 30s or 2m."),

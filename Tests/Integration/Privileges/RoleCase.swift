@@ -52,6 +52,9 @@ struct RoleCase: Sendable {
             grants: ["check", "FILE", "--ledger", "none", "--history", "HISTORY"],
             arguments: ["check", "FILE", "--ledger", "none", "--history", "HISTORY"], subject: "person.json"),
         Command(
+            grants: ["check", "FILE", "--ledger", "none", "--failures", "FAILURES"],
+            arguments: ["check", "FILE", "--ledger", "none", "--failures", "FAILURES"], subject: "person.json"),
+        Command(
             grants: ["history", "HISTORY"], arguments: ["history", "HISTORY"],
             before: [["check", "FILE", "--ledger", "none", "--history", "HISTORY"]], subject: "person.json"),
         Command(grants: ["lint", "FILE"], arguments: ["lint", "FILE"], subject: "person.json"),
@@ -171,6 +174,7 @@ struct RoleCase: Sendable {
             switch word {
             case "FILE": folder.path.appending(command.subject).string
             case "HISTORY": "db:\(state.name)"
+            case "FAILURES": "db:\(state.name).failures"
             case "NEXT": folder.path.appending("next.json").string
             default: word
             }

@@ -44,7 +44,7 @@ import Testing
 
 /// Every command that reports findings can write them in every output format.
 @Suite struct EveryFormTests {
-    private static let forms = ["text", "json", "jsonl", "markdown", "html", "junit", "github"]
+    private static let forms = ["text", "json", "jsonl", "markdown", "html", "junit", "github", "sarif", "gitlab"]
 
     @Test func eachCommandKnowsEachForm() async throws {
         let mongod = try await Mongod.shared
@@ -94,12 +94,13 @@ import Testing
                     for form in Self.forms {
                         let run = try await Program.run(arguments + ["-o", form], in: folder.path)
                         #expect([0, 1].contains(run.exitCode), "\(arguments) \(form): \(run.errors)")
-                        // The format for GitHub shows only findings, and some of these commands find nothing here.
-                        #expect(form == "github" || run.output.contains(says), "\(arguments) \(form): \(run.output)")
+                        // These two formats show only findings, and some of these commands find nothing here.
+                        let isOfFindings = ["github", "gitlab"].contains(form)
+                        #expect(isOfFindings || run.output.contains(says), "\(arguments) \(form): \(run.output)")
                         let start = [
                             "json": "{\n", "jsonl": #"{"record":"header""#, "markdown": "### ",
                             "html": "<!doctype html>",
-                            "junit": "<?xml ",
+                            "junit": "<?xml ", "sarif": "{\n  \"$schema\"", "gitlab": "[",
                         ][form]
                         if let start { #expect(run.output.hasPrefix(start), "\(arguments) \(form)") }
                     }

@@ -132,7 +132,7 @@ import Testing
     }
 
     private func forms(of command: [String]) -> [String] {
-        let all = ["text", "json", "jsonl", "markdown", "html", "junit", "github"]
+        let all = ["text", "json", "jsonl", "markdown", "html", "junit", "github", "sarif", "gitlab"]
         return switch command[0] {
         case "check", "diff", "lint", "plan", "unsynced", "infer": all
         case "status", "migrate": ["text", "json"]

@@ -119,6 +119,9 @@ import Testing
             "default-on-optional warning n", #""n": {"bsonType": "int", "default": 1}"#,
             good: #""n": {"bsonType": "int", "default": 1}"#, required: [], goodRequired: ["n"]),
         .init(
+            "deprecated-without-day warning n", #""n": {"bsonType": "int", "description": "@deprecated soon"}"#,
+            good: #""n": {"bsonType": "int", "description": "@deprecated 2027-03-31"}"#),
+        .init(
             "default-null warning n", #""n": {"bsonType": "int", "default": null}"#, good: #""n": {"bsonType": "int"}"#),
         .init(
             "required-undefined error (root)", #""n": {"bsonType": "int"}"#, good: #""nn": {"bsonType": "int"}"#,

@@ -92,6 +92,7 @@ struct EnforceCommand: AsyncParsableCommand {
         help: ArgumentHelp("The most documents to read per second, over all threads.", valueName: "count"))
     var rate: Int?
 
+    @OptionGroup(title: "Evidence") var failing: FailuresFileFlags
     @OptionGroup(title: "Evidence") var evidence: EvidenceFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "State") var state: StateFlags
@@ -117,7 +118,7 @@ struct EnforceCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare(
-            reading: [validator?.name, changer.collmodPasswordFile] + connection.files, writing: [evidence.failures])
+            reading: [validator?.name, changer.collmodPasswordFile] + connection.files, writing: [failing.failures])
         guard let namespace = Namespace(collection) else { preconditionFailure("validated") }
         let interruption = Interruption("stopped by a signal; run it again to continue")
         let signals = interruption.listen()

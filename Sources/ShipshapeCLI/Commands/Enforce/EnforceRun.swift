@@ -127,7 +127,7 @@ struct EnforceRun {
         run.stateDatabase = command.state.stateDatabase
         run.rules.tally.keepsValues = command.privacy.showValues
         run.proves = command.evidence.prove
-        run.failures = try command.evidence.openFailures(command.privacy.display, in: .jsonSchema)
+        run.failures = try command.failing.open(command.privacy.display, in: .jsonSchema)
         do {
             var report = try await run.check(live: deployment.reading)
             report.rules.dialect = .jsonSchema

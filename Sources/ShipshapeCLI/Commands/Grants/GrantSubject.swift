@@ -29,7 +29,7 @@ struct GrantSubject {
     /// - Throws: errors of reading; ``UsageError`` if neither a file nor a name says what the command works on.
     init(
         _ files: [String], for command: String, collections: [Namespace], database: String?, state: String,
-        ledger: LedgerFlags, history: HistoryPlace?
+        ledger: LedgerFlags, history: HistoryPlace?, failures: Namespace?
     ) throws {
         places = WorkPlaces(reading: collections, state: state)
         let (location, apps) = (ledger.location, ledger.apps(of: []).ids)
@@ -63,6 +63,7 @@ struct GrantSubject {
                 [named ?? Namespace(database: state, collection: WatchOptions().ledger.collection)], to: .watchLedger)
         }
         if let history { places.add(history.resources) }
+        if let failures { places.add([failures], to: .failures) }
         let isKnown =
             places.resources[.data] != nil || (name == "history" && places.resources[.history] != nil)
             || name == "unsynced" || Self.ofState.contains(name)

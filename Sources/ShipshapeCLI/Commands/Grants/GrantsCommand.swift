@@ -46,6 +46,12 @@ struct GrantsCommand: AsyncParsableCommand {
         completion: .directory, transform: HistoryPlace.init(parsing:))
     var history: HistoryPlace?
 
+    @Option(
+        help: ArgumentHelp(
+            "The collection of check --failures; a file needs no privilege.", valueName: "db:name.collection"),
+        transform: FailuresFlags.collection(parsing:))
+    var failures: Namespace?
+
     @Flag(help: "Grant only what a dry run needs.")
     var dryRun = false
 
@@ -75,7 +81,8 @@ struct GrantsCommand: AsyncParsableCommand {
         let (needs, files) = try command()
         let subject = try GrantSubject(
             files, for: needs.command, collections: collection.compactMap { Namespace($0) },
-            database: database.database, state: state.stateDatabase, ledger: ledger, history: history)
+            database: database.database, state: state.stateDatabase, ledger: ledger, history: history,
+            failures: failures)
         let role = Role(subject.isLive ? needs.readingValidators() : needs, on: subject.places, isFull: full)
         switch output {
         case .mongosh: try Console.result(role.mongosh())

@@ -49,6 +49,7 @@ extension Place {
         case .ranges: "`ranges` in the state database"
         case .ledger: "`unsynced_documents` in `__realm_sync` and `__realm_sync_<app id>`"
         case .watchLedger: "the ledger of the watch"
+        case .failures: "the collection that `--failures db:NAME.COLLECTION` names"
         case .history: "the database that `--history db:NAME` names"
         case .oplog: "`local.oplog.rs`"
         case .cluster: "the cluster"

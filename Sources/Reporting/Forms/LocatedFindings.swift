@@ -1,0 +1,82 @@
+import BSON
+import ServerSchema
+
+/// The findings and the failing parts of a report, each with a position in a file and a fingerprint, for tools that
+/// accept no text without them.
+struct LocatedFindings {
+    /// A finding, or a part of the verdict that makes the command exit with code 1.
+    struct Entry {
+        /// The code of the finding, or the name of the part.
+        let code: String
+        /// The severity of the entry.
+        let severity: Severity
+        /// The message, in one line.
+        let message: String
+        /// The lines that follow the message.
+        let details: [String]
+        /// The position of the finding; without one, the report's file or, if it has none, the name of the section.
+        let place: SourceLocation
+        /// The name of the thing that has the finding, such as a collection and a path.
+        let subject: String
+        /// The identity of the finding, unique in the report.
+        let fingerprint: Fingerprint
+        /// The reason why the operator accepts the finding; `nil` for a finding that is not accepted.
+        let acceptance: String?
+    }
+
+    /// The severity of an entry.
+    enum Severity {
+        /// The entry makes the command exit with code 1.
+        case failure
+        /// The level of the finding is `error`, but it does not decide the exit code.
+        case error
+        case warning, notice
+    }
+
+    /// The failing parts of the verdict, then the findings.
+    let entries: [Entry]
+
+    init(_ report: Report) {
+        var seen: [Fingerprint: Int] = [:]
+        func unique(_ fingerprint: Fingerprint) -> Fingerprint {
+            seen[fingerprint, default: 0] += 1
+            guard let count = seen[fingerprint], count > 1 else { return fingerprint }
+            return Fingerprint(of: [fingerprint.description, "\(count)"])
+        }
+        func place(_ own: SourceLocation?, _ name: String) -> SourceLocation {
+            guard var place = own else { return SourceLocation(whole: Self.relative(report.file ?? name)) }
+            place.file = Self.relative(place.file)
+            return place
+        }
+        let parts = report.parts.filter(\.isFailure).map { part in
+            Entry(
+                code: part.name, severity: .failure, message: part.sentence.printable,
+                details: part.reasons.map(\.printable), place: place(nil, "shipshape \(report.command)"),
+                subject: part.name, fingerprint: unique(Fingerprint(of: [report.command, part.name])),
+                acceptance: nil)
+        }
+        let findings = report.findings.map { section, finding in
+            let own =
+                finding.fingerprint
+                ?? Fingerprint(of: [report.command, section.name, finding.code, finding.subject])
+            return Entry(
+                code: finding.code,
+                severity: finding.isFailure
+                    ? .failure
+                    : finding.level == .error ? .error : finding.level == .warning ? .warning : .notice,
+                message: "\(section.name): \(finding.message)".printable,
+                details: (finding.asides + finding.details).map(\.printable),
+                place: place(finding.place, section.name),
+                subject: finding.subject.isEmpty ? section.name : "\(section.name) \(finding.subject)",
+                fingerprint: unique(own), acceptance: finding.acceptance)
+        }
+        entries = parts + findings
+    }
+
+    /// Returns a path without a leading `./`, which some tools do not take for the same file.
+    private static func relative(_ path: String) -> String {
+        var path = path[...]
+        while path.hasPrefix("./"), path.count > 2 { path = path.dropFirst(2) }
+        return String(path)
+    }
+}

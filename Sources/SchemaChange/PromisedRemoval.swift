@@ -1,0 +1,41 @@
+import ServerSchema
+
+extension SchemaDiff {
+    /// Returns a change for each property that the newer schema lacks, although the older one promises it to clients
+    /// until a later day (`@deprecated DAY`).
+    /// - Parameters:
+    ///   - changes: the changes between the two schemas.
+    ///   - today: the day in UTC, as `YYYY-MM-DD`.
+    public static func earlyRemovals(in changes: [SchemaChange], today: String) -> [SchemaChange] {
+        changes.flatMap { change -> [SchemaChange] in
+            guard removals.contains(change.code), let old = change.old, let node = old.node else { return [] }
+            return node.promises(at: old.path).filter { $0.day >= today }.map { promise in
+                var side = old
+                (side.path, side.node, side.location) = (promise.path, promise.node, promise.node.location)
+                let name = promise.path.isRoot ? "the type" : "\(promise.path)"
+                return SchemaChange(
+                    kind: .removedBeforeDay, namespace: change.namespace, path: promise.path,
+                    oldNamespace: change.oldNamespace, oldPath: promise.path, old: side, new: nil,
+                    place: change.place,
+                    description: "\(name) is removed, but clients may use it until \(promise.day)")
+            }
+        }
+    }
+
+    private static let removals: Set<SchemaChange.Code> = [
+        .propertyRemoved, .propertyRenamed, .typeRemoved, .idRemoved,
+    ]
+}
+
+extension SchemaNode {
+    /// Returns the parts of the schema that it promises to clients until a day: this part, and the properties inside.
+    fileprivate func promises(at path: SchemaPath) -> [(path: SchemaPath, day: String, node: SchemaNode)] {
+        var promises = deprecation?.day.map { [(path: path, day: $0, node: self)] } ?? []
+        for property in properties {
+            promises += property.node.promises(at: path.appending(.field(property.name)))
+        }
+        if case .each(let element)? = items { promises += element.promises(at: path.appending(.elements)) }
+        if case .schema(let value) = additionalProperties { promises += value.promises(at: path.appending(.values)) }
+        return promises
+    }
+}

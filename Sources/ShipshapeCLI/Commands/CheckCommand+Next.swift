@@ -1,0 +1,110 @@
+internal import BSON
+internal import Checking
+internal import Concurrency
+internal import Mongo
+internal import Privileges
+internal import Reporting
+internal import SchemaChange
+internal import ServerSchema
+
+/// The parts of a report that come from the command line: the command to run next, and the positions of findings.
+extension CheckCommand {
+    /// Returns the positions in the schema's files at which reports show the findings; `nil` for `live`, which has no
+    /// files.
+    func places(in schema: ServerSchema) -> SchemaPlaces? {
+        guard let argument = subject.schema, !argument.isLive else { return nil }
+        let revision = GitRevision(argument.name)
+        return SchemaPlaces(schema, of: argument.name) { revision?.path(of: $0) ?? $0 }
+    }
+
+    /// Returns the command that explains the worst of the engine's rules that documents break or might break; `nil` if
+    /// there is no such rule.
+    private static func explanation(of report: CheckReport) -> String? {
+        let groups = report.collections.flatMap(\.groups).filter { $0.violation.level >= .possible }
+        let worst = groups.max { $0.outcome ?? .changed < $1.outcome ?? .changed }
+        return worst.flatMap { $0.outcome == nil ? nil : "shipshape explain \($0.violation.rule)" }
+    }
+
+    /// Returns the command that the report proposes next; `nil` if there is none.
+    ///
+    /// If documents break a rule of an engine, the command explains the worst rule. Otherwise, if every document was
+    /// read, the command plans jobs: for the change of the schema if documents would or might stop syncing, else for
+    /// the repair of documents that fail under the live schema.
+    func next(after report: CheckReport) -> String? {
+        if let explanation = Self.explanation(of: report) { return explanation }
+        guard let schema = subject.schema, !report.isPartial else { return nil }
+        let collections = subject.collection.map { (name: "--collection", value: $0) }
+        let place = collections + (database.database.map { [(name: "--database", value: $0)] } ?? [])
+        guard let active = comparison.active, report.active?.change?.changes.isEmpty == false,
+            report.verdict.stopping + report.verdict.possiblyStopping > 0
+        else { return repair(of: (comparison.active ?? schema).name, after: report, place) }
+        let renames = comparison.renames.rename.map { (name: "--rename", value: $0) }
+        return "\(NextCommand("plan", [active.name, schema.name], place + renames + [("--out", "jobs")]))"
+    }
+
+    /// Returns the command that plans the repair of documents that fail under the live schema; `nil` if there are none.
+    ///
+    /// Also returns `nil` for documents from a dump or from a collection of another name, because jobs would change
+    /// other documents, and for several collections, because `plan` takes one or all.
+    /// - Parameter live: the live schema: the active one or, without it, the one that is checked.
+    private func repair(
+        of live: String, after report: CheckReport, _ place: [(name: String, value: String)]
+    ) -> String? {
+        guard subject.source == nil, scan.map.isEmpty, subject.collection.count < 2 else { return nil }
+        let isStrict = comparison.policy(isStrict: severity.strict).includesPossible
+        let failing =
+            if let changes = report.total.changes {
+                changes.alreadyFailing + (isStrict ? changes.alreadyPossible : 0)
+            } else {
+                report.total.unexcepted.certain + (isStrict ? report.total.unexcepted.possible : 0)
+            }
+        guard failing > 0 else { return nil }
+        let accepted = exceptions.exceptions.map { [(name: "--exceptions", value: $0)] } ?? []
+        let flags = place + accepted + [("--out", PlanFiles.folderForRepairs)]
+        return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
+    }
+
+    /// Writes the findings and changes that make a report fail to the file of exceptions, if `--accept` asks for it.
+    func accept(_ report: CheckReport, _ policy: FailurePolicy) throws {
+        guard let statement = accepting.statement else { return }
+        let new = policy.failingGroups(in: report).map { namespace, group in
+            let violation = group.violation
+            return NewException(
+                collection: "\(namespace)", path: "\(violation.path)", rule: violation.rule.rawValue,
+                fingerprint: violation.fingerprint(in: namespace),
+                remark: "expected \(violation.expected), found \(violation.found)")
+        }
+        try exceptions.accept(new + policy.failingChanges(in: report).map(NewException.init), statement)
+        let rest = report.collections.reduce(0) { $0 + $1.overflowCount }
+        if rest > 0 { Console.error("\(rest.counted("finding")) not accepted, because they are in no group") }
+    }
+
+    /// Returns the collection of `--failures`, after checking that the user may write to it and that it has no other
+    /// documents; `nil` if the operator names none.
+    /// - Throws: ``UsageError`` for a collection that is checked.
+    func failureCollection(of run: CheckRun, _ pool: ClientPool?) async throws -> FailureCollection? {
+        guard let namespace = failures.collection else { return nil }
+        let checked = run.schema.collections.map { run.map.target(of: $0.namespace) }
+        guard !checked.contains(namespace), run.schema[namespace] == nil else {
+            throw UsageError("--failures db:\(namespace): the collection itself is checked: name another one")
+        }
+        let pool = try pool ?? connection.pool()
+        var places = WorkPlaces()
+        places.add([namespace], to: .failures)
+        try await pool.requirePrivileges(for: "check", on: places)
+        let collection = FailureCollection(namespace, keeping: failures.keepFailures, on: pool)
+        try await onOwnedThread(name: "failures") { () throws in try collection.refuseOthers() }
+        return collection
+    }
+
+    /// Stores the failing documents of the run in a collection, and says under which ID.
+    func store(in collection: FailureCollection) async throws {
+        let name = checkedName
+        let (run, count) = try await onOwnedThread(name: "failures") { () throws in
+            try collection.store(schema: name, at: .now)
+        }
+        if !output.quiet {
+            Console.error("stored \(count.counted("failing document")) in \(collection.namespace), run \(run)")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+internal import BSON
+internal import Checking
+internal import Foundation
+internal import LocatedYAML
+internal import Reporting
+internal import SchemaChange
+internal import ServerSchema
+
+/// The words of the operator for new exceptions.
+struct ExceptionStatement {
+    /// The reason why the findings are accepted.
+    let reason: String
+    /// The person or team that answers for the exceptions.
+    let owner: String
+    /// The last day of the exceptions, as `YYYY-MM-DD`; `nil` if they never expire.
+    let expires: String?
+}
+
+/// A finding that the operator accepts now.
+struct NewException {
+    /// The collection; `nil` for a change of the whole app.
+    let collection: String?
+    let path: String
+    let rule: String
+    let fingerprint: Fingerprint
+    /// The words for what is accepted, such as the types, in one line.
+    let remark: String
+}
+
+/// Adds entries to the file of exceptions, and keeps all its other lines.
+struct ExceptionsWriter {
+    private let path: String
+    private let statement: ExceptionStatement
+
+    init(_ path: String, _ statement: ExceptionStatement) { (self.path, self.statement) = (path, statement) }
+
+    /// Writes the exceptions to the end of the file, which is created if it does not exist.
+    ///
+    /// An entry for the same rule at the same path that has expired is removed, because two entries for one finding are
+    /// an error.
+    /// - Returns: the number of new entries.
+    /// - Throws: ``LocatedError`` for a file that cannot be read; ``UsageError`` for a file to which no entry can be
+    ///   added; ``OutputError``.
+    func add(_ new: [NewException], today: String) throws -> Int {
+        var seen: Set<AcceptedKey> = []
+        let new = new.filter { seen.insert(AcceptedKey($0)).inserted }
+        guard !new.isEmpty else { return 0 }
+        let before = FileManager.default.fileExists(atPath: path) ? try YAMLFile.text(at: path) : ""
+        let text = try added(new, to: before, today: today)
+        do { try AtomicFile.write(text.utf8, to: path) } catch {
+            throw OutputError(description: "cannot write the exceptions \(path): \(error)")
+        }
+        return new.count
+    }
+
+    /// Returns the file's text with the new entries at its end.
+    func added(_ new: [NewException], to text: String, today: String) throws -> String {
+        let known = try ExceptionsFile.parse(text, path: path)
+        let keys = Set(new.map(AcceptedKey.init))
+        func isReplaced(_ key: AcceptedKey, _ expires: String?) -> Bool {
+            guard let expires, expires < today else { return false }
+            return keys.contains { $0.isSameRule(as: key) && (key.fingerprint == nil || $0 == key) }
+        }
+        let replaced =
+            known.findings.filter { isReplaced(AcceptedKey($0), $0.expires) }.map(\.location.line)
+            + known.changes.filter { isReplaced(AcceptedKey($0), $0.expires) }.map(\.location.line)
+        let starts = (known.findings.map(\.location.line) + known.changes.map(\.location.line)).sorted()
+        // Swift treats a carriage return with a line feed as one character, so the lines are split by scalars.
+        var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+        if lines.last == "" { lines.removeLast() }
+        if starts.isEmpty { lines.removeAll { $0.drop(while: \.isWhitespace).hasPrefix("[]") } }
+        for line in replaced.sorted(by: >) where line <= lines.count {
+            lines.removeSubrange(line - 1..<Self.end(of: line, before: starts.first { $0 > line }, in: lines))
+        }
+        let result = (lines + new.flatMap(entry)).joined(separator: "\n") + "\n"
+        // The file may be written in a notation to which no entry can be added at the end, such as `[{…}]`.
+        let expected = known.count - replaced.count + new.count
+        guard let read = try? ExceptionsFile.parse(result, path: path), read.count == expected else {
+            throw UsageError(
+                "\(path): its entries are not a list of lines that begin with \"- \", so none can be added: write it "
+                    + "so, or name another file with --exceptions")
+        }
+        return result
+    }
+
+    /// Returns the index after the last line of an entry; blank lines and comments that follow it are not part of it.
+    private static func end(of line: Int, before next: Int?, in lines: [String]) -> Int {
+        var end = min(next.map { $0 - 1 } ?? lines.count, lines.count)
+        while end > line, lines[end - 1].allSatisfy(\.isWhitespace) || lines[end - 1].hasPrefix("#") { end -= 1 }
+        return end
+    }
+
+    private func entry(_ exception: NewException) -> [String] {
+        let members: [(String, String)?] = [
+            exception.collection.map { ("collection", $0.quotedAsYAML) }, ("path", exception.path.quotedAsYAML),
+            ("rule", exception.rule),
+            ("fingerprint", "\"\(exception.fingerprint)\"  # \(exception.remark.printable)"),
+            ("reason", statement.reason.quotedAsYAML), ("owner", statement.owner.quotedAsYAML),
+            statement.expires.map { ("expires", $0) },
+        ]
+        return members.compactMap(\.self).enumerated().map { index, member in
+            "\(index == 0 ? "- " : "  ")\(member.0): \(member.1)"
+        }
+    }
+}
+
+extension AcceptedKey {
+    init(_ exception: NewException) {
+        collection = exception.collection ?? ""
+        (path, rule, fingerprint) = (exception.path, exception.rule, exception.fingerprint)
+    }
+
+    /// Whether both are for one rule at one path of one collection, whatever their fingerprints are.
+    fileprivate func isSameRule(as other: AcceptedKey) -> Bool {
+        collection == other.collection && path == other.path && rule == other.rule
+    }
+}
+
+extension NewException {
+    init(_ change: SchemaChange) {
+        self.init(
+            collection: change.namespace.map { "\($0)" }, path: "\(change.path)", rule: change.code.rawValue,
+            fingerprint: change.fingerprint, remark: change.description)
+    }
+}
+
+extension ExceptionFlags {
+    /// Writes the exceptions to the file, and says how many there are.
+    func accept(_ new: [NewException], _ statement: ExceptionStatement) throws {
+        let path = try writablePath()
+        let count = try ExceptionsWriter(path, statement).add(new, today: Self.today)
+        let end = statement.expires.map { " until \($0)" } ?? ""
+        Console.error(
+            count == 0
+                ? "nothing to accept: this run has no failing finding that an exception can cover"
+                : "accepted \(count.counted("finding"))\(end) in \(path)")
+    }
+}

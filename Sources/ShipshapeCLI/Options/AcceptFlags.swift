@@ -1,0 +1,61 @@
+internal import ArgumentParser
+internal import Foundation
+internal import ServerSchema
+
+/// The flags by which a command writes the findings that fail it to the file of exceptions.
+struct AcceptFlags: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(
+            "Accept what fails this run: write it to the file of exceptions, with --reason and --expires.",
+            discussion: "This run still ends with exit code 1; the next one does not fail because of these findings."))
+    var accept = false
+
+    @Option(help: ArgumentHelp("With --accept: why the findings are accepted.", valueName: "text"))
+    var reason: String?
+
+    @Option(help: ArgumentHelp("With --accept: the last day, such as 2027-01-31, or never.", valueName: "day|never"))
+    var expires: String?
+
+    @Option(help: ArgumentHelp("With --accept: who answers for it; default: your login name.", valueName: "name"))
+    var owner: String?
+
+    func validate() throws {
+        let others = [("--reason", reason != nil), ("--expires", expires != nil), ("--owner", owner != nil)]
+        guard accept else {
+            if let (flag, _) = others.first(where: \.1) { throw ValidationError("\(flag) needs --accept") }
+            return
+        }
+        guard let reason, !reason.isEmpty, let expires else {
+            throw ValidationError("--accept needs --reason TEXT and --expires DAY (or --expires never)")
+        }
+        guard expires == Self.never || CalendarDay.isDay(expires) else {
+            throw ValidationError("--expires \(expires): it must be a day such as 2027-01-31, or never")
+        }
+        guard owner?.isEmpty != true, loginName != nil || owner != nil else {
+            throw ValidationError("--accept needs --owner NAME: the login name is not known")
+        }
+    }
+
+    private static let never = "never"
+
+    private var loginName: String? {
+        let environment = ProcessInfo.processInfo.environment
+        return ["USER", "LOGNAME"].compactMap { environment[$0] }.first { !$0.isEmpty }
+    }
+
+    /// Checks, before a long run, that the last day is still to come and that the file can be written.
+    /// - Throws: ``UsageError``; ``OutputError``.
+    func prepare(_ exceptions: ExceptionFlags) throws {
+        guard accept else { return }
+        if let expires, expires != Self.never, expires < ExceptionFlags.today {
+            throw UsageError("--expires \(expires) has passed: name a later day")
+        }
+        _ = try exceptions.writablePath()
+    }
+
+    /// The words of the operator for new exceptions; `nil` without `--accept`.
+    var statement: ExceptionStatement? {
+        guard accept, let reason, let owner = owner ?? loginName else { return nil }
+        return ExceptionStatement(reason: reason, owner: owner, expires: expires == Self.never ? nil : expires)
+    }
+}

@@ -1,0 +1,48 @@
+internal import ArgumentParser
+internal import Foundation
+internal import SystemPackage
+
+/// The flags for the versions of a schema with which `diff` compares a newer one, besides the single OLD.
+struct VersionFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "An older version that NEW is compared with, in place of OLD (repeatable): each has its own verdict.",
+            valueName: "schema"))
+    var against: [SchemaArgument] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A folder of older versions, in place of OLD: each folder, .json and .prisma file in it is one.",
+            valueName: "folder"), completion: .directory)
+    var versions: String?
+
+    /// Whether the command line has one of the flags.
+    var areGiven: Bool { !against.isEmpty || versions != nil }
+
+    /// The files and folders that the flags name.
+    var names: [String] { against.map(\.name) + [versions].compactMap(\.self) }
+
+    /// Returns the older versions: those of the folder by their names, in which `v9` comes before `v10`, and then those
+    /// that are named one by one.
+    /// - Throws: ``InputError`` for a folder without a version, or that cannot be read.
+    func schemas() throws -> [SchemaArgument] {
+        guard let versions else { return against }
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: versions) } catch {
+            throw InputError("--versions \(versions): \(error.localizedDescription)")
+        }
+        let schemas = names.filter { Self.isVersion($0, in: versions) }
+            .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
+            .map { SchemaArgument(argument: FilePath(versions).appending($0).string) }
+        guard !schemas.isEmpty else {
+            throw InputError(
+                "--versions \(versions): it contains no version: put each into a folder, a .json or a .prisma file")
+        }
+        return schemas + against
+    }
+
+    private static func isVersion(_ name: String, in folder: String) -> Bool {
+        guard !name.hasPrefix("."), let type = try? FilePath(folder).appending(name).stat().type else { return false }
+        return type == .directory || type == .regular && (name.hasSuffix(".json") || name.hasSuffix(".prisma"))
+    }
+}

@@ -1,0 +1,145 @@
+internal import BSON
+internal import Foundation
+internal import Mongo
+internal import Reporting
+internal import SystemPackage
+
+/// The collection of `--failures db:NAME.COLLECTION`, with a document for every document that a check finds failing.
+///
+/// Each document has the ID and the time of its run. Documents of earlier runs are removed when they are too old.
+struct FailureCollection {
+    /// The collection.
+    let namespace: Namespace
+    /// The path of a file for the lines of the run, which are stored when the run is complete.
+    let lines = FilePath(NSTemporaryDirectory()).appending("shipshape-failures-\(UUID().uuidString)").string
+    private let days: Int
+    private let pool: ClientPool
+
+    /// The value of `record`, which distinguishes the documents from others.
+    private static let record = "check_failure"
+    /// The number of documents that are inserted at once.
+    private static let batch = 1_000
+
+    init(_ namespace: Namespace, keeping days: Int, on pool: ClientPool) {
+        (self.namespace, self.days, self.pool) = (namespace, days, pool)
+    }
+
+    /// Refuses a collection that has documents of another origin, because it may be a collection of the app.
+    ///
+    /// The `_id`s of a run are texts that begin with a year, so that other documents come first or last by `_id`.
+    /// - Throws: ``UsageError``; ``MongoError``.
+    func refuseOthers() throws {
+        let client = try pool.client()
+        for direction in [1, -1] as [BSONValue] {
+            var cursor = client.collection(namespace).find(
+                [:], options: ["sort": ["_id": direction], "limit": 1, "projection": ["record": 1]])
+            guard let document = try cursor.nextDocument(), document["record"]?.text != Self.record else { continue }
+            throw UsageError(
+                "--failures db:\(namespace): the collection has documents that no check wrote: name one of its own")
+        }
+    }
+
+    /// Removes the file for the lines of the run.
+    func removeLines() { try? FileManager.default.removeItem(atPath: lines) }
+
+    /// Stores the failing documents of the run, and removes those that are too old.
+    /// - Parameter schema: the source of the schema, as the operator named it.
+    /// - Returns: the ID of the run, and the number of its documents.
+    /// - Throws: ``MongoError``; ``InputError`` if the lines of the run cannot be read.
+    func store(schema: String, at time: ServerTime) throws -> (run: String, count: Int) {
+        let client = try pool.client()
+        let collection = client.collection(namespace)
+        let run = "\(Self.prefix(time))-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        let head: [(String, BSONValue)] = [
+            ("record", .string(Self.record)), ("run", .string(run)), ("at", .date(milliseconds: time.milliseconds)),
+            ("schema", .string(schema)),
+        ]
+        var number = 0
+        var documents: [BSONDocument] = []
+        func flush() throws(MongoError) {
+            guard !documents.isEmpty else { return }
+            try collection.insertMany(documents, options: ["writeConcern": ["w": "majority"]])
+            documents.removeAll(keepingCapacity: true)
+        }
+        let retractions = try Retractions(lines)
+        try Self.eachRecord(of: lines) { index, record in
+            guard record["record"]?.text == "failure", retractions.allow(record, at: index) else { return }
+            number += 1
+            // The numbers have leading zeros, so that `_id`s sort like the lines.
+            let id = "\(run)/\(String(10_000_000_000 + number).dropFirst())"
+            documents.append(BSONDocument([("_id", .string(id))] + head + Self.members(of: record)))
+            if documents.count >= Self.batch { try flush() }
+        }
+        try flush()
+        let oldest = ServerTime(milliseconds: time.milliseconds - Int64(days) * 86_400_000)
+        try collection.delete(
+            [
+                DeleteStatement(
+                    ["_id": ["$lt": .string(Self.prefix(oldest))], "record": .string(Self.record)], isMulti: true)
+            ], options: ["writeConcern": ["w": "majority"]])
+        return (run, number)
+    }
+
+    /// The beginning of the `_id`s of a run, which sort by the time.
+    private static func prefix(_ time: ServerTime) -> String { time.iso8601.replacing(":", with: "") }
+
+    /// Returns the members of a line, with the `_id` of the failing document as `document`.
+    private static func members(of record: BSONDocument) -> [(String, BSONValue)] {
+        ((try? record.elements()) ?? []).compactMap { name, value in
+            switch name {
+            case "record": nil
+            case "_id": ("document", value)
+            default: (name, value)
+            }
+        }
+    }
+
+    /// Calls `body` with each line of a file and its number.
+    fileprivate static func eachRecord(of path: String, _ body: (Int, BSONDocument) throws -> Void) throws {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw InputError("the failing documents of this check cannot be read: \(path)")
+        }
+        defer { try? file.close() }
+        var (rest, index) = (Data(), 0)
+        while let block = try file.read(upToCount: 1 << 20), !block.isEmpty {
+            rest.append(block)
+            let lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            for line in lines.dropLast() where !line.isEmpty {
+                try body(index, try BSONDocument(extendedJSON: String(decoding: line, as: UTF8.self)))
+                index += 1
+            }
+            rest = lines.last.map { Data($0) } ?? Data()
+        }
+    }
+}
+
+/// The lines that make earlier lines invalid, because a document changed during the check or its collection was read
+/// again.
+private struct Retractions {
+    /// The number of the last retraction of each document and of each collection.
+    private var last: [[String]: Int] = [:]
+
+    init(_ path: String) throws {
+        try FailureCollection.eachRecord(of: path) { index, record in
+            guard record["record"]?.text == "retracted" else { return }
+            last[Self.collection(of: record) + [Self.id(of: record)].compactMap(\.self)] = index
+        }
+    }
+
+    /// Whether no later line retracts a line.
+    func allow(_ record: BSONDocument, at index: Int) -> Bool {
+        guard !last.isEmpty else { return true }
+        let collection = Self.collection(of: record)
+        let ofDocument = Self.id(of: record).flatMap { last[collection + [$0]] } ?? -1
+        return max(ofDocument, last[collection] ?? -1) < index
+    }
+
+    private static func collection(of record: BSONDocument) -> [String] {
+        [record["database"]?.text ?? "", record["collection"]?.text ?? ""]
+    }
+
+    /// Returns the `_id` of a line, which can be null; `nil` for a line about a whole collection.
+    private static func id(of record: BSONDocument) -> String? {
+        record["_id"].map { (try? $0.extendedJSON(.canonical)) ?? "\($0.type)" }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+/// Tests `diff` over all versions of a schema that clients in the field may have.
+@Suite struct DiffVersionsTests {
+    private static let name = #""name": { "bsonType": "string" }"#
+    private static let age = #""age": { "bsonType": "int" }"#
+    private static let oldAge = #""age": { "bsonType": "string" }"#
+
+    /// Writes versions of one collection's schema, and runs `diff` in their folder.
+    private func diff(
+        _ versions: [String: String], _ arguments: [String], configuration: String? = nil
+    ) async throws -> ProgramRun {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        for (version, properties) in versions {
+            try folder.write(DiffFolder.schema(properties), to: "\(version)/app.Person.json")
+        }
+        if let configuration { try folder.write(configuration, to: "shipshape.yml") }
+        return try await Program.run(["diff"] + arguments, in: folder.path)
+    }
+
+    /// The last step is additive, but clients that still have the first version break.
+    @Test func compatibilityIsTransitive() async throws {
+        let versions = [
+            "all/v1": "\(Self.name), \(Self.oldAge)", "all/v2": Self.name, "v3": "\(Self.name), \(Self.age)",
+        ]
+        #expect(try await diff(versions, ["all/v2", "v3"]).exitCode == 0)
+        for flags in [["--against", "all/v1", "--against", "all/v2"], ["--versions", "all"]] {
+            let run = try await diff(versions, ["v3"] + flags)
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.output.hasPrefix("Not compatible: v3 fails 1 of 2 versions: all/v1.\n"), "\(run.output)")
+            #expect(run.output.contains("  all/v1   breaking        1         1         0"), "\(run.output)")
+            #expect(run.output.contains("  all/v2   additive        1         0         0"), "\(run.output)")
+            #expect(run.output.contains("age: string → int"), "\(run.output)")
+        }
+        let json = try JSONValue(try await diff(versions, ["v3", "--versions", "all", "-o", "json"]).output)
+        #expect(json["verdict"]?["failing"]?.elements == [.string("all/v1")])
+        #expect(json["versions"]?.elements.map { $0["fails"] } == [.bool(true), .bool(false)])
+        #expect(
+            json["versions"]?.elements.first?["report"]?["changes"]?.elements.first?["code"]
+                == .string("property-type-changed"))
+        let lines = try await diff(versions, ["v3", "--versions", "all", "-o", "jsonl"]).output.split(separator: "\n")
+        #expect(lines.count { $0.hasPrefix(#"{"record":"version","version":"all/v"#) } == 2, "\(lines)")
+        let fits = try await diff(versions, ["v3", "--against", "all/v2"])
+        #expect(fits.exitCode == 0)
+        #expect(fits.output.hasPrefix("Compatible: v3 fails none of 1 version.\n"), "\(fits.output)")
+        #expect(try await diff(versions, ["v3", "--against", "all/v2", "--fail-on", "any"]).exitCode == 1)
+        #expect(try await diff(versions, ["v3", "--against", "all/v1", "--fail-on", "none"]).exitCode == 0)
+    }
+
+    /// A folder of versions is read in the order of their numbers; other files in it are no versions.
+    @Test func versionsAreOrderedByTheirNumbers() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        for version in ["v10", "v9", "v1"] {
+            try folder.write(DiffFolder.schema(Self.name), to: "all/\(version)/app.Person.json")
+        }
+        try folder.write("notes", to: "all/README.md")
+        try folder.write(DiffFolder.schema(Self.name), to: "new/app.Person.json")
+        let run = try await Program.run(["diff", "new", "--versions", "all", "-o", "json"], in: folder.path)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let names = try JSONValue(run.output)["versions"]?.elements.compactMap { $0["version"]?.text }
+        #expect(names == ["all/v1", "all/v9", "all/v10"])
+    }
+
+    /// A rename between two of the versions is no rename for the others.
+    @Test func aRenameCountsForTheVersionsThatShowIt() async throws {
+        let years = #""years": { "bsonType": "int" }"#
+        let versions = ["v1": Self.name, "v2": Self.age, "v3": years, "new": "\(years), \(Self.name)"]
+        let all = ["new", "--against", "v1", "--against", "v2", "--against", "v3"]
+        for flags in [["--rename", "Person.age=years"], []] {
+            let run = try await diff(
+                versions, all + flags + ["-o", "json"],
+                configuration: flags.isEmpty ? "renames: [Person.age=years]\n" : nil)
+            #expect(run.exitCode == 1, "\(run.errors)")
+            let changes = try JSONValue(run.output)["versions"]?.elements.map { version in
+                version["report"]?["changes"]?.elements.compactMap { $0["code"]?.text } ?? []
+            }
+            #expect(changes == [["optional-added"], ["property-renamed", "optional-added"], ["optional-added"]])
+        }
+        let none = try await diff(versions, all + ["--rename", "Person.aeg=years"])
+        #expect(none.exitCode == 64 && none.output.isEmpty)
+        #expect(none.errors.contains("none of the versions and new show this rename"), "\(none.errors)")
+    }
+
+    @Test(arguments: [
+        (["v1"], 64, "Missing expected argument '<new>': name OLD and NEW, or NEW with --against OLD"),
+        ([], 64, "Missing expected argument '<old>': name OLD and NEW, or NEW with --against OLD"),
+        (["v1", "v2", "--against", "v1"], 64, "--against and --versions name the older schemas"),
+        (["--against", "v1"], 64, "--against and --versions name the older schemas"),
+        (["v2", "--versions", "nowhere"], 65, "--versions nowhere: "),
+        (["v2", "--versions", "empty"], 65, "it contains no version: put each into a folder"),
+        (["v2", "--against", "v1", "--uri", "mongodb://127.0.0.1:1/"], 64, "it does not go with several versions"),
+    ])
+    func badUsesAreNamed(_ arguments: [String], _ code: Int32, _ message: String) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try folder.write(DiffFolder.schema(Self.name), to: "v1/app.Person.json")
+        try folder.write(DiffFolder.schema(Self.age), to: "v2/app.Person.json")
+        try folder.write(DiffFolder.schema(Self.name), to: "all/v1/app.Person.json")
+        try folder.write("", to: "empty/README.md")
+        let run = try await Program.run(["diff"] + arguments, in: folder.path)
+        #expect(run.exitCode == code && run.errors.contains(message), "\(run.status) \(run.errors)")
+    }
+
+    @Test(arguments: [("2999-12-31", "removed-before-day", Int32(1)), ("2020-01-01", "property-removed", 1)])
+    func aPropertyMayBeRemovedAfterItsDay(_ day: String, _ code: String, _ status: Int32) async throws {
+        let old = #""age": { "bsonType": "int", "description": "@deprecated \#(day): use born" }"#
+        let run = try await diff(["v1": "\(Self.name), \(old)", "v2": Self.name], ["v1", "v2", "-o", "json"])
+        #expect(run.exitCode == status, "\(run.errors)")
+        let codes = try JSONValue(run.output)["changes"]?.elements.compactMap { $0["code"]?.text } ?? []
+        #expect(codes.contains(code) && codes.contains("removed-before-day") == (day > "2026"), "\(codes)")
+        let text = try await diff(["v1": "\(Self.name), \(old)", "v2": Self.name], ["v1", "v2"]).output
+        #expect(text.contains("age is removed, but clients may use it until \(day)") == (day > "2026"), "\(text)")
+    }
+
+    /// A validator allows the removal of a property, so only the promise makes it a finding there.
+    @Test func theDayCountsForValidators() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        for (file, day) in [("early.json", "2999-12-31"), ("late.json", "2020-01-01")] {
+            try folder.write(
+                #"{"$jsonSchema": {"properties": {"age": {"description": "@deprecated \#(day)", "bsonType": "int"}}}}"#,
+                to: file)
+        }
+        try folder.write(#"{"$jsonSchema": {"bsonType": "object"}}"#, to: "new.json")
+        for (file, status) in [("early.json", Int32(1)), ("late.json", 0)] {
+            let run = try await Program.run(
+                ["diff", file, "new.json", "--collection", "a.b", "-o", "json"], in: folder.path)
+            #expect(run.exitCode == status, "\(file): \(run.errors)\(run.output)")
+            #expect(run.output.contains("\"removed-before-day\"") == (status == 1), "\(file): \(run.output)")
+        }
+        let text = try await Program.run(["diff", "early.json", "new.json", "--collection", "a.b"], in: folder.path)
+        #expect(text.output.hasPrefix("Breaking: 1 of "), "\(text.output)")
+        #expect(text.output.contains(". Clients may still use what is removed.\n"), "\(text.output)")
+    }
+}

@@ -1,0 +1,101 @@
+import BSON
+import Subprocess
+import TestSupport
+import Testing
+
+/// Tests `check --failures db:NAME.COLLECTION`.
+@Suite struct FailureCollectionTests {
+    private func withPeople(
+        _ body: (TestDatabase, TestDatabase, CommandLineFolder, @escaping ([String]) async throws -> ProgramRun)
+            async throws -> Void
+    ) async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await mongod.withDatabase { other in
+                try await database.fill("person", [["_id": 1], ["_id": 2, "name": 5], ["_id": 3, "name": "Ada"]])
+                let folder = try CommandLineFolder()
+                defer { folder.remove() }
+                let arguments = try folder.check(database, on: mongod)
+                try await body(database, other, folder) { try await Program.run(arguments + $0, in: folder.path) }
+            }
+        }
+    }
+
+    @Test func eachFailingDocumentIsStoredWithItsRun() async throws {
+        try await withPeople { database, other, folder, check in
+            let flags = ["--failures", "db:\(other.name).failures", "--failures", "f.jsonl"]
+            let first = try await check(flags)
+            #expect(first.exitCode == 1, "\(first.errors)")
+            #expect(first.errors.contains("stored 2 failing documents in \(other.name).failures, run "))
+            let stored = try await other.documents("failures")
+            #expect(stored.map { $0["document"] } == [1, 2])
+            #expect(stored.allSatisfy { $0["collection"] == "person" && $0["database"] == .string(database.name) })
+            let rules = stored.map { $0["violations"]?.document?.values.first?.document?["rule"]?.text }
+            #expect(rules == ["required-missing", "type-mismatch"])
+            let runs = Set(stored.compactMap { $0["run"]?.text })
+            let run = try #require(runs.first)
+            #expect(runs.count == 1 && first.errors.contains(run), "\(runs)")
+            #expect(stored.allSatisfy { if case .date? = $0["at"] { true } else { false } })
+            // The file has the same documents.
+            let lines = try #require(folder.text(of: "f.jsonl")).split(separator: "\n")
+            #expect(lines.count { $0.contains(#""record":"failure""#) } == 2)
+            #expect(lines.last?.contains(#""record":"result""#) == true)
+            // The next run adds its documents.
+            #expect(try await check(flags).exitCode == 1)
+            let both = try await other.documents("failures")
+            #expect(both.count == 4 && Set(both.compactMap { $0["run"]?.text }).count == 2)
+        }
+    }
+
+    @Test(.enabled(if: FakeClock.library != nil, "scripts/setup installs libfaketime"))
+    func oldRunsAreRemoved() async throws {
+        try await withPeople { database, other, folder, check in
+            let flags = ["--failures", "db:\(other.name).failures", "--keep-failures", "7"]
+            #expect(try await check(flags).exitCode == 1)
+            let arguments = try folder.check(database, on: try await Mongod.shared) + flags
+            for (hours, count) in [(6 * 24, 4), (8 * 24, 4)] {
+                try await FakeClock.lend { clock in
+                    let variables = clock.variables("\(hours)h").map {
+                        (Environment.Key(stringLiteral: $0.key), String?.some($0.value))
+                    }
+                    let run = try await Program.run(
+                        arguments, environment: Dictionary(uniqueKeysWithValues: variables), in: folder.path)
+                    #expect(run.exitCode == 1, "\(run.errors)")
+                }
+                // After six days, both runs are there; after eight, the first one is gone.
+                #expect(try await other.count("failures") == count, "after \(hours) h")
+            }
+        }
+    }
+
+    /// Nothing is ever written to a collection of the app.
+    @Test func collectionsOfTheAppAreRefused() async throws {
+        try await withPeople { database, other, folder, check in
+            try await other.fill("mine", [["_id": "a"], ["_id": "2026-01-01T000000Z"]])
+            try await other.fill("ids", [["_id": .objectID(ObjectID(high: 1, low: 1))]])
+            for (place, message) in [
+                ("\(database.name).person", "the collection itself is checked: name another one"),
+                ("\(other.name).mine", "the collection has documents that no check wrote"),
+                ("\(other.name).ids", "the collection has documents that no check wrote"),
+                ("admin.failures", "it cannot hold failing documents"),
+                ("__realm_sync.unsynced_documents", "it cannot hold failing documents"),
+                (other.name, "write db:NAME.COLLECTION"),
+            ] {
+                let run = try await check(["--failures", "db:\(place)"])
+                #expect(run.exitCode == 64 && run.errors.contains(message), "\(place): \(run.errors)")
+                #expect(run.output.isEmpty)
+            }
+            #expect(try await database.count("person") == 3)
+            #expect(try await other.count("mine") == 2)
+        }
+    }
+
+    @Test func aCheckThatIsRefusedStoresNothing() async throws {
+        try await withPeople { _, other, _, check in
+            let two = ["--failures", "db:\(other.name).a", "--failures", "db:\(other.name).b"]
+            let run = try await check(two)
+            #expect(run.exitCode == 64 && run.errors.contains("one file and one collection at most"), "\(run.errors)")
+            #expect(try await check(["--keep-failures", "0"]).exitCode == 64)
+        }
+    }
+}
