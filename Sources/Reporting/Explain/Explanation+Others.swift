@@ -73,7 +73,7 @@ extension Explanation {
         what it means: A finding has at least 10 documents, and more than three times its usual number: the median of
             the last seven checks of the same source, schema and collection; there must have been three
         example: 40 documents, after 12, 9, 11, 9, 10, 8 and 9
-        what to do: find out who writes such documents; `--fail-on-anomaly` makes the check fail
+        what to do: find the client that writes such documents; `--fail-on-anomaly` makes the check fail
         """#)
 
     /// The pages on the reasons that make a run wait, under the names that metrics, hooks and `status` show.

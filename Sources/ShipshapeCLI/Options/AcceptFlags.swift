@@ -6,17 +6,19 @@ internal import ServerSchema
 struct AcceptFlags: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
-            "Accept what fails this run: write it to the file of exceptions, with --reason and --expires.",
+            "Accept the findings that fail this run: write them to the file of exceptions (--reason, --expires).",
             discussion: "This run still ends with exit code 1; the next one does not fail because of these findings."))
     var accept = false
 
-    @Option(help: ArgumentHelp("With --accept: why the findings are accepted.", valueName: "text"))
+    @Option(help: ArgumentHelp("With --accept: the reason why the findings are accepted.", valueName: "text"))
     var reason: String?
 
     @Option(help: ArgumentHelp("With --accept: the last day, such as 2027-01-31, or never.", valueName: "day|never"))
     var expires: String?
 
-    @Option(help: ArgumentHelp("With --accept: who answers for it; default: your login name.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "With --accept: the person or team that answers for it; default: your login name.", valueName: "name"))
     var owner: String?
 
     func validate() throws {

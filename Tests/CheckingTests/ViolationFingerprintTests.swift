@@ -1,0 +1,24 @@
+import BSON
+import Checking
+import ServerSchema
+import Testing
+
+/// Tests the identity by which a later check recognizes a violation that the operator has accepted.
+@Suite struct ViolationFingerprintTests {
+    private func fingerprint(
+        database: String = "app", collection: String = "Person", level: Level = .certain, found: String = "string"
+    ) -> Fingerprint {
+        let violation = Violation(
+            path: SchemaPath([.field("age")]), rule: .typeMismatch, level: level, expected: "int", found: found)
+        return violation.fingerprint(in: Namespace(database: database, collection: collection))
+    }
+
+    /// Files of exceptions keep fingerprints, so each of them would have to be written again.
+    @Test func itStaysTheSameInEveryVersion() { #expect(fingerprint().description == "3df659695984c0ee") }
+
+    @Test func itDependsOnTheTypesAndTheCollection() {
+        #expect(fingerprint(found: "date") != fingerprint())
+        #expect(fingerprint(collection: "Pet") != fingerprint())
+        #expect(fingerprint(database: "tenant_2", level: .possible) == fingerprint())
+    }
+}
