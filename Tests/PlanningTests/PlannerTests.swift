@@ -84,8 +84,6 @@ import Testing
         options.defaults = [try #require(StatedDefault("Person.x=Open"))]
         let planned = try plan(Self.empty, new, options: options)
         #expect(lines(planned).contains { $0.hasPrefix("default: {field: x, value: \"Open\"") }, "\(lines(planned))")
-        options.defaults = [try #require(StatedDefault("Person.x=Opened"))]
-        #expect(throws: PlanError.self) { try plan(Self.empty, new, options: options) }
     }
 
     @Test(

@@ -39,6 +39,10 @@ import Testing
 
     @Test func aPrismaFieldHasItInAComment() throws {
         let text = """
+            datasource db {
+              provider = "mongodb"
+              url      = env("DATABASE_URL")
+            }
             model Person {
               id   String @id @default(auto()) @map("_id") @db.ObjectId
               /// The name before 2026.

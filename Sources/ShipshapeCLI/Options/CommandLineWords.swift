@@ -6,7 +6,9 @@ internal import ServerSchema
 /// These are an unknown command, and a flag that is given twice: the parser takes its last value.
 enum CommandLineWords {
     /// The flags that may be given several times, as their help says.
-    private static let repeatable: Set<String> = ["--report", "--rename", "--default", "--map"]
+    private static let repeatable: Set<String> = [
+        "--report", "--rename", "--default", "--map", "--combine", "--split", "--embed", "--against", "--failures",
+    ]
     private static let manyCollections: Set<String> = ["--collection"]
 
     /// Refuses an unknown command and a flag that is given twice.

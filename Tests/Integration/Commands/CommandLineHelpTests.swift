@@ -173,6 +173,25 @@ import Testing
         #expect(run.errors.hasPrefix("Error: Unknown option '--activ'"), "\(run.errors)")
     }
 
+    @Test func aFlagThatIsRepeatableMayBeGivenTwice() async throws {
+        let page = try String(
+            contentsOfFile: Repository.path("docs/reference/commands.md").string, encoding: .utf8)
+        var (command, flag, flags) = ([String](), "", Set<[String]>())
+        for line in page.split(separator: "\n") {
+            if let name = line.firstMatch(of: /^#+ shipshape ([a-z ]+)$/) {
+                command = name.1.split(separator: " ").map(String.init)
+            }
+            if let name = line.firstMatch(of: /^ +(?:-., )?(--[a-z-]+)/) { flag = String(name.1) }
+            if line.contains("(repeatable)") { flags.insert(command + [flag]) }
+        }
+        #expect(flags.count > 20)
+        for words in flags {
+            let twice = [words[words.count - 1], "a", words[words.count - 1], "b", "--help"]
+            let run = try await Program.run(words.dropLast() + twice)
+            #expect(run.exitCode == 0, "\(words): \(run.errors)")
+        }
+    }
+
     @Test func theVersionIsANumber() async throws {
         // A binary that `scripts/package` built shows its version and its commit; any other binary shows only its
         // version.
