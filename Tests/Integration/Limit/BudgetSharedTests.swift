@@ -35,7 +35,8 @@ import Testing
             try test.write(
                 "partner-schema.json",
                 #"{"title": "New", "bsonType": "object", "required": ["missing"], "properties": {"#
-                    + #""_id": {"bsonType": "int"}, "missing": {"bsonType": "string"}}}"#)
+                    + #""_id": {"bsonType": "int"}, "name": {"bsonType": "string"},"#
+                    + #""missing": {"bsonType": "string"}}}"#)
             func copy(_ name: String) async throws -> ProgramRun {
                 try await test.database.fill(name, count: 60) { ["_id": .integer($0), "title": "a"] }
                 try test.write(
