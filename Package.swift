@@ -26,7 +26,7 @@ let commit = (Context.environment["SHIPSHAPE_COMMIT"] ?? "").filter { $0.isLette
 ///
 /// Optimizing them takes as long as compiling everything else.
 let roomsWithoutDocuments: Set = [
-    "Processes", "Privileges", "ServerSchema", "ClientModels", "LocatedYAML", "Importing", "SchemaChange", "Planning",
+    "Processes", "Privileges", "ServerSchema", "Jobs", "ClientModels", "LocatedYAML", "Importing", "SchemaChange", "Planning",
     "Enforcing", "Reporting", "ShipshapeCLI",
 ]
 
