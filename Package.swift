@@ -26,8 +26,8 @@ let commit = (Context.environment["SHIPSHAPE_COMMIT"] ?? "").filter { $0.isLette
 ///
 /// Optimizing them takes as long as compiling everything else.
 let roomsWithoutDocuments: Set = [
-    "Processes", "Privileges", "ServerSchema", "Jobs", "ClientModels", "LocatedYAML", "Importing", "SchemaChange", "Planning",
-    "Enforcing", "Reporting", "ShipshapeCLI",
+    "Processes", "Privileges", "ServerSchema", "Jobs", "ClientModels", "LocatedYAML", "Importing", "SchemaChange",
+    "Planning", "Enforcing", "Reporting", "ShipshapeCLI",
 ]
 
 /// Whether all rooms are optimized, as `scripts/package` and `scripts/bench` ask.
