@@ -30,8 +30,20 @@ let roomsWithoutDocuments: Set = [
     "Planning", "Enforcing", "Reporting", "ShipshapeCLI",
 ]
 
-/// Whether all rooms are optimized, as `scripts/package` and `scripts/bench` ask.
-let isFullyOptimized = Context.environment["SHIPSHAPE_OPTIMIZE"] == "all"
+/// The rooms that read and judge every document.
+let roomsOfEveryDocument: Set = ["BSON", "Checking", "Evaluating"]
+
+/// Whether a release build optimizes a room.
+///
+/// `SHIPSHAPE_OPTIMIZE` is `all` in `scripts/package` and `scripts/bench`, whose users need speed, and `few` in
+/// `scripts/demo`, whose user waits for the build.
+func isOptimized(_ room: String) -> Bool {
+    switch Context.environment["SHIPSHAPE_OPTIMIZE"] {
+    case "all": true
+    case "few": roomsOfEveryDocument.contains(room)
+    default: !roomsWithoutDocuments.contains(room)
+    }
+}
 
 let package = Package(
     name: "shipshape",
@@ -249,7 +261,7 @@ for target in package.targets where target.type != .system {
     if target.type == .test {
         let quickBuild = ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"]
         target.swiftSettings?.append(.unsafeFlags(quickBuild, .when(configuration: .release)))
-    } else if !isFullyOptimized && roomsWithoutDocuments.contains(target.name) {
+    } else if !isOptimized(target.name) {
         target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
     }
 }
