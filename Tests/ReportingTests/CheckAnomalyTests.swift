@@ -35,7 +35,7 @@ import Testing
             ([1, 1, 1], 9, nil), ([1, 1, 1], 10, 1), ([0, 0, 0], 10, 0), ([0, 0, 0], 9, nil),
             // Only the last seven checks count, and one outlier among them does not change what is usual.
             ([90, 90, 90, 90, 5, 5, 5, 5, 5, 5, 5], 16, 5), ([5, 5, 5, 500, 5, 5, 5], 16, 5),
-            // Of two numbers in the middle, the larger one is the usual one.
+            // If two numbers are in the middle, the larger one is the usual one.
             ([4, 4, 8, 8], 24, nil), ([4, 4, 8, 8], 25, 8),
         ] as [([Int], Int, Int?)])
     func moreThanThreeTimesTheMedianIsAnAnomaly(_ counts: [Int], _ now: Int, _ usual: Int?) {
