@@ -11,7 +11,8 @@ extension Job {
             + steps.flatMap { step in step.step.kind.namespaces.map { ($0, step.location) } }
     }
 
-    /// Refuses a job that names the ledger, or a collection of the server, the sync service or the state database.
+    /// Refuses a job that names the ledger, a collection in the state database, or a collection that the server or the
+    /// sync service keeps for itself.
     /// - Throws: ``RunError`` with the location in the job file.
     package func checkNamespaces(stateDatabase: String, ledger: Namespace?) throws(RunError) {
         for (namespace, location) in namespaces {

@@ -62,6 +62,14 @@ struct LockWait {
 
     /// The most locks that are read, to remove them or to record their documents as skipped.
     fileprivate static let remembered = 10_000
+
+    fileprivate static let comment = "locks"
+
+    /// The options of a count of locked documents.
+    ///
+    /// The count has the read concern of ``BackfillRun/countNeeding()``. Otherwise, a document whose lock was removed a
+    /// moment ago would be neither locked nor in need of the job, and the run would end without writing it.
+    fileprivate static let options = ReadScope.collection.options(comment)
 }
 
 extension BackfillRun {
@@ -109,16 +117,17 @@ extension BackfillRun {
 
     private mutating func countLocked() throws -> Int {
         let isLocked = job.isLocked
-        return try kernel.reading(job.job.namespace) { try $0.countDocuments(isLocked) }
+        return try kernel.reading(job.job.namespace) { try $0.countDocuments(isLocked, options: LockWait.options) }
     }
 
     private mutating func readLocks() throws -> [(id: BSONValue, lock: BSONDocument)] {
         let (isLocked, remembered) = (job.isLocked, LockWait.remembered)
         return try kernel.reading(job.job.namespace) { collection in
-            let fields = BSONDocument(SyncLock.fields.map { ($0, 1) })
-            return try collection.find(
-                isLocked, options: ["projection": .object(fields), "limit": .integer(remembered)]
-            ).documents().compactMap { document in document["_id"].map { ($0, document) } }
+            let options = ReadScope.collection.options(
+                LockWait.comment,
+                ["projection": .object(BSONDocument(SyncLock.fields.map { ($0, 1) })), "limit": .integer(remembered)])
+            return try collection.find(isLocked, options: options).documents()
+                .compactMap { document in document["_id"].map { ($0, document) } }
         }
     }
 

@@ -111,6 +111,8 @@ struct BackfillRun: ~Copyable {
             needing = try surveyRest()
         } while true
         if kernel.stop.isRaised { return .signal }
+        // Documents may have arrived during a wait for locks, after which there is no survey yet.
+        if survey == nil { needing = try surveyRest() }
         try checkCollection()
         try kernel.renew(setting: RangeChange.ending(isDone: needing == 0))
         return needing.flatMap { $0 > 0 ? .arrivals($0) : nil }

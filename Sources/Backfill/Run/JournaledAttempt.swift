@@ -19,12 +19,13 @@ struct JournaledAttempt {
     var updates: [ChunkWriter.Update] = []
     /// The updates that were sent, or whose sending was tried.
     private var sent: [ChunkWriter.Update] = []
-    /// The way to find out which documents met the condition of their update just before the first update was sent.
+    /// The evidence of the documents' state just before the first update was sent.
     ///
-    /// `nil` until the first update is about to be sent.
+    /// The evidence shows which documents met the condition of their update at that time. `nil` until the first update
+    /// is about to be sent.
     var start: Start?
 
-    /// A way to find out which documents met the condition of their update just before the first update was sent.
+    /// The evidence of the documents' state just before the first update was sent.
     enum Start {
         /// The server can read the documents as they were at the given time.
         case time(UInt64)

@@ -4,7 +4,9 @@ package import Checking
 ///
 /// `docs/reference/rules.md` and `docs/reference/exit-codes.md` have the same rows, which a test compares.
 package struct Explanation: Hashable, Sendable {
-    /// The kinds of codes, which are the sections of the page of rules.
+    /// The kinds of codes.
+    ///
+    /// Each kind is a section of the page of rules, except for the exit codes, which have a page of their own.
     package enum Section: Hashable, Sendable {
         case documents, validators, prisma, engine(Engine), schemas, prismaSchemas, changes, remarks, history, waits,
             exitCodes

@@ -12,7 +12,7 @@ struct JSONSchemaReader {
     var failures: SchemaFailures?
 
     /// Reads the value of `$jsonSchema`, and returns the schema of whole documents.
-    /// - Throws: ``SchemaError`` if mongod would refuse the schema.
+    /// - Throws: ``SchemaError`` if mongod would refuse the schema, unless ``failures`` collects the error.
     func root(_ value: LocatedBSON) throws(SchemaError) -> SchemaNode {
         guard value.members != nil else {
             throw SchemaError(.wrongValue, at: value.location, "a schema must be an object, not \(value.kind)")

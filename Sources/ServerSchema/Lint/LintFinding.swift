@@ -1,6 +1,6 @@
 public import BSON
 
-/// A problem that lint found in a schema or in an app.
+/// A problem that lint found in a schema, in an app or in a deployment.
 public struct LintFinding: Hashable, Sendable {
     /// The severity of a finding.
     public enum Level: String, Hashable, Sendable, Comparable, CaseIterable {
@@ -21,7 +21,7 @@ public struct LintFinding: Hashable, Sendable {
     public var code: Code
     /// The severity of the problem.
     public var level: Level
-    /// The collection whose schema has the problem; `nil` if the problem is in the app.
+    /// The collection whose schema has the problem; `nil` if the problem is in the app or in the deployment.
     public var namespace: Namespace?
     /// The path, within the collection's schema, of the part that has the problem.
     public var path: SchemaPath

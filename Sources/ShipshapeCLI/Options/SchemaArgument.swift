@@ -42,8 +42,8 @@ struct SchemaArgument: ExpressibleByArgument {
 
     /// Reads the schema.
     /// - Parameters:
-    ///   - namespace: the collection that a single file describes; of a folder or a Prisma schema, the only collection
-    ///     to read.
+    ///   - namespace: the collection that a single file describes. For a folder, a Prisma schema or `live`, the only
+    ///     collection that the caller asks for; `nil` for all collections.
     ///   - database: the flag for the database of a Prisma schema; `nil` for a command that takes none.
     /// - Throws: ``SchemaError``; ``UsageError`` for a Prisma schema that the command does not take; ``InputError`` for
     ///   a revision that cannot be read; errors of connecting.

@@ -4,8 +4,11 @@ import Testing
 
 /// The program writes no document while the sync translator has locked it; it can remove a lock that does not change.
 @Suite struct SyncLockTests {
-    private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
-        try await Mongod.shared.withBackfill { test in
+    private func withPeople(
+        on mongod: Mongod? = nil, _ body: (BackfillCase) async throws -> Void
+    ) async throws {
+        let mongod = if let mongod { mongod } else { try await Mongod.shared }
+        try await mongod.withBackfill { test in
             try await test.database.fill("people", count: 100) { number in
                 switch number {
                 case 10: ["_id": 10, "_id__baas_transaction": "t1"]
@@ -16,6 +19,25 @@ import Testing
             try test.job(steps: [#"default: {field: email, value: ""}"#])
             try await body(test)
         }
+    }
+
+    /// Waits until the run has counted the locked documents `times` times more.
+    ///
+    /// The database must be profiled.
+    private func waitForCounts(_ times: Int, _ test: BackfillCase) async throws {
+        func counts() async throws -> Int {
+            try await test.database.count(
+                "system.profile", ["command.aggregate": "people", "command.pipeline.1.$group.n.$sum": 1])
+        }
+        let before = try await counts()
+        try await waitUntil("the locks are counted again and again") { try await counts() >= before + times }
+    }
+
+    private func unlock(_ test: BackfillCase, writeConcern: BSONValue) async throws {
+        let unlock: BSONValue = ["$unset": ["_id__baas_transaction": 1, "_id_realm_transaction": 1]]
+        try await test.database.run([
+            "update": "people", "updates": [["q": [:], "u": unlock, "multi": true]], "writeConcern": writeConcern,
+        ])
     }
 
     private func unwritten(_ test: BackfillCase) async throws -> [Int] {
@@ -39,15 +61,7 @@ import Testing
         try await withPeople { test in
             let run = try await test.backfill("job", "--lock-wait", "30m") { _ in
                 try await waitUntil("the others are written") { try await unwritten(test) == [10, 20] }
-                try await test.database.run([
-                    "update": "people",
-                    "updates": [
-                        [
-                            "q": [:], "u": ["$unset": ["_id__baas_transaction": 1, "_id_realm_transaction": 1]],
-                            "multi": true,
-                        ]
-                    ],
-                ])
+                try await unlock(test, writeConcern: ["w": "majority"])
             }
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(try await unwritten(test) == [])
@@ -55,13 +69,30 @@ import Testing
         }
     }
 
+    /// The fail point lengthens the time after which a majority of the members has a write.
+    @Test func oneWhoseLockIsRemovedIsWaitedForUntilAMajorityHasTheRemoval() async throws {
+        let mongod = try await Mongod.start()
+        try await withPeople(on: mongod) { test in
+            try await test.database.run(["profile": 2])
+            let run = try await test.backfill("job", "--lock-wait", "30m") { _ in
+                try await waitForCounts(4, test)
+                try await mongod.admin(["configureFailPoint": "disableSnapshotting", "mode": "alwaysOn"])
+                try await unlock(test, writeConcern: ["w": 1])
+                try await waitForCounts(4, test)
+                try await mongod.admin(["configureFailPoint": "disableSnapshotting", "mode": "off"])
+                // The server notices with its next write.
+                try await test.database.fill("more", count: 1)
+            }
+            #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
+            #expect(try await unwritten(test) == [])
+        }
+    }
+
     @Test func aDocumentThatIsDeletedDuringTheScanIsNotReported() async throws {
         try await withPeople { test in
             try await test.database.run(["profile": 2])
             let run = try await test.backfill("job", "--lock-wait", "30m") { _ in
-                try await waitUntil("the locks are counted again and again") {
-                    try await test.database.count("system.profile", ["command.pipeline.1.$group.n.$sum": 1]) > 3
-                }
+                try await waitForCounts(4, test)
                 let locked: BSONDocument = ["_id": ["$in": [10, 20]]]
                 try await test.database.run(["delete": "people", "deletes": [["q": .object(locked), "limit": 0]]])
             }
