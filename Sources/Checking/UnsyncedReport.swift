@@ -12,7 +12,7 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var limit: Int
     /// Whether the operator asked for one collection only; documents outside the schema are then no findings.
     public var isNarrowed = false
-    /// The ledger entries of each app, the app with the most entries first; each app has a limit of its own.
+    /// The ledger entries of each app, the app with the most entries first; ``limit`` applies to each app separately.
     public var apps: [App]
     /// Remarks for the reader on facts that no other property shows, each a clause.
     public var notes: [String]

@@ -164,11 +164,12 @@ extension MongoCollection {
 
     /// Returns the first documents of a `find`, as many as one reply holds.
     ///
-    /// Unlike ``find(_:options:readPreference:)``, this accepts values with an empty field name, which the driver
-    /// refuses in a cursor's options.
+    /// Unlike ``find(_:options:readPreference:)``, this accepts values that contain a field with an empty name; the
+    /// driver's cursors refuse such values.
     /// - Parameters:
     ///   - arguments: the arguments of the `find` command, without the collection's name.
-    ///   - options: the fields that the driver adds to the command, and `sessionId`; not used with `reads`.
+    ///   - options: the options that the driver reads or adds to the command, such as `readConcern` and `sessionId`;
+    ///     ignored if `reads` is given.
     ///   - reads: the one member that answers; `nil` for a member that the client's read preference allows.
     /// - Throws: ``MongoError``.
     package func findBatch(

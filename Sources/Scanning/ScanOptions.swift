@@ -12,7 +12,7 @@ package struct ScanOptions: Sendable {
     package var isView = false
     /// The settings and the data by which documents are judged.
     package var judging = Judging()
-    /// The functions that the scan calls with its findings.
+    /// The functions that the scan calls with its findings and its progress.
     package var listeners = Listeners()
 
     /// The filter that a document must match to be read; empty for all documents.

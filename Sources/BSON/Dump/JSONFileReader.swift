@@ -63,8 +63,8 @@ public struct JSONFileReader: ~Copyable {
 
 extension JSONFileReader {
     /// Moves to the first byte of the next document; returns `false` at the end of the source.
-    /// - Throws: ``DumpError`` if other text comes where a document or the end of the source is allowed, if the source
-    ///   ends inside an array, or if it cannot be read.
+    /// - Throws: ``DumpError`` if other text comes before the next document or before the end of the source, if the
+    ///   source ends inside an array, or if the source cannot be read.
     private mutating func findDocument() throws(DumpError) -> Bool {
         while true {
             try input.fill(1)

@@ -215,7 +215,8 @@ extension SchemaPath {
     }
 }
 
-/// The counts of the documents that a run makes unsyncable, and the reserved documents that it still has to check.
+/// The number of documents that a run makes unsyncable, the headroom for them, and the reserved documents that the run
+/// still has to check.
 struct UnsyncAccount {
     /// How many documents the run made unsyncable under the active schema, or tried to.
     private(set) var unsyncable = 0

@@ -143,8 +143,8 @@ struct BackfillRun: ~Copyable {
         journal = RunJournal(
             readsMoments: hello.topology != .standalone && hello.maxWireVersion >= 13,
             isReplicaSet: hello.topology == .replicaSet)
-        // The list leaves out documents that no longer need the job, and documents that were skipped because of a lock,
-        // whose code is 0.
+        // `pruneFailures` returns the records of skipped documents that still need the job. A record has the code 0 if
+        // its document was skipped because of a lock; such a document does not count against `--max-errors`.
         let earlier = try pruneFailures().filter { $0.code != 0 }.map(\.id)
         skipped = SkippedDocuments(maximum: runner.options.maxErrors, earlier: Set(earlier))
         guard runner.job.countsUnsyncable else { return }

@@ -231,7 +231,8 @@ extension CompiledStep {
         /// The object holds an empty timestamp, which the server would fill in when it inserts the object as a
         /// document.
         case emptyTimestamp = "the object has an empty timestamp, which an insert would fill in"
-        /// The document made from the object would not sync, or the collection's validator would refuse it.
+        /// A new document, made from an object in the skipped document, does not fit the job's schemas for the
+        /// collection into which it would be inserted.
         case unfitChild = "the object does not fit the schema of the collection that would take it"
         /// The lookup collection has the link's value neither as an old value nor as a new one.
         case unknownKey = "the lookup does not know the value"

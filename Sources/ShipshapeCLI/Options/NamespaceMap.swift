@@ -4,7 +4,7 @@ internal import BSON
 /// One `--map`: a database or collection of the schema, and the database or collection from which its documents are
 /// read.
 struct NamespaceMapping: ExpressibleByArgument, Hashable {
-    /// The mapping as the operator wrote it.
+    /// The mapping in the notation of `--map`, for messages.
     let text: String
     private let from: Name
     private let to: Name

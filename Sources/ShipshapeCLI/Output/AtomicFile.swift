@@ -77,11 +77,11 @@ struct AtomicFile {
         guard let temporary else { return try descriptor.close() }
         do {
             guard fsync(descriptor.rawValue) == 0 else { throw Errno(rawValue: errno) }
+            try descriptor.close()
         } catch {
             discard()
             throw error
         }
-        try descriptor.close()
         guard unsafe rename(temporary.string, path) == 0 else {
             let reason = Errno(rawValue: errno)
             _ = unsafe unlink(temporary.string)

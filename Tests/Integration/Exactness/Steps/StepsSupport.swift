@@ -46,7 +46,8 @@ struct StepsRun {
         after = try await database.documents(collection)
         remaining = try await database.count(collection, filter)
         modifiedAgain = try await database.pool.run { client in
-            // The second update has no filter, because no stage changes a document that does not need it.
+            // The second update has no filter, because no stage changes a document that does not need it, unless a
+            // field name occurs twice in the document.
             try client.collection(namespace).update([UpdateStatement([:], pipeline, isMulti: true)]).modified
         }
     }
