@@ -195,7 +195,8 @@ extension Walker {
         }
     }
 
-    /// Returns which of the 64 required fields from the index `first` on the object has, as a mask of one bit each.
+    /// Returns a mask of the 64 required fields from the index `first` on, in which the bit of a field is 1 if the
+    /// object has the field.
     private func seenFields(
         of view: borrowing BSONView, node: CompiledSchema.Node, from first: Int
     ) throws(BSONError) -> UInt64 {

@@ -34,8 +34,8 @@ package enum YAMLFile {
 
     /// Returns a text that is equal for two YAML texts which differ only in their comments and layout.
     ///
-    /// The returned text contains the values, their types, and the order of the keys. A text that is not YAML, or that
-    /// exceeds ``YAMLBounds``, is returned as it is.
+    /// The returned text contains the values, their types, and the order of the keys. A text that has no values, is not
+    /// YAML, contains an alias, or exceeds ``YAMLBounds`` is returned as it is.
     /// - Parameter ignored: keys that do not count, each with the keys that lead to it, such as `steps.review`.
     package static func content(of text: String, without ignored: Set<String> = []) -> String {
         guard let root = try? rootIfAny(of: text, path: "") else { return text }
@@ -146,7 +146,7 @@ enum YAMLBounds {
 
 /// An error in a file that the operator wrote: the problem, its position, and how to solve it.
 package struct LocatedError: Error, Hashable, Sendable {
-    /// The position in the file; `nil` if the file could not be read at all.
+    /// The position in the file; `nil` if the file could not be read, or if an environment variable has the error.
     package let location: SourceLocation?
     /// A message that says what is wrong, and how to correct it.
     package let message: String
