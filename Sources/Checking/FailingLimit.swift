@@ -121,7 +121,7 @@ extension FailurePolicy {
         return policy
     }
 
-    /// Returns how many documents of a collection fail by a rule; a document counts once for each of its groups.
+    /// Returns how many documents of a collection fail by a rule; a document counts once for each of the rule's groups.
     private func failing(_ collection: CheckReport.Collection, by rule: RuleCode) -> Int {
         collection.groups.reduce(0) { $0 + ($1.violation.rule == rule ? failing($1) : 0) }
     }

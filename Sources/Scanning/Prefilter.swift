@@ -26,7 +26,7 @@ package struct FilterProof {
         self.selection = selection
     }
 
-    /// Returns the number of documents that each filter matches, read with the read concern `majority`.
+    /// Returns how many documents of the selection each filter matches, read with the read concern `majority`.
     /// - Throws: ``MongoError``.
     package func counts(_ filters: [BSONDocument], on client: borrowing Client) throws(MongoError) -> [Int] {
         var counts: [Int] = []

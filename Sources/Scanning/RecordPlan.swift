@@ -26,7 +26,8 @@ struct RecordPlan: Sendable {
     /// The process of the member when the plan was made; a member that was restarted may number its records
     /// differently.
     let process: MemberProcess
-    /// Records from a sample of the whole collection, in ascending order; reading can resume after each of them.
+    /// Records from a sample of the whole collection, in ascending order; reading can resume after each of them that
+    /// still exists.
     let known: [Record]
     /// The parts, which together contain all records, even those that are inserted later.
     let ranges: [RecordRange]
