@@ -101,7 +101,7 @@ public struct Tally: Sendable {
 
     /// Checks a document and counts its findings.
     /// - Parameters:
-    ///   - ledger: The documents that are already recorded as unsynced.
+    ///   - ledger: The documents that are already recorded as unsynced; `nil` if no ledger was read.
     ///   - validating: Whether the document's bytes still have to be validated.
     /// - Throws: ``BSONError`` if the bytes are damaged; the document is then not counted.
     @discardableResult

@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// Judges a document by a ``WalkPlan`` in one traversal, and reports to a sink what does not fit.
+/// Judges a document by a ``WalkPlan``, usually in one traversal, and reports to a sink what does not fit.
 ///
 /// The arrays of the plan are borrowed as spans, so that the walker neither retains nor releases anything.
 struct Walker: ~Escapable {

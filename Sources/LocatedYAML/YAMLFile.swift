@@ -16,7 +16,8 @@ package enum YAMLFile {
 
     /// Returns the root node of a YAML text.
     /// - Parameter path: the file's path, for messages.
-    /// - Throws: ``LocatedError`` if the text is empty, is not YAML, contains an alias, or exceeds ``YAMLBounds``.
+    /// - Throws: ``LocatedError`` if the text is empty or contains only comments, is not YAML, contains an alias, or
+    ///   exceeds ``YAMLBounds``.
     package static func root(of text: String, path: String) throws(LocatedError) -> YAMLNode {
         guard let root = try rootIfAny(of: text, path: path) else {
             throw LocatedError("the file is empty", at: SourceLocation(file: path, line: 1, column: 1))

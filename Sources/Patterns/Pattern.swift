@@ -14,7 +14,7 @@ public final class Pattern: Sendable {
         case bytes
     }
 
-    /// The expression, as it is in the schema.
+    /// The expression as it was given, before any rewriting.
     public let text: String
 
     /// The reason why PCRE2, and therefore MongoDB 6.1 and later, refuses the expression; `nil` if PCRE2 accepts it.
