@@ -13,7 +13,7 @@ public struct Backlinks: Hashable, Sendable {
     /// The paths whose links were not counted, because they are in another database than ``target``, and the server
     /// does not join collections of two databases.
     public var unread: [Place]
-    /// The documents to which no link leads; the clients' migration would lose them.
+    /// The documents to which no link leads; the clients' migration fails, because it would lose them.
     public var without = Objects()
     /// The documents to which exactly one link leads.
     public var one = Objects()

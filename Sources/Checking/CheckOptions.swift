@@ -43,7 +43,7 @@ struct SchemaContext {
     ///
     /// `nil` if the app does not sync by partitions, for a collection that does not sync, and without an app.
     private(set) var partition: SyncConfiguration.PartitionKey?
-    /// The collections that sync; `nil` for a collection that does not sync, and if they are not all known.
+    /// The collections that sync; `nil` if not all of them are known, or if the judged collection does not sync itself.
     private(set) var synced: [CollectionSchema]?
     private var schemas: [Namespace: SchemaNode] = [:]
 

@@ -10,8 +10,8 @@ public struct MergeError: Error, Hashable, CustomStringConvertible, Sendable {
 extension CheckReport {
     /// Joins the reports of all parts of a check.
     ///
-    /// The schema change comes from the report of part 1, because only part 1 checks facts that do not depend on single
-    /// documents.
+    /// The schema change comes from the report of part 1, because only that check counts the links to types that become
+    /// embedded.
     /// - Parameter reports: The reports, each with the name that errors show.
     /// - Throws: ``MergeError`` if the reports are not those of all parts of one check, each given once.
     public init(merging reports: [(name: String, report: CheckReport)]) throws(MergeError) {

@@ -16,7 +16,7 @@ public struct CheckReport: Sendable {
     public var absent: [Namespace]
     /// The part of a check that this report covers; `nil` for a whole check.
     public var part: PartOfCheck?
-    /// The effects that jobs had on each collection; empty if the state database was not read.
+    /// The effects that jobs had on each collection; empty without an active schema, and for documents of a dump.
     public var jobs: [JobTrace] = []
     /// The sync settings in the app's export.
     public var sync: SyncCircumstances
@@ -85,7 +85,7 @@ public struct CheckReport: Sendable {
 
     /// The collections that only the active schema covers and that may hold documents; empty without Device Sync.
     ///
-    /// These documents do not sync after the deploy.
+    /// The documents of these collections do not sync after the deploy.
     public var lost: [RemovedCollection] {
         isOfDeviceSync ? active?.removed.filter { $0.documentCount != 0 } ?? [] : []
     }
@@ -150,7 +150,7 @@ extension CheckReport {
     }
 }
 
-/// A collection that only the active schema covers: after the deploy none of its documents syncs.
+/// A collection that only the active schema covers: after the deploy, Device Sync syncs none of its documents.
 public struct RemovedCollection: Hashable, Sendable {
     /// The collection's namespace.
     public var namespace: Namespace

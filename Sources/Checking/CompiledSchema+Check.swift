@@ -2,7 +2,7 @@ public import BSON
 import ServerSchema
 
 extension CompiledSchema {
-    /// Checks a document in one traversal, and returns its worst finding as a verdict.
+    /// Checks a document, and returns its worst finding as a verdict.
     ///
     /// Usually allocates nothing; see ``CompiledSchema``.
     /// - Throws: ``BSONError`` if the check reaches damaged bytes; it reads only the bytes that the schema requires.
@@ -145,7 +145,7 @@ extension CompiledSchema {
         return result
     }
 
-    /// Returns the public name of a finding's rule, which differs for constraints.
+    /// Returns the public name of a finding's rule; most rules have another name if they judge a constraint.
     func code(of located: FindingCollector.Located) -> RuleCode {
         let code = located.finding.rule.code
         return constraint(located) == nil || code == .additionalProperty ? code : code.ofConstraint

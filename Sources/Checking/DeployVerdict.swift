@@ -30,7 +30,7 @@ public struct DeployVerdict: Hashable, Sendable {
     public enum Severity: String, Hashable, Sendable, CaseIterable {
         /// Nothing speaks against the deploy.
         case safe
-        /// Nothing speaks against the deploy, but not everything was checked.
+        /// The part of the verdict shows that the deploy might be unsafe, or not everything was checked.
         case unknown
         /// The part of the verdict shows that the deploy is unsafe.
         case unsafe = "harmful"

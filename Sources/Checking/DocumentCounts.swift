@@ -10,7 +10,8 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var certainInLedger = 0
     /// The number of documents in ``possible`` that the ledger records.
     public var possibleInLedger = 0
-    /// The counts of documents by their verdicts under both schemas; `nil` if there is no active schema.
+    /// The counts of documents by their verdicts under the checked schema and under the active one; `nil` if there is
+    /// no active schema.
     public var changes: VerdictChanges?
     /// The counts of documents by the worst of their findings that no exception covers; ``FailurePolicy`` decides by
     /// these counts.

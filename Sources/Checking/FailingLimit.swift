@@ -19,7 +19,7 @@ public enum FailingLimit: Hashable, Sendable {
         }
     }
 
-    /// Whether so many of the documents that were judged may fail.
+    /// Whether `failing` of `judged` documents may fail.
     func accepts(_ failing: Int, of judged: Int) -> Bool {
         switch self {
         case .documents(let most): failing <= most
@@ -39,7 +39,7 @@ extension FailingLimit: CustomStringConvertible {
     }
 }
 
-/// A limit for the failing documents of one collection, or for those that break one rule in it.
+/// A limit for the failing documents of one collection, or only for those that break one rule.
 public struct FailingThreshold: Hashable, Sendable {
     /// The collection, as the schema names it.
     public var namespace: Namespace
@@ -79,9 +79,9 @@ extension FailurePolicy {
 
     /// Returns each limit with the number of documents that count against it; the limit for the check as a whole last.
     ///
-    /// A document counts against the limit of its collection if there is one, and otherwise against that of the check.
-    /// Documents that break a rule with a threshold count against that, too. If they also break other rules, they count
-    /// against both.
+    /// A failing document counts against the threshold of each rule that it breaks. If it also breaks a rule without a
+    /// threshold, it counts against the limit of its collection if there is one, and otherwise against that of the
+    /// check.
     public func uses(in report: CheckReport) -> [FailingLimitUse] {
         var uses: [FailingLimitUse] = []
         var rest = FailingLimitUse(limit: maximum ?? .documents(0), failing: 0, judged: 0)
@@ -121,14 +121,15 @@ extension FailurePolicy {
         return policy
     }
 
-    /// Returns how many documents of a collection fail by a rule.
+    /// Returns how many documents of a collection fail by a rule; a document counts once for each of the rule's groups.
     private func failing(_ collection: CheckReport.Collection, by rule: RuleCode) -> Int {
         collection.groups.reduce(0) { $0 + ($1.violation.rule == rule ? failing($1) : 0) }
     }
 
     /// Returns how many documents of a collection fail, without those that fail only by rules with thresholds.
     ///
-    /// It is never less than the exact number. It can be more if documents break several of the other rules.
+    /// The result is never less than the exact number. The result can be more if documents have several findings of
+    /// other rules, or if the tally did not group all findings.
     private func failing(_ collection: CheckReport.Collection, except rules: [RuleCode]) -> Int {
         let counts = collection.counts.unexcepted
         let all =

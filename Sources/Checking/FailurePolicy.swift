@@ -20,7 +20,7 @@ public struct FailurePolicy: Hashable, Sendable {
     public var includesPossible: Bool
     /// Whether a breaking change makes the check fail even if all documents fit.
     public var includesChange: Bool
-    /// The most documents that may fail, in all collections without a threshold of their own together; `nil` for none.
+    /// The most documents that may fail, in all collections without a threshold of their own together; `nil` means 0.
     public var maximum: FailingLimit?
     /// The limits for single collections and rules.
     public var thresholds: [FailingThreshold] = []
@@ -40,13 +40,14 @@ public struct FailurePolicy: Hashable, Sendable {
 
     /// Whether the policy makes a report fail.
     ///
-    /// Under every policy, a report fails if sync itself has stopped or would stop, if documents halt the engine, if an
-    /// exception has expired, or if a collection that may hold documents loses its schema.
+    /// Under every policy, a report fails if sync itself has stopped or would stop, if documents halt the engine by a
+    /// finding that no exception covers, if an exception has expired, or if a collection that may hold documents loses
+    /// its schema.
     public func fails(_ report: CheckReport) -> Bool {
         report.verdict.band >= .syncWillStop || failsByDocuments(report) || failsByChange(report)
     }
 
-    /// Whether the report fails because of the effects of the change on sync and the clients.
+    /// Whether the report fails because of the effects of the schema change on sync and the clients.
     ///
     /// A change that the operator accepts is still unsafe, but does not make the report fail.
     public func failsByChange(_ report: CheckReport) -> Bool {
@@ -74,7 +75,7 @@ public struct FailurePolicy: Hashable, Sendable {
         failsByChange(report) ? report.unacceptedChanges : []
     }
 
-    /// Whether a group of findings makes its report fail.
+    /// Whether a group of findings makes its report fail, unless a limit accepts the group's documents.
     public func fails(_ group: ViolationGroup) -> Bool {
         guard group.exception == nil, group.violation.level >= (includesPossible ? .possible : .certain) else {
             return false

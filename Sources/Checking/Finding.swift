@@ -6,7 +6,8 @@ import BSON
 struct Finding: Hashable, Sendable, BitwiseCopyable {
     var rule: Rule
     var level: Level
-    /// The index of the node that has the finding, in the plan.
+    /// The number of the node that has the finding: first come the schema's nodes, then those of its constraints, and
+    /// then those of the engine.
     var node: Int32
     var found: Found
 

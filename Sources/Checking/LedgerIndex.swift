@@ -55,8 +55,8 @@ public struct LedgerIndex: Sendable {
 
 /// An `_id` as the ledger of unsynced documents distinguishes it: equal keys mean one document.
 ///
-/// The ledger does not record the BSON type of an `_id`, so an ObjectId equals its 24 hexadecimal digits, and whole
-/// numbers of different types are equal if their values are.
+/// The BSON type with which the ledger records an `_id` is not documented, so an ObjectId equals its 24 hexadecimal
+/// digits, and whole numbers of different types are equal if their values are.
 package enum LedgerKey: Hashable, Sendable {
     /// An ObjectId, or a string of its 24 hexadecimal digits.
     case objectID(ObjectID)

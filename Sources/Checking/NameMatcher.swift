@@ -18,7 +18,7 @@ struct NameMatcher: Sendable, BitwiseCopyable {
         length = key.length
         start = key.start
         tail = key.tail
-        // A document's name ends at its first NUL, so a name that contains one never matches.
+        // A field name in a document ends at the first NUL, so a name that itself contains a NUL never matches.
         let isPossible = !name.utf8.contains(0)
         head = isPossible ? key.head : .max
         mask = !isPossible ? 0 : length < 8 ? .max >> UInt64(56 - length * 8) : .max

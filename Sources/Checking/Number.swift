@@ -17,7 +17,7 @@ enum Number: Sendable, BitwiseCopyable {
         }
     }
 
-    /// Returns whether the type `target` can hold the number exactly or, if it cannot, the reason.
+    /// Returns ``Found/Detail/exact`` if the type `target` can hold the number exactly; otherwise the reason why not.
     ///
     /// A decimal counts as able to hold every number.
     func fitness(for target: TypeMask) -> Found.Detail {

@@ -87,7 +87,7 @@ struct ProofBuilder {
 
     /// Returns a schema for objects that have each field once, no other field, and only values without findings of a
     /// higher level than ``Level/info``.
-    /// - Returns: `nil` if the server's keywords cannot express it.
+    /// - Returns: `nil` if the server's keywords cannot express such a schema, or if it would be nested too deeply.
     private func completeObject(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
         let node = schema.nodes[index]
         let fields = Int(node.fields.first)..<Int(node.fields.first + node.fields.count)

@@ -70,7 +70,7 @@ extension RuleCode {
     public static let uuidSubtype = Rule.uuidSubtype.code
     /// A value that the schema describes is of a deprecated type.
     public static let undefinedValue = Rule.undefinedValue.code
-    /// A point's coordinates are not two doubles in range.
+    /// A point's coordinates are missing, fewer than two, not all doubles, or out of range.
     public static let geoPoint = Rule.geoPoint.code
     /// A document has a field by which the sync engine locks it during a write.
     public static let reservedField = Rule.reservedField.code

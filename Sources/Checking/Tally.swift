@@ -35,7 +35,7 @@ public struct Tally: Sendable {
     /// The call makes the check slower, because the findings of these documents are put into words.
     public var onFailure: (@Sendable (FailingDocument) -> Void)?
 
-    /// Called with the `_id` of every document that is certain to fail under both schemas.
+    /// Called with the `_id` of every document that is certain to fail under both ``schema`` and the active schema.
     public var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
 
     /// The number of the contribution of the document that was added last, for ``take(back:of:)``.
@@ -73,7 +73,7 @@ public struct Tally: Sendable {
         /// The number of documents before the sample's document in the source; `nil` if it is not known.
         var place: Int?
 
-        /// Whether the sample comes before another thread's: in the source, or by `_id` if the source has no order.
+        /// Whether the sample comes before `other`: in the source, or by `_id` if a sample's place is not known.
         func precedes(_ other: Sample) -> Bool {
             if let place, let others = other.place { return place < others }
             return BSONOrder.precedes(id, other.id)
@@ -101,7 +101,7 @@ public struct Tally: Sendable {
 
     /// Checks a document and counts its findings.
     /// - Parameters:
-    ///   - ledger: The documents that are already recorded as unsynced.
+    ///   - ledger: The documents that are already recorded as unsynced; `nil` if no ledger was read.
     ///   - validating: Whether the document's bytes still have to be validated.
     /// - Throws: ``BSONError`` if the bytes are damaged; the document is then not counted.
     @discardableResult
@@ -356,7 +356,7 @@ extension Tally {
         return try active.check(document) != .certain
     }
 
-    /// Counts a document as newly failing that was counted as already failing.
+    /// Counts as newly failing a document that was counted as already failing.
     ///
     /// Call it for a document that synced until a job changed it for a schema that is not live yet.
     /// - Returns: Whether the document, as it is now, is certain to fail under both the new and the active schema; if

@@ -16,7 +16,7 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var apps: [App]
     /// Remarks for the reader on facts that no other property shows, each a clause.
     public var notes: [String]
-    /// How long it took to read the ledger.
+    /// The time that it took to read the ledger, and the documents if they were read.
     public var duration: Duration
 
     /// The ledger entries of one app.

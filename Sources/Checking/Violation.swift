@@ -58,7 +58,8 @@ public struct ViolationGroup: Hashable, Sendable {
     public var newCount: Int?
     /// The `_id`s of a few documents of the group.
     public var sampleIDs: [BSONValue]
-    /// The values that have the violation, one for each of ``sampleIDs``; all `nil` unless values were asked for.
+    /// The values that have the violation, one for each of ``sampleIDs``; all `nil` unless values were asked for, and
+    /// empty if the group was read from a report.
     public var sampleValues: [BSONValue?]
     /// The exception that covers the group; `nil` if there is none.
     public var exception: FindingException?

@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// Judges a document by a ``WalkPlan`` in one traversal, and reports to a sink what does not fit.
+/// Judges a document by a ``WalkPlan``, usually in one traversal, and reports to a sink what does not fit.
 ///
 /// The arrays of the plan are borrowed as spans, so that the walker neither retains nor releases anything.
 struct Walker: ~Escapable {
@@ -195,7 +195,8 @@ extension Walker {
         }
     }
 
-    /// Returns which of the 64 required fields from the index `first` on the object has, as a mask of one bit each.
+    /// Returns a mask of the 64 required fields from the index `first` on, in which the bit of a field is 1 if the
+    /// object has the field.
     private func seenFields(
         of view: borrowing BSONView, node: CompiledSchema.Node, from first: Int
     ) throws(BSONError) -> UInt64 {

@@ -285,7 +285,8 @@ extension BSONView {
         return false
     }
 
-    /// Whether the keys of this array, or of an array among its elements at any depth, differ from 0, 1, 2 and so on.
+    /// Whether the keys of this array, or of an array nested in it without an object in between, differ from 0, 1, 2
+    /// and so on.
     ///
     /// The server would renumber such keys.
     package func hasOddKeys() throws(BSONError) -> Bool {

@@ -23,7 +23,7 @@ package struct CompiledUpdate: Sendable {
         self.stages = stages
     }
 
-    /// Whether the second of two stages has the same result on the document as it is before the first one.
+    /// Whether the second of two stages neither sets nor may read a field that the first stage sets.
     private static func areIndependent(
         _ first: [(name: String, value: CompiledExpression)], _ second: [(name: String, value: CompiledExpression)]
     ) -> Bool {

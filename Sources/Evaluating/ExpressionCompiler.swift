@@ -256,11 +256,10 @@ struct ExpressionCompiler {
 }
 
 extension Node {
-    /// A node with the same result and fewer nodes.
+    /// A simpler node with the same result.
     ///
-    /// It has ``hasType(_:_:)`` in place of most comparisons of a value's type with names of types.
-    ///
-    /// ``hasType(_:_:)`` copies no value.
+    /// The simpler node has ``hasType(_:_:)``, which copies no value, in place of most comparisons of a value's type
+    /// with names of types.
     var simplified: Node {
         switch self {
         case .all(let parts):
@@ -298,14 +297,14 @@ extension Node {
     }
 
     /// Returns the simplified parts of an `all` or `any` as one node, without nested nodes of the same kind and without
-    /// the constant that does not matter.
+    /// the constant `neutral`, which does not change the result.
     private static func joined(
         _ parts: [Node], without neutral: Bool, as kind: ([Node]) -> Node, _ inner: (Node) -> [Node]?
     ) -> Node {
         let all = parts.map(\.simplified).flatMap { inner($0) ?? [$0] }.filter { part in
             if case .constant(.bool(neutral)) = part { false } else { true }
         }
-        // A single part that is no condition would otherwise lose its meaning as a bool.
+        // A single part that is no condition stays inside the `all` or `any`, which makes a bool of its value.
         guard all.count == 1, all[0].isCondition else { return kind(all) }
         return all[0]
     }

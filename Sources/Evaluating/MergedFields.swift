@@ -52,7 +52,8 @@ extension BSONView {
 }
 
 extension BSONValue {
-    /// The value, with new keys 0, 1, 2 and so on in an array, and in all arrays among its elements at any depth.
+    /// The value, with new keys 0, 1, 2 and so on in an array, and in all arrays nested in it without an object in
+    /// between.
     ///
     /// Any other value is unchanged.
     fileprivate var renumbered: BSONValue {

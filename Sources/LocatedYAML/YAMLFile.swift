@@ -16,7 +16,8 @@ package enum YAMLFile {
 
     /// Returns the root node of a YAML text.
     /// - Parameter path: the file's path, for messages.
-    /// - Throws: ``LocatedError`` if the text is empty, is not YAML, contains an alias, or exceeds ``YAMLBounds``.
+    /// - Throws: ``LocatedError`` if the text is empty or contains only comments, is not YAML, contains an alias, or
+    ///   exceeds ``YAMLBounds``.
     package static func root(of text: String, path: String) throws(LocatedError) -> YAMLNode {
         guard let root = try rootIfAny(of: text, path: path) else {
             throw LocatedError("the file is empty", at: SourceLocation(file: path, line: 1, column: 1))
@@ -34,8 +35,8 @@ package enum YAMLFile {
 
     /// Returns a text that is equal for two YAML texts which differ only in their comments and layout.
     ///
-    /// The returned text contains the values, their types, and the order of the keys. A text that is not YAML, or that
-    /// exceeds ``YAMLBounds``, is returned as it is.
+    /// The returned text contains the values, their types, and the order of the keys. A text that has no values, is not
+    /// YAML, contains an alias, or exceeds ``YAMLBounds`` is returned as it is.
     /// - Parameter ignored: keys that do not count, each with the keys that lead to it, such as `steps.review`.
     package static func content(of text: String, without ignored: Set<String> = []) -> String {
         guard let root = try? rootIfAny(of: text, path: "") else { return text }
@@ -146,7 +147,7 @@ enum YAMLBounds {
 
 /// An error in a file that the operator wrote: the problem, its position, and how to solve it.
 package struct LocatedError: Error, Hashable, Sendable {
-    /// The position in the file; `nil` if the file could not be read at all.
+    /// The position in the file; `nil` if the file could not be read, or if an environment variable has the error.
     package let location: SourceLocation?
     /// A message that says what is wrong, and how to correct it.
     package let message: String

@@ -32,8 +32,8 @@ internal import Glibc
     func match(_ subject: UnsafePointer<UInt8>?, length: Int) -> Int32 {
         let scratch = unsafe MatchScratch.ofThisThread()
         let result = unsafe pcre2_match_8(pointer, subject, length, 0, 0, scratch, MatchScratch.limits)
-        // The stack of the JIT compiler is too small for this match, so the interpreter matches, whose stack is on the
-        // heap. The scratch memory keeps that large stack, so it is freed after the match.
+        // If the stack of the JIT compiler is too small for this match, the interpreter repeats it with a stack on the
+        // heap. The scratch memory keeps that large stack, so the memory is freed after the match.
         guard result == PCRE2_ERROR_JIT_STACKLIMIT else { return result }
         defer { MatchScratch.free() }
         return unsafe pcre2_match_8(pointer, subject, length, 0, UInt32(PCRE2_NO_JIT), scratch, MatchScratch.limits)

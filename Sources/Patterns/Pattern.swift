@@ -1,20 +1,20 @@
 internal import CPCRE2
 
-/// A compiled regular expression of the schema keyword `pattern` or `patternProperties`.
+/// A compiled regular expression of the schema keyword `pattern` or `patternProperties`, or of `$regexMatch`.
 ///
 /// mongod up to 6.0 uses PCRE 8, and this type uses PCRE2. Some expressions that PCRE 8 accepts and PCRE2 refuses are
 /// rewritten (``PatternRewriting``). A match of bytes usually allocates no memory after the thread's first match.
 public final class Pattern: Sendable {
     /// The units of text that an expression matches.
     public enum Mode: Sendable {
-        /// The expression matches characters of UTF-8, for the keyword `pattern`; a text that is not UTF-8 does not
-        /// match.
+        /// The expression matches characters of UTF-8, for the keyword `pattern` and for `$regexMatch`; a text that is
+        /// not UTF-8 does not match.
         case characters
         /// The expression matches bytes, as in mongod for the keyword `patternProperties`.
         case bytes
     }
 
-    /// The expression, as it is in the schema.
+    /// The expression as it was given, before any rewriting.
     public let text: String
 
     /// The reason why PCRE2, and therefore MongoDB 6.1 and later, refuses the expression; `nil` if PCRE2 accepts it.

@@ -11,6 +11,7 @@ enum PatternRewriting {
 
     /// Compiles an expression, and rewrites each part that PCRE2 refuses, if the part can be rewritten.
     /// - Returns: the compiled expression, and the reason why PCRE2 refuses the original; `nil` if PCRE2 accepts it.
+    /// - Throws: ``PatternError/invalid(reason:offset:)`` if PCRE2 refuses a part that cannot be rewritten.
     static func compile(
         _ text: String, mode: Pattern.Mode
     ) throws(PatternError) -> (code: Code, refusal: CompileFailure?) {

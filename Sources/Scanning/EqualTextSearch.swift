@@ -31,8 +31,8 @@ struct EqualTextSearch: ~Copyable {
         isIncomplete = candidates.count == RepeatedHashes.most
         guard !candidates.isEmpty else { return [] }
         try read { document in try collect(document) }
-        // The result has the server's order, so that each run takes the same samples. A source may contain one document
-        // twice; if only that document has the text, the text does not occur more than once.
+        // The result has the server's order, so that each run takes the same samples. A text that only one `_id` has is
+        // left out, because a source may contain one document twice.
         return ids.values.filter { Set($0.map(IDKey.init)).count > 1 }.flatMap(\.self).sorted(by: BSONOrder.precedes)
     }
 

@@ -8,9 +8,9 @@ import Mongo
 /// The follower keeps about a thousand keys in memory, or more if one document has more.
 struct LinkFollower {
     private let schema: CompiledSchema
-    /// The collection of the linked documents for each of the schema's links, by its name in the schema.
+    /// The collections to which the schema's links lead, one for each link, as the schema names them.
     private let namespaces: [Namespace]
-    /// The collection of the linked documents for each of the schema's links, in the deployment.
+    /// The collections of the deployment to which the schema's links lead, one for each link.
     private let collections: [MongoCollection]
     /// The known schemas of linked collections, by which the linked documents are judged.
     private let targets: [Namespace: CompiledSchema]

@@ -2,7 +2,7 @@ package import BSON
 package import Mongo
 package import ServerSchema
 
-/// Counts, with one aggregation, the documents of a collection that have values at given paths, and their types.
+/// Counts, with one aggregation, the documents of a collection that have values at given paths, by the values' types.
 ///
 /// The counts are exact: the aggregation looks into arrays and dictionaries on a path. A document counts once for each
 /// path, even if it has many values there.

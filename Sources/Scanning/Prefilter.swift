@@ -3,7 +3,8 @@ package import Mongo
 
 /// A filter by which the server recognizes documents that certainly fit, so that it need not send them.
 package struct Prefilter: Sendable {
-    /// A filter that matches only documents in which the checker finds nothing; it need not match all such documents.
+    /// A filter that matches only documents that have no finding above the level `info`; it need not match all such
+    /// documents.
     package let proof: BSONDocument
 
     /// Creates a prefilter from a filter that proves that a document fits.
@@ -25,7 +26,7 @@ package struct FilterProof {
         self.selection = selection
     }
 
-    /// Returns the number of documents that each filter matches, read with the read concern `majority`.
+    /// Returns how many documents of the selection each filter matches, read with the read concern `majority`.
     /// - Throws: ``MongoError``.
     package func counts(_ filters: [BSONDocument], on client: borrowing Client) throws(MongoError) -> [Int] {
         var counts: [Int] = []

@@ -24,7 +24,7 @@ package struct RangeThreads: Sendable {
     ///   - makePart: Makes the empty result of a thread.
     ///   - add: Adds a document to the result of a thread.
     /// - Returns: The results of the threads, in no particular order.
-    /// - Throws: ``MongoError``, ``ScanStopped``, or an error of `add`.
+    /// - Throws: ``MongoError``, ``BSONError`` for a damaged document, ``ScanStopped``, or an error of `add`.
     package func read<Part: Sendable>(
         _ makePart: @escaping @Sendable () -> Part,
         _ add: @escaping @Sendable (inout Part, borrowing BSONView) throws -> Void

@@ -26,7 +26,8 @@ struct RecordPlan: Sendable {
     /// The process of the member when the plan was made; a member that was restarted may number its records
     /// differently.
     let process: MemberProcess
-    /// Records from a sample of the whole collection, in ascending order; reading can resume after each of them.
+    /// Records from a sample of the whole collection, in ascending order; reading can resume after each of them that
+    /// still exists.
     let known: [Record]
     /// The parts, which together contain all records, even those that are inserted later.
     let ranges: [RecordRange]
@@ -53,8 +54,8 @@ extension RecordPlan {
             guard hello.topology != .sharded, let process = hello.process else { return nil }
             let ids = try IDRange.sample(collection, size: max(1, count) * IDRange.samplesPerRange)
             let known = try records(of: ids, in: collection, reads)
-            // The test whether the server can resume after a record is made now: when a cursor is lost, the reading
-            // could not choose another order.
+            // Test now whether the server can resume after a record. When a cursor is lost, it is too late to choose
+            // another order of reading.
             var cursor = collection.records(
                 reads, after: known.first?.place, batchSize: 1, comment: "shipshape check")
             guard try cursor.advance(), known.count < 2 || cursor.position != nil else { return nil }
@@ -66,7 +67,8 @@ extension RecordPlan {
         }
     }
 
-    /// Returns the records of those documents that still exist, in the order in which the member stores them.
+    /// Returns the records of the documents with these `_id`s that still exist, in the order in which the member stores
+    /// them.
     static func records(
         of ids: [BSONValue], in collection: MongoCollection, _ reads: MemberReads
     ) throws(MongoError) -> [Record] {

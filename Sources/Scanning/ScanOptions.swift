@@ -3,7 +3,7 @@ package import Checking
 
 /// The settings of a scan: what it reads, how it judges the documents, and which resources it uses.
 package struct ScanOptions: Sendable {
-    /// The number of threads of a scan without a prefilter; ``readers`` is the number with one.
+    /// The number of threads of a scan without a prefilter; ``readers`` is the number of threads with a prefilter.
     package var threads = 2
     /// Whether the namespace is a view.
     ///
@@ -12,14 +12,14 @@ package struct ScanOptions: Sendable {
     package var isView = false
     /// The settings and the data by which documents are judged.
     package var judging = Judging()
-    /// The functions that the scan calls with its findings and its progress.
+    /// The functions that the scan calls, for example with its findings and its progress.
     package var listeners = Listeners()
 
     /// The filter that a document must match to be read; empty for all documents.
     package var filter: BSONDocument = [:]
     /// The range of `_id`s of the one part to check, and the number of parts; `nil` to check the whole collection.
     package var part: (range: IDRange, count: Int)?
-    /// The filter by which the server holds back documents that certainly fit; `nil` to read all documents.
+    /// The filter by which the server holds back documents that certainly fit; `nil` to read these documents as well.
     package var prefilter: Prefilter?
     /// The size of a random sample to read instead of all documents; `nil` to read all.
     package var sampleSize: Int?
@@ -56,7 +56,7 @@ package struct ScanOptions: Sendable {
         package var exceptions: [FindingException] = []
     }
 
-    /// The functions that a scan calls with its findings, on all of its threads.
+    /// The functions that a scan calls, on any of its threads, for example with its findings and its progress.
     package struct Listeners: Sendable {
         /// Called with every document that fails or might fail.
         package var onFailure: (@Sendable (FailingDocument) -> Void)?

@@ -13,7 +13,7 @@ package struct SourceFindings: Sendable {
 package struct SourceFacts: Sendable {
     /// Notes about the source for the user, each a clause.
     package internal(set) var notes: [String] = []
-    /// The collections that the source does not contain, among ``SourceReader/others``.
+    /// The collections in ``SourceReader/others`` that the source does not contain.
     ///
     /// The list is empty for a file that contains the documents of only one collection.
     package internal(set) var absent: [Namespace] = []

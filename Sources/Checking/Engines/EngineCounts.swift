@@ -5,7 +5,7 @@ public struct EngineCounts: Hashable, Sendable, Codable {
     public var halting = 0
     /// The documents that never arrive at the clients.
     public var dropped = 0
-    /// The documents that arrive at the clients without a value, or with 0 or null in its place.
+    /// The documents that arrive at the clients with a value missing, cut off, or replaced, for example by 0 or null.
     public var losing = 0
     /// The values that the documents in ``losing`` lose.
     public var values = 0

@@ -91,7 +91,8 @@ struct EnginePlan: Sendable {
         var hasOnlyUUIDs = false
         /// The document size in bytes up to which no limit on the size can be exceeded.
         ///
-        /// The JSON text of a document is less than eight times as long as the document itself.
+        /// The JSON text of a document is less than eight times as long as the document itself, unless it has many
+        /// top-level doubles of a hundred digits or more.
         var harmlessSize: Int { min(size.most, secondSize.most, rowSize.most / 8) }
     }
 
@@ -185,7 +186,7 @@ extension EnginePlan {
         if let index = names.firstIndex(of: "_id") { return fields[index].plain.formIntersection(types) }
         var field = Field(kind: .id, rule: rule.rule, level: rule.level, plain: types, accepts: types)
         if onlyUUIDs { field.plain.remove(.binData) }
-        // Only an `_id` of these types can have a text that exceeds a limit of hundreds of bytes.
+        // The text of an `_id` of another type, such as a number, hardly ever exceeds a limit of hundreds of bytes.
         if limits.idSize.most < .max { field.plain.subtract([.string, .object, .binData]) }
         add("_id", field)
     }

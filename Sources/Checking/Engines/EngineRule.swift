@@ -4,7 +4,8 @@ public struct EngineRule: Sendable {
     public let engine: Engine
     /// The outcome for a document that meets the rule's condition.
     public let outcome: Outcome
-    /// Whether the consequence is certain; otherwise it depends on the engine's settings or on a later version.
+    /// Whether the consequence is certain; otherwise it depends not only on the document, but for example on the
+    /// engine's settings.
     public let isCertain: Bool
     /// The condition that the rule describes, in words.
     public let meaning: String
@@ -14,7 +15,7 @@ public struct EngineRule: Sendable {
     public let remedy: String
     /// The source of the rule: a file of the engine's source, or a page of its documentation.
     ///
-    /// For ``Engine/any``, the source can also be the name of another rule.
+    /// For ``Engine/any``, the source can also be the name of another rule, or a pull request of another tool.
     public let source: String
     /// The words for what the engine expects in place of what was found.
     let expected: String
@@ -43,7 +44,7 @@ public struct EngineRule: Sendable {
         case halts
         /// The document never arrives at the clients.
         case dropped
-        /// The document arrives, but a value of it does not, or arrives as 0 or null.
+        /// The document arrives, but one of its values is missing, cut off, or replaced, for example by 0 or null.
         case lostValue = "lost value"
         /// The value arrives as another type; nothing is lost.
         case changed

@@ -1,8 +1,8 @@
 import BSON
 import ServerSchema
 
-/// Judges a document by an ``EnginePlan`` in one traversal, and reports to a sink the rules of the engine that the
-/// document breaks.
+/// Judges a document by an ``EnginePlan``, usually in one traversal, and reports to a sink the rules of the engine that
+/// the document breaks.
 ///
 /// The walker allocates nothing for most documents. The arrays of the plan are borrowed as spans.
 struct EngineWalker: ~Escapable {

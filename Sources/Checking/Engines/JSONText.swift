@@ -163,8 +163,8 @@ extension BSONValue {
         return (whole < 0 ? "-" : "") + "\(limbs.last ?? 0)" + texts.joined()
     }
 
-    /// Returns a finite double as JavaScript writes it inside objects and arrays: a whole number without a point, with
-    /// as many digits as identify it, and an exponent only from 1e21 on and below 1e-6.
+    /// Returns a finite double as JavaScript writes it inside objects and arrays: with the fewest digits that identify
+    /// it, without a point if it is a whole number, and with an exponent only from 1e21 on and below 1e-6.
     fileprivate static func scriptText(of number: Double) -> String {
         // Below 2^53, these digits are the fewest that identify the number.
         if number.magnitude < 0x1p53, let whole = Int64(exactly: number) { return "\(whole)" }

@@ -4,7 +4,8 @@ import ServerSchema
 
 /// A schema of the `jsonschema` dialect, compiled once into flat arrays against which documents are checked.
 ///
-/// Each subschema is a node. The keywords of a node are rules; a keyword that is absent has no rule.
+/// Each subschema is a node. A node has the index of one rule for each group of keywords that the subschema uses, such
+/// as the keywords of numbers.
 struct JSONSchemaPlan: Sendable {
     var nodes: [Node] = []
     /// The fields, one for each name in ``table``.

@@ -1,10 +1,10 @@
 import BSON
 import ServerSchema
 
-/// Builds the filter that finds the documents of a group, for the `jsonschema` dialect.
+/// Builds the filter that finds the documents of a group, for the `jsonschema` dialect and for constraints.
 ///
-/// If possible, the filter is a schema with only the keyword that these documents break, and the path to it. mongod
-/// applies the schema by the same rules as the checker.
+/// If possible, the filter negates a schema that has only the keyword that these documents break, and the path to the
+/// keyword. mongod applies the schema by the same rules as the checker.
 struct SchemaSlice {
     let plan: JSONSchemaPlan
 

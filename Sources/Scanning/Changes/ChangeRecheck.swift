@@ -26,8 +26,8 @@ struct ChangeRecheck {
 
     /// Judges the documents that changed during the scan; blocks the thread.
     /// - Parameter readTime: The latest cluster time at which the scan read.
-    /// - Throws: ``ChangesUnknown``, ``ScanStopped``, or ``MongoError``, for example if the deployment stays
-    ///   unreachable.
+    /// - Throws: ``ChangesUnknown``, ``ScanStopped``, ``BSONError`` for a damaged document, or ``MongoError``, for
+    ///   example if the deployment stays unreachable.
     func run(after readTime: UInt64) throws -> Outcome {
         var retries = Retries(limit: Self.retryLimit)
         while true {

@@ -14,7 +14,7 @@ final class ChangeTracker: Sendable {
         var goal: ClusterTime?
         var isClosed = false
         var isOpen = false
-        /// The reason why the change stream ended; `nil` while it continues.
+        /// The reason why the change stream failed; `nil` if it has not failed.
         var failure: String?
     }
 
@@ -43,7 +43,7 @@ final class ChangeTracker: Sendable {
     }
 
     /// Blocks the thread until the change stream was read up to `time`.
-    /// - Throws: ``ChangesUnknown`` if the change stream has ended.
+    /// - Throws: ``ChangesUnknown`` if the change stream has failed.
     func wait(until time: ClusterTime) throws(ChangesUnknown) {
         state.withLock { $0.goal = time }
         try wait { $0.time >= time }

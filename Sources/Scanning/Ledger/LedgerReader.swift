@@ -2,7 +2,7 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Reads the entries of the chosen apps in all ledgers of unsynced documents; never writes.
+/// Reads the entries of the chosen apps in the ledgers of unsynced documents; never writes.
 ///
 /// Source: `semantics.md` section 7.
 package struct LedgerReader {
