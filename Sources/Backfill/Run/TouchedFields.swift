@@ -4,7 +4,7 @@ import Jobs
 import Mongo
 import Steps
 
-/// Reads, for the journal, the fields that a phase touches in each document, before and after the phase.
+/// Reads the fields that a phase touches in each document, before and after the phase, usually for the journal.
 ///
 /// The server computes these fields, so no whole document is transferred.
 struct TouchedFields: ~Copyable {
