@@ -9,7 +9,7 @@ package struct SeenCollection: Sendable {
     /// The UUID, which distinguishes the collection from another one of the same name.
     package var uuid: BSONValue
 
-    /// Creates a collection from its parts.
+    /// Creates the value from the two properties.
     package init(_ validation: Validation, uuid: BSONValue) { (self.validation, self.uuid) = (validation, uuid) }
 }
 

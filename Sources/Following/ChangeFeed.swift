@@ -24,7 +24,8 @@ package final class ChangeFeed: Sendable {
         package var place: FeedPlace
         /// The time up to which the feed has reported all changes.
         package var time: ClusterTime
-        /// The time of the last change in the batch; the caller's read of the documents must not be earlier.
+        /// The time of the last change in the batch, or 0 if it has no changes; the caller's read of the documents must
+        /// not be earlier.
         package var latest: ClusterTime
         fileprivate var seen: [IDKey: Int] = [:]
     }
@@ -259,7 +260,7 @@ extension MongoError {
 
 /// A position in the change stream of a collection.
 package enum FeedPlace: Hashable, Sendable {
-    /// The position of the given resume token; an earlier feed reported all changes before it.
+    /// The position of the given resume token; a feed that starts there reports only the changes after it.
     case after(ResumeToken)
     /// The position at the given time on the deployment's logical clock.
     case at(ClusterTime)

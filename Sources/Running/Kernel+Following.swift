@@ -51,7 +51,7 @@ extension Kernel {
     }
 }
 
-/// Work under a lease that follows changes, and usually continues until it is stopped: a watch or a mirror.
+/// Work that follows changes under a lease, and usually continues until it is stopped: a watch or a mirror.
 package protocol FollowingRun: ~Copyable {
     associatedtype Outcome
 

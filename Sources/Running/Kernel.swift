@@ -139,7 +139,7 @@ package struct Kernel: ~Copyable {
     /// Extends the lease, and makes `changes` to the lease's document in the state database.
     ///
     /// Does nothing in a dry run.
-    /// - Throws: ``RunError`` of kind `leaseLost`; ``MongoError``.
+    /// - Throws: ``RunError``, for example of kind `leaseLost`; ``MongoError``.
     package mutating func renew(setting changes: BSONDocument = [:]) throws { try extendLease(setting: changes) }
 
     private func extendLease(setting changes: BSONDocument = [:]) throws {

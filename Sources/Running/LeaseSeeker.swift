@@ -27,14 +27,16 @@ package struct LeaseSeeker {
     /// be dead, the function waits until the lease ends.
     /// - Parameter freeing: called before each attempt to take the lease.
     /// - Returns: the lease, and the lease's document in the state database.
+    /// - Throws: ``RunError`` of kind `leaseHeld` if another runner still holds the lease after the wait, or of kind
+    ///   `stopped`; ``MongoError``; the errors of `freeing`.
     package func take(
         _ store: borrowing StateStore, for use: RangeStore.Use, freeing: () throws -> Void = {}
     ) throws -> (HeldLease, BSONDocument) {
         let started = ContinuousClock.now
         var announced = false
         let longest = max(options.leaseWait, .zero)
-        // A runner that is known to be dead, and the time at which its lease ends, because a dead runner does not renew
-        // its lease. After that time, another runner may take the lease, and may die as well.
+        // A runner that is known to be dead, and the time by which its lease has ended. Then another runner may take
+        // the lease, and may die as well.
         var dead: (runner: RunnerIdentity, end: ContinuousClock.Instant)?
         var deadRunners = 0
         while true {

@@ -16,7 +16,8 @@ package struct RunOptions: Sendable {
     package var keepsJournal = true
     /// The location of the ledger, and the apps whose entries count.
     package var ledger = LedgerScope()
-    /// How many documents the job may make unsyncable in all, even beyond the headroom; `nil` for none.
+    /// How many documents the job may make unsyncable in all, even if they exceed the headroom; with `nil`, the
+    /// headroom decides.
     package var allowUnsync: Int?
     /// Whether the operator states that the job's next schema is the active one.
     package var statesDeploy = false

@@ -33,7 +33,7 @@ struct UnsyncBudget {
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
         /// The documents of ``counted`` that this job has not reserved yet.
         var newlyRecorded: [BSONValue] = []
-        /// The documents that the ledger still lists although they sync until the chunk is written.
+        /// The documents that the ledger lists although they sync now; the write makes them unsyncable.
         var stale: [BSONValue] = []
     }
 
@@ -177,8 +177,8 @@ extension UnsyncBudget {
         try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
 
-    /// Returns how many of the documents that this job, or a job without a runner, reserved sync again or no longer
-    /// exist.
+    /// Returns how many documents that have a reservation of this job, or of a job without a runner, sync again or no
+    /// longer exist.
     ///
     /// A run releases the reservations of these documents.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {

@@ -55,7 +55,7 @@ package struct BackfillReport: Sendable {
     package var outcome: Outcome
     /// The number of documents in the job's scope at the start; counted, or taken from the collection's metadata.
     package var estimatedDocuments: Int
-    /// The counts of the documents that each step would change or skip before the run.
+    /// The counts, before the run, of the documents that each step would change or skip.
     package var before: [StepCount]
     /// The counts of each step after the run; in a dry run, the counts that a run would leave.
     ///

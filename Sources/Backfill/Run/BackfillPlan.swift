@@ -28,7 +28,7 @@ package struct BackfillPlan: Sendable {
         package var headroom: Headroom?
         /// How many documents the job makes unsyncable under the active schema.
         package var madeUnsyncable = 0
-        /// How many of the documents in ``madeUnsyncable`` a killed run or another job has already reserved;
+        /// How many of the documents in ``madeUnsyncable`` are already reserved, by a killed run or by another job;
         /// ``headroom`` counts them as pending.
         package var recorded = 0
     }
@@ -51,9 +51,9 @@ package struct BackfillPlan: Sendable {
     package var collection: Collection
     /// How many documents need at least one step; `nil` if not counted.
     package var needing: Int?
-    /// The counts of the documents that each step would change or skip before the run; empty if not counted.
+    /// The counts, before the run, of the documents that each step would change or skip; empty if not counted.
     package var before: [StepCount]
-    /// The counts of the documents that each step would change or skip after the job; empty if not counted.
+    /// The counts, after the job, of the documents that each step would still change or skip; empty if not counted.
     package var after: [StepCount]
     /// How many chunks earlier runs wrote; `nil` if they left no unfinished pass.
     package var resumesAfter: Int?

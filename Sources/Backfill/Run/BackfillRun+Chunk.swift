@@ -243,7 +243,7 @@ extension BackfillRun {
     /// Writes the documents of a chunk.
     ///
     /// Before that, inserts the documents of other collections to which the chunk's documents will link.
-    /// - Parameter isCareful: whether each document has its own statement, so that the server reports exactly which
+    /// - Parameter isCareful: whether each document has its own statement, so that the server reports exactly how many
     ///   documents it wrote before one that it refuses.
     private mutating func write(
         _ documents: [DueDocument], of phase: Phase, carefully isCareful: Bool

@@ -11,8 +11,8 @@ import Steps
 ///
 /// A pass reads the documents that need the job, usually in the order in which the collection stores them. A reader is
 /// one chunk ahead of the writes. Each chunk goes through all phases; ``attempt(_:)`` handles a chunk in one phase. The
-/// next pass finds documents that arrived or changed after the reader had passed them. Only the filter decides which
-/// documents need the job, so a run need not know where an earlier run stopped.
+/// next pass finds documents that arrived or changed after the reader had passed them. The current content of a
+/// document alone decides whether it needs the job, so a run need not know where an earlier run stopped.
 struct BackfillRun: ~Copyable {
     let runner: BackfillRunner
     let plan: BackfillPlan
@@ -111,7 +111,7 @@ struct BackfillRun: ~Copyable {
             needing = try surveyRest()
         } while true
         if kernel.stop.isRaised { return .signal }
-        // Documents may have arrived during a wait for locks, after which there is no survey yet.
+        // A wait for locks discards the survey, and documents may have arrived during the wait.
         if survey == nil { needing = try surveyRest() }
         try checkCollection()
         try kernel.renew(setting: RangeChange.ending(isDone: needing == 0))
@@ -258,8 +258,8 @@ extension BackfillRun {
     /// - Returns: why the run has to stop; `nil` at the end of the pass.
     private mutating func pass() throws -> RunStop? {
         var reader: ChunkReader?
-        // If the server cannot evaluate a document, a new reader reads only `_id`s. The failing document is then found
-        // by halving its chunk.
+        // In a job of several phases, the reader reads only `_id`s. A new reader does so too after the server could not
+        // evaluate a document, which is then found by halving its chunk.
         var readsIDs = job.phases.count > 1
         return try pass { run, amount in
             while true {

@@ -12,8 +12,9 @@ package import Steps
 extension BackfillRunner {
     /// Runs the job, or resumes it, until it is done or has to stop.
     ///
-    /// - Throws: ``RunError``, for example when another runner holds the job or took it over; ``MongoError`` when the
-    ///   deployment stays unreachable. Chunks with a checkpoint stay done, and the next run continues after them.
+    /// - Throws: ``RunError``, for example when another runner holds the job or took it over; ``MongoError``, for
+    ///   example when the deployment stays unreachable. Chunks with a checkpoint stay done, and the next run continues
+    ///   after them.
     package func run(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
         try checkDeploy(of: plan)
@@ -157,7 +158,7 @@ extension BackfillRunner {
         return try read.wait(stop: stop) {}
     }
 
-    /// Counts the documents that still need the job, and returns the counts of each step.
+    /// Surveys the documents in the job's scope, or only the documents of `--ids`, and returns the counts of each step.
     private func counted(on pool: ClientPool) throws -> Survey.Result {
         let (job, only, retry) = (job, options.only, retry)
         let read = BackgroundTask(on: pool) { client in

@@ -1,16 +1,16 @@
 import BSON
 import Jobs
 
-/// Decides the number of documents in the next chunk, which is usually the size of ``ChunkSize``.
+/// Decides how many documents the next chunk has: usually as many as ``ChunkSize`` says.
 ///
-/// If a chunk below that size takes too long, the next chunk has half as many documents. The number then doubles with
-/// each chunk until it reaches the size of ``ChunkSize`` again.
+/// If a chunk with fewer documents than that takes too long, the next chunk has half as many. The number then doubles
+/// with each chunk until it reaches the size of ``ChunkSize`` again.
 struct ChunkPacing {
     private var size: ChunkSize
     /// The number of documents in the next chunk while the number grows back to the usual ``size``, after a smaller
     /// chunk took too long; else `nil`.
     private var trial: Int?
-    /// The most bytes that are read for one chunk.
+    /// The number of bytes of documents at which the read of a chunk ends.
     private(set) var bytes: Int
 
     init(_ limits: Job.Limits, averageSize: Int?) {
@@ -39,7 +39,9 @@ struct ChunkPacing {
     /// - Parameters:
     ///   - documents: how many documents the chunk had.
     ///   - isWhole: whether all documents of the chunk are done.
-    /// - Returns: whether even a chunk of one document now takes more than its targets, and did not before.
+    ///   - time: how long the chunk took, without waits for a majority.
+    /// - Returns: whether now, but not before, even a chunk of one document takes more bytes or time than the limits of
+    ///   a chunk allow.
     mutating func learn(from documents: Int, isWhole: Bool, time: Duration) -> Bool {
         let wasStuck = size.isStuck
         if isWhole, trial == nil { size.learn(from: documents, time: time) }

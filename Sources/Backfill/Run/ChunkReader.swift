@@ -22,9 +22,11 @@ final class ChunkReader: Sendable {
     let detail: DueCursor.Detail
     private let desk = Desk()
 
-    /// How long the caller waits for a full chunk; after that, it accepts a chunk of ``ReadScope/batch`` documents.
+    /// How long the caller waits for a full chunk; after that, it accepts a chunk of at least ``ReadScope/batch``
+    /// documents.
     ///
-    /// If few documents need the job, the run therefore writes them while the reader searches for more.
+    /// If few of the documents that are read need the job, the run can thus write some while the reader searches for
+    /// more.
     private static let answerTime = Duration.milliseconds(50)
 
     /// Starts the reading thread, which creates the cursor by `open`.

@@ -42,8 +42,8 @@ struct ChunkSize: Hashable {
 
     /// Applies limits that an operator changed.
     ///
-    /// A lower limit of documents applies at once. The limits of bytes and time apply once a further chunk is
-    /// processed.
+    /// A lower limit of documents applies at once. The limits of bytes and time apply when the size is next adapted to
+    /// the chunks that were processed.
     mutating func adopt(_ limits: Job.Limits) {
         maximum = limits.mostDocuments
         (targetBytes, targetTime) = (Double(limits.mostBytes), limits.chunkTime)

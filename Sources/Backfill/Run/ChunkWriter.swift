@@ -17,7 +17,8 @@ struct ChunkWriter {
     ///
     /// With it, the server refuses the write if the collection was replaced.
     let collectionUUID: BSONValue?
-    /// Whether each document gets its own statement because the server refused one of the chunk's documents.
+    /// Whether each document gets its own statement, because the server refused a document of the larger chunk from
+    /// which the current chunk was divided.
     var isCareful = false
 
     /// Whether each statement applies to one document.
@@ -105,7 +106,7 @@ extension ChunkWriter {
     private struct Likeness: Hashable {
         /// Whether the statement leaves out the steps that can make documents unsyncable.
         var isSafe: Bool
-        /// Whether the documents had no array that the server could renumber, so that the statement tests less.
+        /// Whether the client saw that no document meets ``Phase/hasArray``, so that the statement tests less.
         var hasNoArray: Bool
         /// The change of each field that the phase touches: 0 for no change, 1 if the field was missing before, 2 if it
         /// had another value before.
@@ -118,7 +119,8 @@ extension ChunkWriter {
 
     /// The fewest documents with the same old values that share a statement of their own.
     ///
-    /// If there are fewer, it takes the server less time to look up each document's old values in a larger statement.
+    /// For fewer documents, a larger statement, in which the server looks up each document's old values, takes less
+    /// time.
     static let fewest = 8
     /// The most documents, and the most bytes, in a statement that compares each document with its own old values.
     static let maximumCompared = (documents: 1_000, bytes: 1 << 20)
@@ -152,8 +154,8 @@ extension ChunkWriter {
 
     private func updates(_ documents: [DueDocument], _ likeness: Likeness) throws -> [Update] {
         var steps = likeness.isSafe ? phase.safeSteps : phase.steps
-        // A step that was to change no field is left out, so it cannot change one: if a document needs it now, the next
-        // pass handles the document.
+        // A step that was to change no field is left out, so that it cannot make a change that the journal lacks. If a
+        // document needs the step now, the next pass handles the document.
         let changed = Set(changedFields(likeness).map(\.name))
         if !changed.isEmpty {
             steps.removeAll { changed.isDisjoint(with: $0.step.kind.touched.map(\.topLevel)) }

@@ -13,14 +13,14 @@ struct DueCursor: ~Copyable {
         case id
         /// The fields that the phase touches, as they are before and after it, for the journal.
         case touched
-        /// The whole document as it is before and after the phase, for the budget.
+        /// The whole document as it is before and after the phase, for the budget or for a client-side step.
         ///
         /// For a client-side step, the client computes the document after the phase. For other steps, the client or the
         /// server computes it.
         case whole
     }
 
-    // Exactly one of the following cursors is set; the detail and the phase decide which one.
+    // Exactly one of the following five cursors is set; the scope, the phase and the detail decide which one.
     private var ids: Cursor?
     private var reading: DueReading?
     private var touched: TouchedFields?

@@ -6,10 +6,9 @@ import Mongo
 import Scanning
 import Steps
 
-/// Reads whole documents; the client evaluates which of them need a phase, and, for a journal, what it has to hold.
+/// Reads whole documents; the client evaluates which of them need a phase, and computes the fields for the journal.
 ///
-/// The read is as fast as a check. The server evaluates only the documents that the client cannot evaluate, so it has
-/// more time for writes.
+/// The server evaluates only the documents that the client cannot evaluate, so it has more time for writes.
 struct DueReading: ~Copyable {
     private let finder: DueFinder
     private let collection: MongoCollection
@@ -20,7 +19,7 @@ struct DueReading: ~Copyable {
     private var unknown: [BSONValue] = []
     private var asked: TouchedFields?
 
-    /// How many documents of ``unknown`` the server evaluates at once.
+    /// The number of documents in ``unknown`` at which the server evaluates them, before further documents are read.
     private static let maximumUnknown = 1_000
 
     /// - Parameter evidence: the fields of which the journal keeps a digest; `nil` if only the `_id`s are wanted.
@@ -80,7 +79,7 @@ private struct DueFinder {
         hasArray = CompiledExpression(phase.hasArray)
     }
 
-    /// Returns the document, with the change for the journal, if it needs the phase; otherwise `nil`.
+    /// Returns the document if it needs the phase, with its change unless only the `_id` is wanted; otherwise `nil`.
     func due(_ view: borrowing BSONView) throws(NotEvaluated) -> DueDocument? {
         let after: BSONDocument?
         if evidence == nil {

@@ -19,17 +19,15 @@ struct JournaledAttempt {
     var updates: [ChunkWriter.Update] = []
     /// The updates that were sent, or whose sending was tried.
     private var sent: [ChunkWriter.Update] = []
-    /// The evidence of the documents' state just before the first update was sent.
-    ///
-    /// The evidence shows which documents met the condition of their update at that time. `nil` until the first update
-    /// is about to be sent.
+    /// How to find out which documents met the condition of their update just before the first update was sent; `nil`
+    /// until the first update is about to be sent.
     var start: Start?
 
-    /// The evidence of the documents' state just before the first update was sent.
+    /// A means of finding out which documents met the condition of their update at one time.
     enum Start {
         /// The server can read the documents as they were at the given time.
         case time(UInt64)
-        /// The documents in the set met the condition of their update.
+        /// The documents in the set met the condition of their update; the others did not.
         case ready(Set<BSONValue>)
         case unknown
     }
@@ -73,12 +71,12 @@ struct JournaledAttempt {
     /// If the run stopped between two commands, the documents whose updates were not sent were not changed.
     ///
     /// The server reports how many documents it changed, but not which. This number is enough only if it equals the
-    /// number of documents that look changed now, and no other document can have been changed. Otherwise, users might
-    /// by chance have made one document look changed just before the write, and another one unchanged just after it.
+    /// number of documents that look changed now, and no other document can have been changed. Otherwise, a user might
+    /// by chance have made one document look changed before the write, and another one look unchanged after it.
     /// - Parameters:
     ///   - changed: the documents that look changed now.
     ///   - others: the documents that do not look changed now, but may have been changed: their updates were sent, and
-    ///     they met the conditions just before; `nil` if unknown.
+    ///     they met the conditions just before the first update was sent; `nil` if unknown.
     func written(seeing changed: Set<BSONValue>, others: Set<BSONValue>?) -> JournalStore.Written {
         let sent = sentIDs
         var written = JournalStore.Written()

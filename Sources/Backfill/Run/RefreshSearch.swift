@@ -15,7 +15,7 @@ struct WrittenValues {
 
     /// The fields that a refresh writes.
     private let targets: Set<String>
-    /// The constants that steps of the job write to whole fields, by the names of the fields.
+    /// The constants that steps of the job write to top-level fields, by the names of the fields.
     ///
     /// A digest may cover such a field together with a target. Even if a user changed that field, the target may still
     /// hold the job's value. The digest is therefore also compared with the constant in the field's place.
@@ -84,7 +84,7 @@ struct RefreshSearch {
     let collectionUUID: BSONValue?
 
     /// Returns the `_id`s of the documents to refresh, whose targets still hold the values that the job wrote, and the
-    /// digests of these values.
+    /// digests from the journal that show this.
     ///
     /// The list and the digests are empty if no step refreshes its target, or if no target differs from its source.
     func own(by journal: JournalStore) throws -> ([BSONValue], WrittenValues) {

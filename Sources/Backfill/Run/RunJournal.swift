@@ -10,14 +10,16 @@ import Steps
 /// The journal of a run: the attempts at its chunks, the documents that each attempt changed, and whether a majority
 /// has the journal's records.
 struct RunJournal {
-    /// The current attempt at a chunk; `nil` once the journal records which documents the attempt changed.
+    /// The current attempt at a chunk; `nil` before its changes are in the journal, and once the journal records which
+    /// documents it changed.
     private(set) var attempt: JournaledAttempt?
     /// The fields that distinguish a document from a later document with the same `_id`; `nil` until they are chosen.
     private(set) var evidence: DocumentEvidence?
     /// How many documents were inserted in other collections and have no link, because the documents that should link
     /// to them changed.
     private(set) var unlinked = 0
-    /// The number of chunks that were done before the last read; the journal stores it with all chunks of that read.
+    /// The number of chunks that were done before the newest read of documents; the journal stores it with all chunks
+    /// of that read.
     var group = 0
     /// Tracks whether a majority has the writes and the journal of the current chunk.
     var durability: WriteDurability
@@ -47,9 +49,9 @@ struct RunJournal {
 
     /// Chooses the fields that distinguish a document from a later document with the same `_id`.
     ///
-    /// At most six fields are chosen, with the most different values in the first and the last 50 documents. The job
-    /// neither writes them nor reads them for a refresh. A random sample would cost the server as much as thousands of
-    /// writes.
+    /// At most six fields are chosen, with the most different values in the first and the last 50 documents by `_id`.
+    /// The job neither writes these fields nor reads them for a refresh. A random sample of documents would cost the
+    /// server as much as thousands of writes.
     mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
         guard evidence == nil else { return }
         // The fields that a refresh reads are expected to change, so they cannot identify a document.
@@ -147,7 +149,7 @@ struct RunJournal {
         }
     }
 
-    /// The most updates for which the server evaluates which documents meet the conditions.
+    /// The most updates whose conditions the server evaluates, to find which documents meet them.
     ///
     /// A client-side step has one update for each document.
     private static let maximumAsked = 200
@@ -271,8 +273,8 @@ struct RunJournal {
         acknowledged.append(attempt.sequence)
     }
 
-    /// Deletes the records of the documents that the chunk's attempts changed, because an election may have undone the
-    /// writes.
+    /// Deletes from the journal the records of which documents the chunk's attempts changed, because an election may
+    /// have undone these changes.
     func withdraw(_ kernel: borrowing Kernel) throws {
         try kernel.retrying { try kernel.store.journal.withdraw(acknowledged) }
     }

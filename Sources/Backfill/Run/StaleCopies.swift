@@ -73,8 +73,8 @@ struct StaleCopies {
 
     private func isSuspect(_ after: [StepCount], _ index: Int) -> Bool {
         guard job.steps[index].client == nil, after.indices.contains(index) else { return false }
-        // A target that a step of the job file kept is suspect. A rename consists of a copy and a removal; a target
-        // that this copy kept is not suspect, because the removal reports it.
+        // A target whose value a step of the job file kept is suspect. A rename consists of a copy and a removal; a
+        // target whose value that copy kept is not suspect, because the removal reports it.
         let keeps = job.job.steps.contains { $0.step == job.steps[index].step }
         return after[index].skipped.contains { left in
             left.count > 0

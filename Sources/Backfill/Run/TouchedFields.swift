@@ -4,7 +4,7 @@ import Jobs
 import Mongo
 import Steps
 
-/// Reads, for the journal, the fields that a phase touches in each document, before and after the phase.
+/// Reads the fields that a phase touches in each document, before and after the phase, usually for the journal.
 ///
 /// The server computes these fields, so no whole document is transferred.
 struct TouchedFields: ~Copyable {
@@ -51,7 +51,8 @@ struct TouchedFields: ~Copyable {
             let others = try view.find(Self.evidenceMark).map { BSONDocument(copying: try view.document($0)) }
             let value = try view.value(id)
             let willBe = BSONDocument(copying: try view.document(after))
-            // If a large document changed between the two reads, its digest differs, so undo will skip it.
+            // If a large document changes between the two reads, the journal's digest of its new values is wrong, so
+            // undo will skip the document.
             let was =
                 before.type == .object
                 ? BSONDocument(copying: try view.document(before))

@@ -33,7 +33,7 @@ extension JobRegistry {
     ///
     /// The job is marked before its marker fields are removed. Otherwise, a run that starts without the fields would
     /// repeat the steps. The clean-up holds the job's lease, so that no run starts in the meantime, except while it
-    /// removes marker fields: a job with these cannot run again once it is marked.
+    /// removes marker fields: a job with marker fields cannot run again once it is marked as cleaned up.
     ///
     /// If a clean-up dies, the next one repeats it.
     /// - Throws: ``RunError``, for example of kind `leaseHeld` when a runner holds the job, of kind `notDone` when a

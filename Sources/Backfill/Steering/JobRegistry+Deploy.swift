@@ -94,8 +94,8 @@ extension JobRegistry {
     ///
     /// The function reads the documents that jobs without a current runner have reserved there. A document keeps its
     /// reservation while the ledger may still show it.
-    /// - Returns: how many of these documents fit; `nil` if that is unknown, for example because a schema or a
-    ///   privilege is missing.
+    /// - Returns: how many of these documents fit or no longer exist; `nil` if that is unknown, for example because a
+    ///   schema or a privilege is missing.
     package func freeRoom(of job: String) throws -> Int? {
         let store = try store(job)
         guard let record = try store.jobs.record(),

@@ -106,7 +106,7 @@ extension JobRegistry {
     /// Returns the state of a job.
     ///
     /// If the job's file is given, the job need not have been started.
-    /// - Throws: ``RunError`` when no job of that name was started, and no file is given.
+    /// - Throws: ``RunError``, for example when no job of that name was started, and no file is given; ``MongoError``.
     package func status(of job: String, of file: Job?, stalledAfter: Duration) throws -> JobStatus {
         if let status = try status(of: job, stalledAfter: stalledAfter) { return status }
         guard let file else { throw try unknown(job) }
@@ -144,7 +144,7 @@ extension JobRegistry {
     /// Holds the job's lease while `body` runs, so that no runner can hold the job.
     ///
     /// `body` must call its argument at intervals to keep the lease.
-    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job; the errors of `body`.
+    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job; ``MongoError``; the errors of `body`.
     func withLease(
         of job: String, _ store: borrowing StateStore, for use: RangeStore.Use, orElse remedy: String,
         _ body: (_ keep: () throws -> Void) throws -> Void

@@ -30,8 +30,8 @@ package struct RebindPlan: Sendable {
     /// job changed.
     package var unidentified: Int { changes - same - gone - others }
 
-    /// Whether the collection is not the one that the job changed: of the documents that can be identified, most do not
-    /// exist or are other documents.
+    /// Whether the collection is not the one that the job changed: of the documents for which the comparison is
+    /// certain, most do not exist or are other documents.
     ///
     /// Users delete some documents, but not most of them at once.
     package var isAnother: Bool { (gone + others) * 2 > changes - unidentified }
@@ -97,7 +97,7 @@ struct RecordedCollection {
 
     /// Returns the collection that a job's record names.
     /// - Throws: ``RunError`` when the job's file names another collection, or when the record names none, or one that
-    ///   no command can write to, such as the ledger.
+    ///   no job may write to, such as the ledger.
     func namespace(of record: BSONDocument, _ job: String) throws(RunError) -> Namespace {
         guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
             throw RunError(.checkpointUnreadable, "the record of job \"\(job)\" names no collection")

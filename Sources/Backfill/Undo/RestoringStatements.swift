@@ -9,7 +9,8 @@ struct RestoringStatements {
     private(set) var all: [UpdateStatement] = []
     /// The documents of each statement.
     private var groups: [[Restoring]] = []
-    /// The `_id`s of documents that are too large for a command, which must hold the compared and the restored fields.
+    /// The `_id`s of documents that are too large to be restored, because a command must hold both the compared and the
+    /// restored fields.
     private(set) var tooLarge: [BSONValue] = []
     /// The number of documents whose restored fields are put at the end, because a command that keeps the positions
     /// would be too large.

@@ -186,8 +186,8 @@ extension UndoLoop {
                 case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
                 }
             }
-            // If a user repaired the document after it was judged, only the restore would make it unsyncable, so it
-            // needs a reservation.
+            // If a user repaired a document of `fresh` after it was judged, only the restore would make it unsyncable,
+            // so it needs a reservation.
             guard try reserve(&fresh) == nil else { return false }
             due += fresh
             if due.isEmpty { break }
@@ -316,7 +316,8 @@ extension UndoLoop {
     /// Judges the documents to be restored, and reserves room for those that the restore makes unsyncable.
     ///
     /// If there is not enough room, the first document without room and all documents after it are removed from `due`.
-    /// - Returns: the first document without room, and the headroom; `nil` when there is room for all, or in a dry run.
+    /// - Returns: the first document without room, and the headroom; `nil` when there is room for all, in a dry run, or
+    ///   if there is no budget.
     mutating func reserve(_ due: inout [Restoring]) throws -> (id: BSONValue, headroom: Headroom)? {
         guard let budget, let active = budget.job.active, !due.isEmpty else { return nil }
         var unsyncable: [BSONValue] = []

@@ -44,7 +44,7 @@ extension UndoLoop {
     }
 
     /// Returns the counts of the documents that the job inserted in other collections; `nil` if there are none.
-    /// - Parameter left: the documents that all undos of the job together left in place.
+    /// - Parameter left: the documents that all undos of the job, or in a dry run this one, leave in place.
     func reportOfChildren(left: ChildTally) -> UndoReport.Children? {
         let report = UndoReport.Children(
             removed: children.removed, earlier: memory.isRetry ? 0 : earlierRemoved, gone: children.gone,
@@ -52,7 +52,8 @@ extension UndoLoop {
         return report == UndoReport.Children() ? nil : report
     }
 
-    /// Returns the values in the job's fields of skipped documents that may be links; the linked documents must stay.
+    /// Returns the values that may be links, from the job's fields in skipped documents; the linked documents must
+    /// stay.
     private func linksOfSkipped() throws -> Set<IDKey> {
         let ids = Array(memory.left)
         let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
@@ -116,8 +117,8 @@ extension UndoLoop {
             }
             for _ in 0..<4 where !due.isEmpty {
                 try send(due, to: namespace)
-                // Some documents changed after they were read, or the lease had ended. The documents that still exist
-                // are read again.
+                // The documents that still exist changed after they were read, the server refused to remove them, or
+                // the lease had ended. They are read again.
                 let ids = Set(due.compactMap { $0["_id"] })
                 due = try compare(made.filter { ids.contains($0.key) }, in: namespace, keeping: linked, isFirst: false)
             }

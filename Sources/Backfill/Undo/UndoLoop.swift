@@ -12,7 +12,7 @@ import Steps
 struct UndoLoop: ~Copyable {
     let runner: UndoRunner
     let subject: UndoSubject
-    /// The lease, and everything else that the undo needs to write; in a dry run, there is no lease.
+    /// The services that the undo uses, such as the lease, which a dry run does not have.
     var kernel: Kernel
     /// The unsync budget; `nil` if the documents are not judged.
     let budget: UnsyncBudget?
@@ -89,8 +89,8 @@ struct UndoLoop: ~Copyable {
 
     /// Throws if the collection was dropped, renamed or created again during the undo.
     ///
-    /// A server before MongoDB 6.0 does not compare the collection's UUID with each command. Without this check, the
-    /// documents there would look as if other clients had deleted them.
+    /// A server before MongoDB 6.0 does not compare the collection's UUID with each command. Without this check,
+    /// documents of the journal would look as if other clients had deleted them.
     func checkCollection() throws {
         let (name, namespace, uuid) = (subject.name, subject.namespace, subject.target.uuid)
         guard let fate = try kernel.retrying({ try Target.fate(of: namespace, uuid, for: name, on: kernel.client) })

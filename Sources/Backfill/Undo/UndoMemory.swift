@@ -14,7 +14,8 @@ struct UndoMemory {
     private let rewritten: Set<String>?
     /// Documents that this undo skipped.
     private var leftNow: Set<BSONValue> = []
-    /// The documents that the job's current attempt did not change, and the documents for which that is uncertain.
+    /// The documents that the current attempt, whose journal entries are being undone, did not change, and the
+    /// documents for which that is uncertain.
     ///
     /// `nil` if the attempt was not acknowledged.
     private var attempt: (missed: Set<BSONValue>, unsure: Set<BSONValue>)?
@@ -23,7 +24,7 @@ struct UndoMemory {
     /// The hashes of the fields that this undo restored, each computed from the document's `_id` and the field's name.
     private var restored: Set<Int> = []
 
-    /// The number of recorded fields from which on the undo records the fields of no further document.
+    /// Once this many fields are recorded, the fields of further documents are not recorded.
     private static let maximumRestored = 2_000_000
 
     /// Starts with the documents that earlier undos of the job skipped, without the documents to retry.
@@ -85,7 +86,8 @@ struct UndoMemory {
 
     /// Whether this undo restored, from newer entries, each field that differs from the old values in the entry.
     ///
-    /// A restored field of ``rewritten`` does not count, because the job may have written its value itself.
+    /// A restored field of ``rewritten`` does not count, because the job may have written its value itself. If
+    /// ``rewritten`` is `nil`, no restored field counts.
     func isRestored(_ now: BSONDocument, of id: BSONValue, in group: JournalGroup) throws -> Bool {
         guard !restored.isEmpty else { return false }
         let (now, before) = (now.view, group.before.view)

@@ -1,8 +1,8 @@
 import BSON
 import JobState
 
-/// The changes that a dry run would have undone so far; older entries of the same documents are compared with the
-/// result.
+/// The changes that a dry run counted as undone so far; older entries of the same documents are compared with the
+/// documents without these changes.
 ///
 /// An attempt in the journal has each document only once. But an older attempt at the same chunk has the same
 /// documents, and an earlier pass may have some of them.
@@ -10,9 +10,9 @@ struct UndoOverlay {
     /// The most documents of later passes whose changes are remembered.
     static let maximum = 100_000
 
-    /// The job's changes in the current chunk that a real undo would have undone so far, by `_id`; ``kept`` has the
-    /// changes of later passes.
+    /// The changes in the current chunk that a real undo would have undone so far, by `_id`, except those in ``kept``.
     private var recent: [BSONValue: [JournalGroup]] = [:]
+    /// The changes in the passes of ``lasting`` that a real undo would have undone so far, by `_id`.
     private var kept: [BSONValue: [JournalGroup]] = [:]
     private var chunk: (pass: Int, chunk: BSONValue)?
     /// The numbers of the passes whose changes are kept, because an earlier pass may have changed the same documents.
@@ -22,8 +22,8 @@ struct UndoOverlay {
     /// once.
     private(set) var isFull = false
 
-    /// - Parameter judgesWhole: whether whole documents are judged, so that the changes of any earlier pass matter;
-    ///   otherwise only the changes of a pass that touches the same fields matter.
+    /// - Parameter judgesWhole: whether whole documents are judged, so that the changes of a pass are kept for every
+    ///   earlier pass; otherwise only for an earlier pass that touches the same fields.
     init(_ passes: [JournalStore.Pass], judgesWhole: Bool, maximum: Int = Self.maximum) {
         self.maximum = maximum
         lasting = Set(

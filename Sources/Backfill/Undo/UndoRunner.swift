@@ -122,8 +122,9 @@ package struct UndoRunner: Sendable {
     }
 
     /// Undoes the job, or resumes its undo, until it is done or has to stop.
-    /// - Throws: ``RunError`` when another runner holds the job, or the job cannot be undone; ``MongoError`` when the
-    ///   deployment stays unreachable. Batches with a checkpoint stay done, and the next undo continues after them.
+    /// - Throws: ``RunError``, for example when another runner holds the job, or the job cannot be undone;
+    ///   ``MongoError``, for example when the deployment stays unreachable. Batches with a checkpoint stay done, and
+    ///   the next undo continues after them.
     package func run(on pool: ClientPool) throws -> UndoReport {
         let started = ContinuousClock.now
         let store = try store(pool)

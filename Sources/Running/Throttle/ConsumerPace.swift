@@ -2,7 +2,7 @@ import BSON
 import JobState
 import Jobs
 
-/// Keeps a run at the rate at which a consumer takes its changes.
+/// Keeps a run at the rate at which a consumer takes the run's changes.
 ///
 /// The backlog is the amount of changes that the consumer has not taken yet. It grows with each chunk, and shrinks at
 /// the consumer's rate. The run waits while the backlog is more than the consumer takes in ``slack`` seconds.

@@ -24,7 +24,8 @@ struct ServerMetrics: Hashable, Sendable {
     var cacheUsed: Double?
     /// The time between the oldest and the newest entry of the oplog, in seconds.
     var oplogWindow: Double?
-    /// The filled share of the oplog's maximum size; the server removes no entries before the oplog is full.
+    /// The filled share of the oplog's maximum size, read only together with ``oplogSize``; the server removes no
+    /// entries before the oplog is full.
     var oplogFill: Double?
     /// The maximum size of the oplog in bytes; `nil` unless the oplog window is short, because only then is the size
     /// read.

@@ -105,7 +105,7 @@ package struct ServerMetricsReader {
         let reply: BSONDocument
         do throws(MongoError) { reply = try client.runCommand(stats, on: oplog.database) } catch {
             guard !error.isTransient else { throw error }
-            // If the user lacks the privilege to read the oplog's size, the oplog counts as full.
+            // If the oplog's size cannot be read, for example without the privilege, the oplog counts as full.
             return
         }
         guard let storage = reply.firstOfBatch?.document?["storageStats"]?.document,
@@ -130,7 +130,7 @@ package struct ServerMetricsReader {
 }
 
 extension ServerMetricsReader.Missing {
-    /// A note on the throttle rules that do not apply, with the privilege that would make them apply.
+    /// A note on the throttle rules that do not apply, with the privilege, if there is one, that would make them apply.
     var note: String {
         switch self {
         case .shards:
@@ -152,7 +152,8 @@ extension ServerMetricsReader.Missing {
 package struct OplogSpan: Sendable {
     /// The time between the oldest and the newest entry.
     package let window: Duration
-    /// Whether the oplog is full, so that the server removes old entries; `true` if its size cannot be read.
+    /// Whether the oplog is full, so that the server removes old entries; also `true` if its size was not read, for
+    /// example because the window is long.
     package let isFull: Bool
 
     /// The period that an oplog should cover, so that a reader which stops in the evening can continue in the morning.

@@ -52,7 +52,7 @@ extension ThrottleReason {
         }
     }
 
-    /// The cause of the wait, if the name of its metric does not say it.
+    /// The cause of the wait, if the name of its metric does not say it; otherwise `nil`.
     fileprivate var cause: String? {
         switch self {
         case .consumer: "the consumer of the changes"

@@ -122,7 +122,8 @@ package final class Throttler {
 
     /// Reads the requests of operators.
     ///
-    /// A plan or a dry run continues without them if the user lacks access to the state database.
+    /// If the user lacks access to the state database, a run waits, but a plan, for example, continues without the
+    /// requests.
     private func readControl() throws {
         do {
             let asked = try store.jobs.control()
@@ -151,7 +152,7 @@ package final class Throttler {
                 stop.isRaised ? .signal : deadline.map { .now >= $0 } == true ? .timeBudget : nil
             guard !waitReasons.isEmpty, ended == nil else {
                 if hasWaited {
-                    // A run that has to stop ignores an error of `keep`, for example because the lease was lost.
+                    // If the run has to stop anyway, an error of `keep`, such as a lost lease, is ignored.
                     if ended == nil { try keep([]) } else { try? keep([]) }
                 }
                 if said != nil { events(.continuing(seconds: started.duration(to: .now).seconds)) }
