@@ -18,7 +18,9 @@ extension CompletionKind {
         }
     }
 
-    /// The fields of the same schemas, each below the title of its type, as `--rename` and `--default` take them.
+    /// The fields of the schemas on the command line, or else of the schema in `shipshape.yml`.
+    ///
+    /// Each field is below the title of its type, as `--rename` and `--default` take it.
     static var fields: CompletionKind {
         .custom { words, _, _ in
             Candidates.safe(

@@ -18,7 +18,7 @@ struct PlanFiles {
     private let plan: SchemaPlan
     private let folder: String?
 
-    /// The subfolder for partner jobs, which other commands run.
+    /// The subfolder for partner jobs, which `shipshape partner` runs and `shipshape backfill` does not.
     static let partnerFolder = "partner"
     /// The suffix in the file names of repair jobs, so that these files do not replace the jobs for a schema change.
     private static let ofRepairs = "+fix"
