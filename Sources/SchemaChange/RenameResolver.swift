@@ -92,7 +92,7 @@ extension RenameResolver {
         }
     }
 
-    /// Whether a file states a rename that both schemas already have.
+    /// Whether a file states the rename, and the rename was made before the older schema was written.
     private func isPast(_ rename: Rename, _ isDone: Bool) -> Bool { rename.location != nil && isDone }
 }
 

@@ -6,7 +6,7 @@ internal import SystemPackage
 
 /// Completions that depend on the files of the working folder.
 extension CompletionKind {
-    /// The names of the jobs in the folder `jobs`, and files.
+    /// The names of the jobs in the folder `jobs`, and the paths of files and folders.
     static var jobs: CompletionKind {
         .custom { _, _, prefix in Candidates.safe(Candidates.jobs + Candidates.files(beginning: prefix)) }
     }
