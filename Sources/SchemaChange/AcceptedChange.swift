@@ -13,7 +13,7 @@ public struct AcceptedChange: Hashable, Sendable {
     public var fingerprint: Fingerprint?
     /// The reason why the operator accepts the change.
     public var reason: String
-    /// The person or team that answers for it.
+    /// The person or team that answers for the acceptance.
     public var owner: String
     /// The last day on which the acceptance is valid, in UTC, as `YYYY-MM-DD`; `nil` if it never expires.
     public var expires: String?

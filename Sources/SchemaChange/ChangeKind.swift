@@ -1,4 +1,4 @@
-/// A kind of change with its verdicts, as listed in `semantics.md`, section 6, of the project's reference.
+/// A kind of change with its verdicts, as the section "Changes" of `docs/reference/rules.md` lists them.
 ///
 /// Kinds that differ only in their circumstances have the same code. For example, removing a property has one code,
 /// whether the property was required or not.
@@ -241,7 +241,7 @@ extension ChangeKind {
 }
 
 extension ChangeKind {
-    /// All kinds, in the order of section 6 of `semantics.md`.
+    /// All kinds of changes between App Services schemas, except ``removedBeforeDay``.
     package static let all: [ChangeKind] = [
         typeAdded, defaultAdded, defaultChanged, defaultRemoved, requiredAdded, optionalAdded, typeRemoved,
         requiredRemoved, optionalRemoved, typeRenamed, collectionMoved, propertyRenamed, propertyTypeChanged,
@@ -276,7 +276,7 @@ extension ChangeKind {
 
     /// A removal before the day that the older schema states (`@deprecated DAY`).
     ///
-    /// The kind is in addition to that of the removal itself, and the same in every dialect.
+    /// Reports show this kind in addition to the removal itself. The verdicts are the same in every dialect.
     static let removedBeforeDay = Self(
         .removedBeforeDay, server: .nonBreaking, client: .breaking, then: [],
         .documented("the older schema's own description of the property"),

@@ -13,6 +13,8 @@ public struct DiffReport: Sendable {
     /// The pairs of a removal and an addition that look like renames.
     public var hints: [RenameHint]
     /// The counts of the documents that each change affects, in the order of the changes; `nil` if none were counted.
+    ///
+    /// The count is `nil` for a change that affects no collection of the older schema.
     public var weights: [ChangeWeight?]?
     /// The name of the deployment in which the documents were counted, without secrets.
     public var source: String?

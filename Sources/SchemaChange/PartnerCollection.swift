@@ -107,7 +107,8 @@ extension [SchemaChange] {
     }
 
     /// Returns clauses about the breaking or versioned changes of a partner's original.
-    /// - Parameter carried: returns the clause about the changes that the partner's steps make, given their paths.
+    /// - Parameter carried: returns the clause about the changes that the partner's steps make, given the paths of
+    ///   these changes; `nil` for no clause.
     private func notes(on partner: PartnerCollection, _ carried: (_ places: String) -> String?) -> [String] {
         let affected = filter { partner.isAffected(by: $0) }
         guard !affected.isEmpty else { return [] }

@@ -1,6 +1,6 @@
 public import ServerSchema
 
-/// A rename that the operator states; without that, the two schemas only show a removal and an addition.
+/// A rename that the operator states; most renames that are not stated look like a removal and an addition.
 ///
 /// The rename is written `OLD=NEW`, where OLD names a part of the older schema:
 /// - a property by its type's title or its collection, `Person.age=yearsSinceBirth`, `app.Person.address.zip=postcode`;

@@ -42,7 +42,8 @@ struct RenameResolver {
 // MARK: Types and collections
 
 extension RenameResolver {
-    /// Applies a rename if it renames a type or moves a collection; returns `false` for a rename of a property.
+    /// Applies the rename of a type or a collection, unless both schemas already have it; returns `false` for the
+    /// rename of a property.
     private mutating func takeType(_ rename: Rename) throws(RenameError) -> Bool {
         if let from = Namespace(rename.old), old[from] != nil, let target = Namespace(rename.new) {
             guard new[target] != nil else {
@@ -91,7 +92,7 @@ extension RenameResolver {
         }
     }
 
-    /// Whether a file states a rename that both schemas already have.
+    /// Whether a file states the rename, and the rename was made before the older schema was written.
     private func isPast(_ rename: Rename, _ isDone: Bool) -> Bool { rename.location != nil && isDone }
 }
 

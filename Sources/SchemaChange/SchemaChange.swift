@@ -93,7 +93,9 @@ extension SchemaChange {
 extension SchemaChange: CustomStringConvertible {}
 
 extension SchemaChange {
-    /// The identity of the change in later comparisons, which depends on the types before and after.
+    /// The identity by which later comparisons recognize the change.
+    ///
+    /// The identity depends on the collection's name without the database, the code, the path and ``description``.
     public var fingerprint: Fingerprint {
         Fingerprint(of: ["diff", namespace?.collection ?? "", code.rawValue, "\(path)", description])
     }

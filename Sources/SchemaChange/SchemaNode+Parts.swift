@@ -7,7 +7,7 @@ struct Field {
     let node: SchemaNode
     let isRequired: Bool
 
-    /// The default that clients see; `nil` for a default of null.
+    /// The default that clients see; `nil` if there is none, or if it is null.
     var defaultValue: BSONValue? { node.defaultValue == .null ? nil : node.defaultValue }
 }
 

@@ -6,7 +6,7 @@ import Mongo
 package import Running
 package import ServerSchema
 
-/// Follows the changes of the collections of a schema that sync, and judges each changed document.
+/// Follows the changes of the collections that sync under a schema, and judges each changed document.
 ///
 /// The watch keeps a ledger of the documents that do not sync.
 package struct Watch: Sendable {

@@ -173,7 +173,7 @@ struct WatchRun: ~Copyable, FollowingRun {
 // MARK: Changes
 
 extension WatchRun {
-    /// Judges the documents of a collection that changed since the last call.
+    /// Judges the documents of a collection that have changed since the last call.
     ///
     /// If the change feed has ended, reads the whole collection, or throws the error that ended the feed.
     private mutating func take(_ index: Int) throws {

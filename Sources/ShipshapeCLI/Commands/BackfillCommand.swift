@@ -172,8 +172,10 @@ struct BackfillCommand: AsyncParsableCommand {
         if let failed = ExitStatus(of: report) { throw failed }
     }
 
-    /// Returns a line for the command that checks the result of a finished run, and a line for the command that undoes
-    /// the job; each only if it is possible.
+    /// Returns the lines that propose the next commands: one checks the result of a finished run, and one undoes the
+    /// job.
+    ///
+    /// A line is left out if its command is not possible.
     private func nextCommands(after job: Job) -> [String] {
         var commands: [String] = []
         if let next = job.nextSchema {

@@ -7,10 +7,11 @@ internal import Reporting
 internal import SchemaChange
 internal import ServerSchema
 
-/// The parts of a report that come from the command line: the command to run next, and the positions of findings.
+/// The parts of `check` around its report: the next command, the positions of findings, exceptions and failing
+/// documents.
 extension CheckCommand {
-    /// Returns the positions in the schema's files at which reports show the findings; `nil` for `live`, which has no
-    /// files.
+    /// Returns the positions in the schema's files at which reports show the findings; `nil` without a schema, and for
+    /// `live`, which has no files.
     func places(in schema: ServerSchema) -> SchemaPlaces? {
         guard let argument = subject.schema, !argument.isLive else { return nil }
         let revision = GitRevision(argument.name)
@@ -79,9 +80,10 @@ extension CheckCommand {
         if rest > 0 { Console.error("\(rest.counted("finding")) not accepted, because they are in no group") }
     }
 
-    /// Returns the collection of `--failures`, after checking that the user may write to it and that it has no other
-    /// documents; `nil` if the operator names none.
-    /// - Throws: ``UsageError`` for a collection that is checked.
+    /// Returns the collection of `--failures`, after refusing one with documents that no check wrote; `nil` if the
+    /// operator names none.
+    /// - Throws: ``UsageError`` for such a collection, and for one that is checked; errors of connecting and of
+    ///   checking the privileges.
     func failureCollection(of run: CheckRun, _ pool: ClientPool?) async throws -> FailureCollection? {
         guard let namespace = failures.collection else { return nil }
         let checked = run.schema.collections.map { run.map.target(of: $0.namespace) }
@@ -97,7 +99,7 @@ extension CheckCommand {
         return collection
     }
 
-    /// Stores the failing documents of the run in a collection, and says under which ID.
+    /// Stores the failing documents of this check in a collection, and prints their number and the ID of the run.
     func store(in collection: FailureCollection) async throws {
         let name = checkedName
         let (run, count) = try await onOwnedThread(name: "failures") { () throws in

@@ -118,7 +118,8 @@ struct CheckCommand: AsyncParsableCommand {
     var checkedName: String { subject.schema?.name ?? engine.engine?.rawValue ?? "" }
 
     mutating func run() async throws {
-        // The parser reports an unknown flag only after the validation, and its value looks like another schema.
+        // In `validate()`, the value of an unknown flag would look like a second schema, and the parser would not
+        // report the flag. Therefore the number of schemas is checked here.
         if let schema = subject.schema, let other = subject.others.first {
             throw UsageError(
                 "check takes one schema, the new one: name the active one with --active, as in "
@@ -216,7 +217,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// Returns the folder for the counts of this run; `nil` if `--history` names none.
     ///
-    /// Throws if the folder cannot be written, so that the check fails before the work and not after it.
+    /// Throws if the folder cannot be written, so that the check fails before it reads documents, and not afterwards.
     private func historyFolder() throws -> HistoryFolder? {
         guard case .folder(let name)? = severity.history else { return nil }
         return try HistoryFolder.forWriting(
@@ -328,7 +329,7 @@ struct CheckCommand: AsyncParsableCommand {
             next: next(after: report), places: places)
         monitor.take(result.report.headline) { [history] metrics in
             metrics.take([report])
-            // Without earlier checks to compare with, the number of anomalies is unknown, and not 0.
+            // Without a history, the number of anomalies is unknown, and not 0.
             if !history.summaries.isEmpty { metrics.add(history.anomalies) }
         }
         try output.show(result)

@@ -24,7 +24,8 @@ struct DatabaseWorks {
     private(set) var entries: [String: DatabasesReport.Entry] = [:]
     /// The database at which the run ended early, and the reason; `nil` if the run did not end early.
     private(set) var ended: (database: String, end: DatabasesReport.End)?
-    /// The exit codes of the jobs other than 0, in the order of the jobs.
+    /// The exit codes other than 0 of the jobs, in the order of the jobs; if the run ended early, the code for its end
+    /// is last.
     private var codes: [ExitStatus] = []
 
     init(

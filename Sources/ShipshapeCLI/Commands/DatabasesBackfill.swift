@@ -131,6 +131,8 @@ struct DatabasesBackfill {
     }
 
     /// Shows in which databases the job runs and what cannot be undone, and asks for confirmation without `--yes`.
+    ///
+    /// With `--yes` and `--quiet`, shows nothing.
     private func confirm(_ places: [Place], _ missing: [String]) throws {
         let names = { (isMeant: (Place) -> Bool) in places.filter(isMeant).map(\.database).joined(separator: ", ") }
         let lines = [

@@ -131,7 +131,8 @@ struct DiffCommand: AsyncParsableCommand {
         var reports: [DiffReport] = []
         for version in try versions.schemas() {
             let schemas = try await schemas(version, new)
-            // A version may be older or newer than a rename.
+            // A version newer than a rename already has the new name, so each comparison takes only the renames that
+            // its two schemas show.
             let shown = stated.filter { (try? schemas.diff(renames: [$0], isVersioned: schemaVersioning)) != nil }
             unused.subtract(shown.map(\.old))
             reports.append(try report(schemas, renames: shown))

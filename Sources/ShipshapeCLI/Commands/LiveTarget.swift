@@ -22,7 +22,8 @@ struct LiveTarget: Sendable {
 
     /// Throws if the collection was dropped, renamed or replaced while it was read.
     ///
-    /// Without this check the read would look complete, because cursors of a collection that is gone just end.
+    /// Without this check, the read would look complete: a scan continues with a new cursor, which finds no documents
+    /// if the collection is gone.
     func checkUnchanged(_ namespace: Namespace, on pool: ClientPool) async throws {
         let now = try await onOwnedThread(name: "look-up") { () throws in
             try LiveTarget.find(namespace, on: try pool.client())

@@ -64,8 +64,8 @@ struct ConfigurationFile: Sendable {
 
     /// Returns the values of an environment by the names of the settings; none without an environment.
     /// - Parameter isOfFlag: whether `--env` names the environment, and not `SHIPSHAPE_ENV`.
-    /// - Throws: ``UsageError`` if the file has no environment of that name; ``LocatedError`` if `SHIPSHAPE_ENV` named
-    ///   it.
+    /// - Throws: ``UsageError`` if the file has no environment of the name in `--env`; ``LocatedError`` if it has none
+    ///   of the name in `SHIPSHAPE_ENV`.
     func section(_ name: String?, isOfFlag: Bool) throws -> [String: Entry] {
         guard let name else { return [:] }
         if let section = environments[name] { return section.values }

@@ -95,7 +95,7 @@ enum ExceptionsFile {
         return fingerprint
     }
 
-    /// Reads the collection that an entry is for.
+    /// Reads the collection that an entry names.
     static func collection(_ members: YAMLMembers) throws(LocatedError) -> Namespace {
         let node = try members.required("collection")
         guard let namespace = Namespace(try node.text(of: "\"collection\"")) else {
@@ -108,7 +108,7 @@ enum ExceptionsFile {
     static func rule(_ node: YAMLNode) throws(LocatedError) -> RuleCode { try rule(node, among: []) }
 
     /// Reads the code of a rule for documents.
-    /// - Parameter others: codes that are no rules for documents, but may be meant by a misspelt one.
+    /// - Parameter others: codes that are no rules for documents, but are offered as corrections of a misspelt code.
     private static func rule(_ node: YAMLNode, among others: [String]) throws(LocatedError) -> RuleCode {
         let rule = RuleCode(rawValue: try node.text(of: "\"rule\""))
         guard RuleCode.known.contains(rule) else {

@@ -23,7 +23,7 @@ struct NewException {
     let path: String
     let rule: String
     let fingerprint: Fingerprint
-    /// The words for what is accepted, such as the types, in one line.
+    /// A description for the comment in the entry, such as the expected and found types, on one line.
     let remark: String
 }
 
@@ -36,8 +36,8 @@ struct ExceptionsWriter {
 
     /// Writes the exceptions to the end of the file, which is created if it does not exist.
     ///
-    /// An entry for the same rule at the same path that has expired is removed, because two entries for one finding are
-    /// an error.
+    /// An expired entry for the same rule at the same path is removed, because two entries for one finding are an
+    /// error.
     /// - Returns: the number of new entries.
     /// - Throws: ``LocatedError`` for a file that cannot be read; ``UsageError`` for a file to which no entry can be
     ///   added; ``OutputError``.
@@ -125,7 +125,7 @@ extension NewException {
 }
 
 extension ExceptionFlags {
-    /// Writes the exceptions to the file, and says how many there are.
+    /// Writes the exceptions to the file, and prints how many were accepted.
     func accept(_ new: [NewException], _ statement: ExceptionStatement) throws {
         let path = try writablePath()
         let count = try ExceptionsWriter(path, statement).add(new, today: Self.today)

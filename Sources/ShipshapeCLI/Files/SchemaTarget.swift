@@ -100,7 +100,7 @@ struct SchemaTarget {
 
     /// Writes each text of a schema to its file, whole or not at all; writes nothing if the schemas go to standard
     /// output.
-    /// - Throws: ``OutputError``.
+    /// - Throws: ``OutputError``; errors of ``file(of:)``.
     func write(_ files: [(namespace: Namespace?, text: String)]) throws {
         guard path != nil else { return }
         for (namespace, text) in files {

@@ -16,13 +16,13 @@ struct ColorFlags: ParsableArguments {
 }
 
 extension Console {
-    /// The choice of the command line.
+    /// The choice of `--color`; `auto` without the flag.
     ///
-    /// It is found without the argument parser, because errors can occur before the parser runs.
+    /// The choice is found without the argument parser, because errors can occur before the parser runs.
     private static let color = flag(["--color"]).compactMap(ColorFlags.Choice.init(rawValue:)).last ?? .auto
 
-    /// Whether to use colours: as `--color` says, otherwise not with `NO_COLOR`, else with `FORCE_COLOR`, else on a
-    /// terminal that knows them.
+    /// Whether to use colours: as `--color` says; with `auto`, not if `NO_COLOR` is set, else as `FORCE_COLOR` says,
+    /// else on a terminal that shows them.
     static func wantsColor(onTerminal isTerminal: Bool) -> Bool {
         switch color {
         case .always: return true

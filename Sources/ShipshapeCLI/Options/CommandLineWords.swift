@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import ServerSchema
 
-/// Finds errors in a command line that the argument parser accepts.
+/// Finds two errors that the argument parser accepts in a command line.
 ///
-/// These are an unknown command, and a flag that is given twice: the parser takes its last value.
+/// They are an unknown command, and a flag that is given twice, of which the parser takes the last value.
 enum CommandLineWords {
     /// The flags that may be given several times, as their help says.
     private static let repeatable: Set<String> = [

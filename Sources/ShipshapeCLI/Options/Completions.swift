@@ -6,7 +6,7 @@ internal import SystemPackage
 
 /// Completions that depend on the files of the working folder.
 extension CompletionKind {
-    /// The names of the jobs in the folder `jobs`, and files.
+    /// The names of the jobs in the folder `jobs`, and the paths of files and folders.
     static var jobs: CompletionKind {
         .custom { _, _, prefix in Candidates.safe(Candidates.jobs + Candidates.files(beginning: prefix)) }
     }
@@ -18,7 +18,9 @@ extension CompletionKind {
         }
     }
 
-    /// The fields of the same schemas, each below the title of its type, as `--rename` and `--default` take them.
+    /// The fields of the schemas on the command line, or else of the schema in `shipshape.yml`.
+    ///
+    /// Each field is below the title of its type, as `--rename` and `--default` take it.
     static var fields: CompletionKind {
         .custom { words, _, _ in
             Candidates.safe(

@@ -145,10 +145,11 @@ struct ConnectionFlags: ParsableArguments {
         return try open(options)
     }
 
-    /// Says that a deployment is named but not asked, because the command asks one only if `--uri` itself is given.
+    /// Prints a note that a variable or `shipshape.yml` names a deployment, which the command uses only if `--uri` is
+    /// given.
     /// - Parameters:
-    ///   - command: the command.
-    ///   - gain: what the command would add, as a clause after "to".
+    ///   - command: the command's name.
+    ///   - gain: what the command would do with the deployment, as a clause after "to".
     func noteUnaskedDeployment(for command: String, to gain: String) {
         guard uri == nil, let setting = Setting.all.first(where: { $0.name == "uri" }),
             let value = Settings.current.value(of: setting)

@@ -15,7 +15,7 @@ struct FailingFlags: ParsableArguments {
     /// Whether the command line itself has the flag, and not a variable or the configuration.
     var isGiven: Bool { !Console.flag(["--max-failing"]).isEmpty }
 
-    /// Returns a policy that also accepts so many failing documents.
+    /// Returns a policy with the limits for failing documents: that of the flag, and the thresholds in `shipshape.yml`.
     func added(to policy: FailurePolicy) -> FailurePolicy {
         var policy = policy
         policy.maximum = maxFailing
@@ -23,9 +23,9 @@ struct FailingFlags: ParsableArguments {
         return policy
     }
 
-    /// Returns a note for each threshold of the configuration on a collection that the report does not cover.
-    /// - Parameter isPart: whether the operator chose some of the collections, so that only a name that is almost the
-    ///   same is a mistake.
+    /// Returns a note for each threshold in `shipshape.yml` whose collection the report does not cover.
+    /// - Parameter isPart: whether the operator chose some of the collections. If so, only thresholds whose collection
+    ///   is probably misspelt get a note.
     func notes(for report: CheckReport, isPart: Bool) -> [String] {
         let names = report.collections.map(\.namespace)
         return Settings.current.file.thresholds.filter { !names.contains($0.namespace) }.compactMap { threshold in

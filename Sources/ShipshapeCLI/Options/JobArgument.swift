@@ -13,7 +13,7 @@ struct JobArgument: ExpressibleByArgument {
     static var defaultCompletionKind: CompletionKind { .jobs }
 
     /// The job's name.
-    /// - Throws: ``JobError`` if the argument is the path of a file that is not a job.
+    /// - Throws: ``UsageError`` for the path of a folder; ``JobError`` for a file that cannot be read as a job.
     var name: String {
         get throws { try file?.name ?? text }
     }

@@ -150,7 +150,8 @@ struct ExceptionFlags: ParsableArguments {
         report.expired = changes.filter { $0.expires.map { $0 < Self.today } ?? false }
     }
 
-    /// The path of the file with the exceptions; `nil` if there is none.
+    /// The path of the file of exceptions: the one that `--exceptions` names, or else the default file if it exists;
+    /// `nil` if there is neither, or with `none`.
     var path: String? {
         switch exceptions {
         case "none"?: nil
@@ -160,7 +161,7 @@ struct ExceptionFlags: ParsableArguments {
         }
     }
 
-    /// The path of the file with the exceptions; `nil` if there is no such file.
+    /// The path of the file of exceptions; `nil` also if the named file does not exist.
     private var presentPath: String? { path.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil } }
 
     /// The path of the file to which new exceptions are written, after checking that it can be written.

@@ -33,8 +33,8 @@ struct Settings: Sendable {
     let file: ConfigurationFile
     /// The environment that `--env` or `SHIPSHAPE_ENV` names; `nil` if there is none.
     let environment: String?
-    /// The variable that the file names for the connection string, if it is not set and no other setting names a
-    /// deployment.
+    /// The variable from which the file takes the connection string, if the variable is not set and nothing else names
+    /// a deployment; otherwise `nil`.
     let unsetVariable: String?
     private let values: [String: Value]
     /// The flags of the command line that select the deployment, the state and the ledger.
@@ -57,7 +57,8 @@ struct Settings: Sendable {
         let section = try file.section(environment, isOfFlag: given["--env"] != nil)
         let flags = Dictionary(
             uniqueKeysWithValues: Setting.all.compactMap { setting in given[setting.flag].map { (setting.name, $0) } })
-        // A section that names a deployment keeps commands away from the file's own one, even if its variable is unset.
+        // If the environment takes a value from a variable, the file's value for all environments is not used, even if
+        // the variable is not set. Otherwise, a command could work on a deployment that the operator did not choose.
         let base = file.values.filter { section[$0.key]?.variable == nil }
         let seen = SourceRecorder()
         let reader = ConfigReader(
@@ -149,7 +150,8 @@ struct GivenFlags {
         }
     }
 
-    /// The value of a flag: the empty text for a flag without a value, `nil` if the flag was not given.
+    /// The value of a flag, or the word after a flag that takes no value; empty if there is no such word, `nil` if the
+    /// flag was not given.
     subscript(flag: String) -> String? { values[flag] }
 }
 

@@ -143,7 +143,10 @@ struct NewFiles {
     /// Creates the files from paths and texts.
     init(_ files: some Sequence<(String, String)>) { self.files = files.map { ($0, $1) } }
 
-    /// Writes all files, or none if one of them cannot be written, or exists and must not be replaced.
+    /// Writes all files; writes none if one of them cannot be written, or exists and must not be replaced.
+    ///
+    /// Every file is first written under a temporary name. If a rename fails, the files that were renamed before it
+    /// stay.
     /// - Parameter replacing: whether existing files are replaced.
     /// - Throws: ``OutputError``.
     func write(replacing: Bool) throws {

@@ -54,7 +54,8 @@ enum Console {
         try result(TerminalText.safe(text, isColored: isColored))
     }
 
-    /// Writes a result whose format has its own rules for escaping to standard output, with a newline at its end.
+    /// Writes a result to standard output, with a newline at its end; the result's format has its own rules for
+    /// escaping.
     static func result(_ text: String) throws {
         do {
             _ = try FileDescriptor.standardOutput.writeAll((text.hasSuffix("\n") ? text : text + "\n").utf8)
@@ -70,7 +71,7 @@ enum Console {
         write(lines.fitted(to: isInteractive ? width : nil) + "\n", isColored: isColored)
     }
 
-    /// Writes the reason why the command ends to standard error, as JSON if the result is JSON as well.
+    /// Writes to standard error why the command ends, as JSON if the result is JSON as well.
     /// - Parameter file: the place of the error in a file, which is shown to a person only.
     static func failure(_ message: String, _ status: ExitStatus, at file: ErrorPlace? = nil) {
         guard !speaksJSON, Log.format == .text, let file else {
@@ -179,7 +180,7 @@ enum Console {
         guard unsafe tcsetattr(0, TCSAFLUSH, &silent) == 0 else { return nil }
         write(question.printable)
         var line = [UInt8](repeating: 0, count: 4_096)
-        // A read from the terminal returns one line. The user ends the line with the return key or another key.
+        // A read from the terminal returns one line. The user ends the line with the return key, Ctrl-C or Ctrl-D.
         let count = unsafe read(0, &line, line.count)
         write("\n")
         guard count > 0, line[count - 1] != interrupt else { throw ExitStatus.stopped }

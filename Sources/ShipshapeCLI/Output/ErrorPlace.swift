@@ -38,7 +38,7 @@ struct ErrorPlace {
         return snippet?.lines(width: width, isColored: isColored) ?? []
     }
 
-    /// Parts of the keys whose values may be secret, also in a key that is misspelt.
+    /// Words in the names of keys whose values may be secret; a misspelt name is likely to contain one, too.
     private static let secretWords = ["uri", "pass", "secret", "token", "credential"]
 
     /// Whether the line, or the key to which it belongs, may be about a connection string or a password.
@@ -55,8 +55,8 @@ struct ErrorPlace {
         if hasAt || line.contains("://") || ConnectionStringMask.mask(line) != line { return true }
         var indent = Int.max
         for line in rest.reversed() where !line.allSatisfy(\.isWhitespace) {
-            // The lines with less indentation have the keys in which the line is; an item of a list can stand as far to
-            // the left as its key.
+            // The keys that contain the line are above it, with less and less indentation. The hyphens of a list may be
+            // indented as little as the list's key.
             let depth = line.prefix { $0 == " " || $0 == "\t" }.count
             guard depth < indent else { continue }
             if Self.secretWords.contains(where: line.lowercased().contains) { return true }

@@ -26,7 +26,7 @@ struct FailureCollection {
 
     /// Refuses a collection that has documents of another origin, because it may be a collection of the app.
     ///
-    /// The `_id`s of a run are texts that begin with a year, so that other documents come first or last by `_id`.
+    /// The `_id`s of a run are texts that begin with a year, so that most other documents come first or last by `_id`.
     /// - Throws: ``UsageError``; ``MongoError``.
     func refuseOthers() throws {
         let client = try pool.client()
@@ -116,7 +116,7 @@ struct FailureCollection {
 /// The lines that make earlier lines invalid, because a document changed during the check or its collection was read
 /// again.
 private struct Retractions {
-    /// The number of the last retraction of each document and of each collection.
+    /// The line number of the last retraction of each document and of each collection.
     private var last: [[String]: Int] = [:]
 
     init(_ path: String) throws {

@@ -2,8 +2,9 @@ internal import Reporting
 
 /// A command of the program that a result proposes, in a form that the user can copy.
 ///
-/// The command has the flags of this run that select the deployment, the state and the ledger, if it takes them.
-/// The connection string is not repeated, because it may contain a password; the command reads `SHIPSHAPE_URI`.
+/// The command has the flags of this run that select the deployment, the state and the ledger, if it takes them. The
+/// connection string is not repeated, because it may contain a password; the command takes it from `SHIPSHAPE_URI` or
+/// `shipshape.yml`.
 struct NextCommand: CustomStringConvertible {
     let description: String
 

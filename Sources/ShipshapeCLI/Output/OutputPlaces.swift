@@ -3,8 +3,7 @@ internal import SystemPackage
 
 /// Checks that no result overwrites an input of the command, or another result.
 enum OutputPlaces {
-    /// Refuses an output file that the command also reads, by its name or as a part of a folder, or that is named
-    /// twice.
+    /// Refuses an output file that the command also reads, by its name or in a folder, and one that is named twice.
     /// - Parameter inputs: the files and folders that are read; those that do not exist are ignored.
     /// - Throws: ``UsageError``.
     static func check(_ outputs: [String], reading inputs: [String]) throws {

@@ -23,7 +23,7 @@ extension Examination {
         }
         let allowed = lacking.filter { $1.isEmpty }.map(\.0.command)
         if !allowed.isEmpty { add(.privileges, "allowed", .good, allowed.joined(separator: ", ")) }
-        // Commands that lack the same are one line.
+        // Commands that lack the same privileges share one line.
         var kinds: [String] = []
         for (_, missing) in lacking where !missing.isEmpty && !kinds.contains(missing) { kinds.append(missing) }
         for missing in kinds {

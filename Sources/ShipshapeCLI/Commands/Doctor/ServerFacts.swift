@@ -6,7 +6,7 @@ internal import Mongo
 struct ServerFacts: Sendable {
     let hello: ServerHello
     let build: BuildInfo
-    /// The privileges of the user; `nil` without a login.
+    /// The privileges of the user; `nil` without a login, or if the server does not show them.
     let privileges: UserPrivileges?
     /// How far this machine's clock is ahead of the server's.
     let clockDifference: Duration
@@ -33,7 +33,7 @@ struct ServerFacts: Sendable {
     }
 
     /// Tries to follow the changes of a collection.
-    /// - Returns: the error that the server answers; `nil` if it works.
+    /// - Returns: the error that the server answers; `nil` if the change stream works.
     /// - Throws: ``MongoError`` of a lost connection.
     static func streams(_ namespace: Namespace, on client: borrowing Client) throws(MongoError) -> MongoError? {
         var stream = client.collection(namespace).watch(options: ["maxAwaitTimeMS": 1])

@@ -95,7 +95,8 @@ struct EnforceRun {
         return now
     }
 
-    /// Shows the commands of the steps, and asks for confirmation without `--yes`.
+    /// Shows the commands of the steps unless `--yes` and `--quiet` are given, and asks for confirmation without
+    /// `--yes`.
     private func confirm(
         _ steps: [BSONDocument], _ found: CheckReport? = nil, _ state: Enforcement.State? = nil
     ) throws {

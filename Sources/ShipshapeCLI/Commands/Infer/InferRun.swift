@@ -43,7 +43,7 @@ struct InferRun {
         return scan
     }
 
-    /// Returns a schema for each collection that has documents.
+    /// Returns a schema for each survey.
     func inferences(_ surveys: [(namespace: Namespace, survey: Survey)]) throws -> [Inference] {
         let titles = TypeTitles.roots(
             of: surveys.map(\.namespace.collection), isPascalCase: options.dialect == .prisma)

@@ -6,7 +6,7 @@ internal import SystemPackage
 enum CIService: String, ExpressibleByArgument, CaseIterable {
     case github, gitlab
 
-    /// Returns the workflow's file, with its path.
+    /// Returns the files of the workflow, each with its path and its text.
     ///
     /// The files of `jobs/github-actions` and `jobs/gitlab` are made from this text by `scripts/reference`.
     /// - Parameter schemas: the path of the schema, or of the folder of schemas, in the repository.
@@ -19,7 +19,7 @@ enum CIService: String, ExpressibleByArgument, CaseIterable {
         }
     }
 
-    /// Returns a path as YAML, in quotation marks if it has other characters than usual.
+    /// Returns a path as YAML; in quotation marks, unless it consists of ASCII letters, digits, `.`, `_`, `-` and `/`.
     private static func word(_ path: String) -> String {
         path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-/".contains($0)) } ? path : path.quotedAsYAML
     }

@@ -114,12 +114,14 @@ struct InitCommand: AsyncParsableCommand {
         return nil
     }
 
-    /// Reads a schema to see whether that is possible; the database of a Prisma schema does not matter for that.
+    /// Reads a schema, to see whether it is valid and which dialect it has; the name of the database does not affect
+    /// that.
     private static func read(_ name: String) throws(SchemaError) -> ServerSchema {
         try ServerSchema.read(at: name, database: "database")
     }
 
-    /// Returns the dialect that the schema shows, or else the user.
+    /// Returns the dialect that the schema shows; otherwise the one that the user states or, without a terminal, App
+    /// Services.
     private func dialect(of schema: String?) throws -> Dialect {
         let shown = schema.flatMap { $0 == LiveSchema.name ? .jsonSchema : (try? Self.read($0))?.dialect }
         let stated = dialect?.dialect

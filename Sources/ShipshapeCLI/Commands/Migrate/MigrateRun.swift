@@ -6,7 +6,7 @@ internal import Reporting
 internal import Running
 internal import Steps
 
-/// One run of `migrate`, which runs its jobs one after the other until one stops.
+/// One run of `migrate`, which runs its jobs one after the other until one stops or fails.
 struct MigrateRun {
     let pending: [JobFolder.Entry]
     let pool: ClientPool

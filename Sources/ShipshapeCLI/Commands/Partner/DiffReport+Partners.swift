@@ -5,7 +5,8 @@ internal import Partners
 internal import SchemaChange
 
 extension DiffReport {
-    /// Returns the partners in a state database that may serve changes of the report; empty if there are none.
+    /// Returns the partners in a state database that may serve changes of the report; empty if there are none, or if
+    /// the user cannot read the database.
     ///
     /// A partner is returned if its original has versioned or breaking changes, or if its own collection is added by a
     /// change.

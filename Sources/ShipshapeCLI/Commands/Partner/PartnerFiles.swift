@@ -3,7 +3,8 @@ internal import SystemPackage
 
 /// Writes files that the operator reviews and keeps.
 enum PartnerFiles {
-    /// Writes a new file below a folder, which is created if it does not exist; throws if the file exists.
+    /// Writes a new file below a folder, which is created if it does not exist.
+    /// - Throws: ``OutputError`` if the file exists or cannot be written.
     static func write(_ text: String, to path: String, in folder: String) throws {
         let place = FilePath(folder).pushing(FilePath(path))
         guard !FileManager.default.fileExists(atPath: place.string) else {

@@ -167,7 +167,7 @@ struct PlanCommand: AsyncParsableCommand {
     var statedDefaults: [StatedDefault] { defaults.compactMap { StatedDefault($0) } }
 
     /// Returns a plan after checking its jobs, so that a defect is reported before the documents are surveyed.
-    /// - Throws: ``PlanDefect`` for a job that does not fit the schemas.
+    /// - Throws: ``PlanDefect`` for a job that does not fit the schemas; errors of `plan`.
     func planned(by planner: Planner, _ plan: () throws -> SchemaPlan) throws -> SchemaPlan {
         do {
             let plan = try plan()
@@ -228,7 +228,8 @@ struct PlanCommand: AsyncParsableCommand {
         var surveyed = try await onOwnedThread(name: "plan") { () throws in
             try PlanSurvey(planner).adding(to: plan, from: try pool.client())
         }
-        // Only a check counts the documents that a change without a step affects.
+        // The survey counts documents only for steps, so a check counts the documents that a change without a step
+        // affects.
         var open = schemas.new
         let unplanned = surveyed.unplannedCollections
         open.collections.removeAll { !unplanned.contains($0.namespace) }

@@ -18,7 +18,7 @@ struct PlanFiles {
     private let plan: SchemaPlan
     private let folder: String?
 
-    /// The subfolder for partner jobs, which other commands run.
+    /// The subfolder for partner jobs, which `shipshape partner` runs and `shipshape backfill` does not.
     static let partnerFolder = "partner"
     /// The suffix in the file names of repair jobs, so that these files do not replace the jobs for a schema change.
     private static let ofRepairs = "+fix"
@@ -52,7 +52,7 @@ struct PlanFiles {
                 }
         }
         func place(_ job: PlannedJob) -> FilePath {
-            // A `+` before the number of a part makes the name different from the file names of all collections.
+            // No file name of a collection has a `+`, so the name of a part differs from all of them.
             let own = PlannedJob.fileName(of: job.namespace) + (job.stage == .anyTime ? Self.ofRepairs : "")
             let name = own + (job.part.map { "+\($0.name)" } ?? "")
             let isLate = job.stage == .afterDeploy
