@@ -17,15 +17,15 @@ public struct LintFinding: Hashable, Sendable {
         }
     }
 
-    /// The rule that the schema breaks.
+    /// The rule that reports the problem.
     public var code: Code
     /// The severity of the problem.
     public var level: Level
-    /// The collection whose schema has the problem; `nil` if the problem is in the app or in the deployment.
+    /// The collection that has the problem; `nil` if the problem is not in a single collection.
     public var namespace: Namespace?
     /// The path, within the collection's schema, of the part that has the problem.
     public var path: SchemaPath
-    /// The position of the problem in the file.
+    /// The position of the problem in the file; for a problem of the deployment itself, the deployment.
     public var location: SourceLocation
     /// A clause that says what is wrong.
     public var message: String
