@@ -158,8 +158,8 @@ extension FieldPlanner {
         // Values that fit neither schema are fixed before they are copied, so that the old and the new field hold the
         // same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // A copy step can apply the later conversion of its target to a single value that the server converts, but not
-        // to a list.
+        // A refresh of the copy also applies the conversion that follows the copy, but only to a single value that the
+        // server converts: neither to a list nor to a UUID.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {

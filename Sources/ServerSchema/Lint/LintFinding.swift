@@ -4,11 +4,11 @@ public import BSON
 public struct LintFinding: Hashable, Sendable {
     /// The severity of a finding.
     public enum Level: String, Hashable, Sendable, Comparable, CaseIterable {
-        /// The schema does not work as it is: for example, it cannot sync.
+        /// The schema, the app or the deployment does not work as it is: for example, it cannot sync.
         case error
         /// The schema works, but is likely to cause trouble.
         case warning
-        /// The finding is for information only; the schema need not change.
+        /// The finding is for information only, and nothing need change.
         case info
 
         /// Orders levels from the most severe to the least severe.
