@@ -28,7 +28,7 @@ struct ModelPage {
             "Written by shipshape models: \(model.kind == .embedded ? "embedded in " : "")\(model.namespace)".printable
         (isEmbedded, isAsymmetric) = (model.kind == .embedded, model.kind == .asymmetric)
         gaps = model.gaps.map(\.printable)
-        // No property has the name of its class, because it would be a constructor, or would hide the class.
+        // No property has the name of its class, because such a property would be a constructor or hide the class.
         var taken: Set = [className]
         fields = model.fields.map { field in
             var name = idiom.identifier(idiom.propertyName(of: field.name))

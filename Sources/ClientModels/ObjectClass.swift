@@ -55,7 +55,7 @@ struct FieldType: Hashable, Sendable {
     let element: Element
     /// Whether the value may be null; in a list, set or dictionary, whether its elements may be null.
     ///
-    /// A mixed value may always be null.
+    /// `false` for a mixed value, although it may always be null.
     let isOptional: Bool
     let container: Container?
 }

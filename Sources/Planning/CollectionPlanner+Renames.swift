@@ -71,8 +71,8 @@ extension FieldGroup {
 
     /// Returns the group with its steps' sources adapted to the move of the object around its field.
     ///
-    /// A copied object also stays under its old name, and the steps read the old object, because old clients still
-    /// write to it. Inside lists, the steps read the copy, because no step can read one list's elements to write to
+    /// After a rename, the steps read the new object. After a copy, they still read the old object, because old clients
+    /// write to it; but inside lists, they read the copy, because no step can read one list's elements to write to
     /// another list.
     fileprivate func afterMove(of object: StepLine) -> FieldGroup {
         guard let old = object.text(of: "from"), let new = object.text(of: "to"),

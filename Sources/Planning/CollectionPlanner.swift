@@ -44,7 +44,7 @@ struct CollectionPlanner {
         return group
     }
 
-    /// Moves each group that makes a list a set after the groups for values inside the list.
+    /// Moves each group that turns a list into a set to the place after the groups for values inside the list.
     ///
     /// The groups for values may convert values, and then two elements of the list can become equal.
     static func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {

@@ -51,7 +51,8 @@ extension FieldPlanner {
             return group.add(
                 .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: nullsToo), "the schema's default")
         }
-        // One of the allowed values is a decision, and does not mean "no value yet", even if it is an empty text or 0.
+        // If the schema lists the allowed values, the choice is the operator's: even an empty text or 0 is then a value
+        // with a meaning, and does not stand for "no value yet".
         let choices = new.node.constraints.allowedValues?.filter { takes($0, new) } ?? []
         // The field gets no zero value if it holds the key of a document, because a made-up key would name no document.
         let related = new.link.map { "\($0.target)" } ?? new.node.keyOfModel

@@ -118,7 +118,7 @@ extension FieldPlanner {
 
     /// Adds steps that replace a list of one element by the element, and an empty list by null.
     ///
-    /// An empty list inside another list stays.
+    /// An empty list inside another list or a dictionary stays.
     private func unwrap(
         _ field: String, at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, _ link: Relationship?,
         in group: inout FieldGroup
@@ -147,7 +147,7 @@ extension FieldPlanner {
     /// - Parameter old: the types of the values that the step is planned for.
     private func kept(by new: SchemaNode, except old: Set<SchemaType> = []) -> Set<SchemaType> {
         guard dialect == .prisma, let scalar = new.scalar, !new.isPrismaEnum else { return [] }
-        // Between schemas, texts and ObjectIds are converted: a client reads both, but no filter finds one by the
+        // If the schema changes, texts and ObjectIds are converted: a client reads both, but no filter finds one by the
         // other.
         let compared: Set<SchemaType> = isRepair ? [] : [.string, .objectId]
         return Set(scalar.readTypes).subtracting(old).subtracting(compared)
@@ -220,8 +220,8 @@ extension FieldPlanner {
 }
 
 extension SchemaNode {
-    /// Whether a Prisma client with the schema `other` reads the numbers of this schema without converting or losing
-    /// any.
+    /// Whether this schema allows only whole numbers, and a Prisma client with the schema `other` reads them without a
+    /// conversion.
     fileprivate func isRead(asIsBy other: SchemaNode) -> Bool {
         let whole: Set<SchemaType> = [.int, .long]
         return !types.isEmpty && whole.isSuperset(of: types) && types.allSatisfy(other.reads)

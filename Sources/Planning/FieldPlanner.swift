@@ -100,7 +100,7 @@ struct FieldPlanner {
         }
     }
 
-    /// Adds a remark about a change of `_id` or of a part of it; no step can write them.
+    /// Adds a remark about a change of `_id` or of a part of it, because no step can write an `_id`.
     private func sayOfID(_ path: SchemaPath, in group: inout FieldGroup) {
         if path.steps.count == 1 {
             group.say(
@@ -127,8 +127,8 @@ extension FieldPlanner {
     /// Adds the steps that give the new field the value of the old field.
     ///
     /// The old field is removed only after the deploy. A single rename does all of the work in two cases: the validator
-    /// forbids the old field, or the documents are moved to another collection. If one conversion makes the new value,
-    /// the removal is always a suggestion.
+    /// forbids the old field, or the documents are moved to another collection. If one conversion makes the new value
+    /// in any other case, the removal is only a suggestion.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
             return group.say(.manual, "a job cannot name the old field: copy it with a script of your own")
@@ -158,8 +158,8 @@ extension FieldPlanner {
         // Values that fit neither schema are fixed before they are copied, so that the old and the new field hold the
         // same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // A copy step can apply the later conversion of its target to a single value that the server converts, but not
-        // to a list.
+        // A refresh of the copy also applies the conversion that follows the copy, but only to a single value that the
+        // server converts: neither to a list nor to a UUID.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {

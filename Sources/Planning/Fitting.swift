@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension SchemaNode {
-    /// Whether a check accepts the value for a required field with this schema, without a finding or with a warning.
+    /// Whether a check accepts the value for a required field with this schema, at most with a warning.
     func takes(_ value: BSONValue, in dialect: Dialect) -> Bool {
         var root = SchemaNode(location: location)
         root.types = [.object]

@@ -12,7 +12,7 @@ package struct PartnerDraft: Sendable {
     package let source: Namespace
     /// The partner collection.
     package let target: Namespace
-    /// The conversion of each `_id`; `nil` if the `_id`s stay unchanged.
+    /// The conversion of each `_id`; `nil` if the `_id`s stay unchanged, or if no conversion leads to the new type.
     package private(set) var id: IDConversion?
     /// Questions that the two schemas do not answer, each as a clause; the job file lists them as comments.
     package private(set) var open: [String] = []

@@ -17,7 +17,7 @@ package struct PlanOptions: Sendable {
     package init() {}
 }
 
-/// The error for a default that the operator states, if its field or its value does not fit the schemas.
+/// The error for a default or a step that the operator states, if it does not fit the schemas.
 package struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The message, which says what is wrong and how to correct it.
     package let description: String

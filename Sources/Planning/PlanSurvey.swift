@@ -26,8 +26,8 @@ package struct PlanSurvey: Sendable {
         for index in plan.collections.indices {
             var jobs: [PlannedJob] = []
             for job in plan.collections[index].jobs {
-                // Nothing can be counted: the documents of a moved collection are still in the collection from which
-                // they move, and a draft has no steps.
+                // For such a job, nothing can be counted: the documents of a moved collection are still in the
+                // collection from which they move, and a draft has no steps.
                 if job.movedFrom != nil || job.isDraft {
                     jobs.append(job)
                     continue

@@ -129,7 +129,7 @@ package struct Planner: Sendable {
 
     /// The schema of a collection that accepts every document.
     ///
-    /// It replaces the newer schema of a collection for changes that belong to no collection, and for removed
+    /// The planner uses it in place of a newer schema for changes that belong to no collection, and for removed
     /// collections.
     private static let nothing = CollectionSchema(
         namespace: Namespace(database: "none", collection: "none"),
@@ -198,9 +198,9 @@ package struct Planner: Sendable {
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
-    /// Adds to each conversion of a field in place the suggestion of a conversion into a second field.
+    /// Adds to each step that converts a field in place the suggestion to convert the field into a second one instead.
     ///
-    /// Conversions of elements get no such suggestion.
+    /// A step that converts elements gets no such suggestion.
     private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {
         entries.map { entry in
             guard let step = entry.step, step.kind == "convert", !step.target.hasSuffix(FieldPath.each),

@@ -29,7 +29,7 @@ package struct SchemaPlan: Sendable {
     package var reviews: Int { entries.count { $0.isActive && $0.review != nil } }
     /// The number of documents that a step applies to but cannot change, summed over the surveyed jobs.
     package var stuck: Int { jobs.reduce(0) { $0 + ($1.documents?.stuck ?? 0) } }
-    /// The partner jobs, by collection.
+    /// The drafts of partner jobs, in the order of the collections.
     package var partners: [PartnerDraft] { collections.compactMap(\.partner) }
     /// Guesses that the schemas cannot confirm but an operator can.
     ///
@@ -45,9 +45,10 @@ extension SchemaPlan {
         return Set(changes.filter { $0.new != nil && $0.namespace == $0.oldNamespace }.compactMap(\.namespace))
     }
 
-    /// Adds to each change that no step serves the findings of a check of the documents with the newer schema.
+    /// Adds the findings of a check with the newer schema to the entries for changes that no step serves.
     ///
-    /// A finding belongs to the entry with the nearest path. Findings of changes that steps serve are left out.
+    /// A finding belongs to the entry with the nearest path at or above its own. Findings of other entries are left
+    /// out.
     package mutating func addFindings(of report: CheckReport) {
         for index in collections.indices {
             guard let found = report.collections.first(where: { $0.namespace == collections[index].namespace }) else {
@@ -87,7 +88,7 @@ package struct CollectionPlan: Sendable {
     package var remarks: [PlanEntry]
     /// The partner job for changes that no job can serve; `nil` if none is recommended.
     package var partner: PartnerDraft?
-    /// The newer schema as a validator; `nil` for a schema in the dialect of App Services.
+    /// The newer schema as a validator; `nil` for a removed collection, and in every dialect except MongoDB's own.
     package var validator: BSONDocument?
     /// Whether a change of the collection is breaking for sync, so that sync has to be terminated for the deploy.
     package var isBreaking = false
@@ -152,7 +153,7 @@ package struct PlannedJob: Sendable {
     /// The steps that the job runs.
     package var steps: [StepLine] { entries.compactMap { $0.isActive ? $0.step : nil } }
 
-    /// Whether the job has no active step but suggestions, so that all of its file is commented out.
+    /// Whether the job has suggestions but no active step, so that all of its file is commented out.
     package var isDraft: Bool { steps.isEmpty && entries.contains { !$0.suggestions.isEmpty } }
 
     /// The text of a minimal job file: the job's name, its collection and its active steps.
@@ -191,7 +192,7 @@ package struct PlanEntry: Sendable {
     package var review: String?
     /// Steps that the job file has as comments, and that a reviewer can activate.
     package var suggestions: [StepLine] = []
-    /// Whether the step is for values that do not follow the older schema, so that only old documents can need it.
+    /// Whether the step is for values that do not follow the older schema, so that perhaps no document needs it.
     package var isStray = false
     /// Whether a partner collection is recommended for the changes.
     package var isForPartner = false
@@ -199,7 +200,7 @@ package struct PlanEntry: Sendable {
     package var partner: PartnerCollection?
     /// The survey's finding for the step; `nil` if there was no survey.
     package var finding: StepFinding?
-    /// The numbers of linked objects with no link, one link and several links, if links become embedded objects.
+    /// The numbers of documents to which no link, one link and several links lead, for a change that embeds them.
     ///
     /// `nil` for other changes, or if there was no survey.
     package var parents: Backlinks?
@@ -273,7 +274,7 @@ extension PlannedJob {
         !text.isEmpty && text.utf8.count <= 60 && text.unicodeScalars.allSatisfy(isPlain)
     }
 
-    /// Returns a name for the job and the file of a collection, which differs for each collection.
+    /// Returns a name for a collection's job and its file; different collections get different names.
     package static func fileName(of namespace: Namespace) -> String {
         let scalars = "\(namespace)".unicodeScalars
         guard scalars.count > 50 || !scalars.allSatisfy(isPlain) else { return "\(namespace)" }

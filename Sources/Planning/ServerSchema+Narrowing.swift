@@ -6,7 +6,8 @@ extension ServerSchema {
     /// Returns the part of the schema that decides whether a job's steps fit the schema, and whether they can make
     /// documents unsyncable.
     ///
-    /// If each of many steps were checked against the whole schema, the time would be quadratic in its size.
+    /// If each of many steps were checked against the whole schema, the time would be quadratic in the size of the
+    /// schema.
     func narrowed(to job: Job) -> ServerSchema {
         let kinds = job.steps.map(\.step.kind)
         // If a step creates documents in another collection, that collection's schema judges them, so the schema stays
@@ -32,7 +33,7 @@ extension SchemaNode {
         if let elements = inner[FieldPath.each], case .each(let element)? = items {
             narrow.items = .each(element.narrowed(to: elements))
         }
-        // One property is kept in any case, because an object without properties would count as a dictionary.
+        // One property is kept in any case, because an object without properties could count as a dictionary.
         let names = Set(inner.keys).union(properties.prefix(1).map(\.name)).sorted()
         narrow.properties = names.compactMap { name in
             property(name).map { node in

@@ -5,7 +5,7 @@ import LocatedYAML
 import ServerSchema
 import Steps
 
-/// Decides which steps may run while the older schema is live, because they provably keep documents syncing.
+/// Decides which steps may run while the older schema is live: the steps that provably keep documents syncing.
 struct StageCheck {
     let old: ServerSchema
     let new: ServerSchema
@@ -112,8 +112,8 @@ struct StageCheck {
         return try CompiledJob(job, active: old.narrowed(to: job), next: new.narrowed(to: job))
     }
 
-    /// Whether the step writes only to a field that the older schema does not describe, in an object that may have
-    /// such fields.
+    /// Whether the step writes only to a field that the older schema does not describe, in an object that may have such
+    /// fields.
     private func isUnseen(_ step: StepLine, by root: SchemaNode) -> Bool {
         guard step.kind != "rename" else { return false }
         var node = root

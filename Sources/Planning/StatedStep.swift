@@ -4,8 +4,8 @@ import ServerSchema
 
 /// A step that the operator states on the command line, because the two schemas do not show that it is meant.
 ///
-/// The names on the left are those of the older schema. The first one begins with the title of its type or the name of
-/// its collection, and the other fields are in the same object.
+/// The flag's value names fields of the older schema before `=`, and fields of the newer schema after it. The first
+/// name begins with the title of the type or the name of the collection, and the other fields are in the same object.
 package struct StatedStep: Hashable, Sendable {
     /// The kind of the step, and the flag that states it.
     package enum Kind: String, Sendable {

@@ -99,7 +99,7 @@ extension StepLine {
         if case .literal(let value)? = members.first(where: { $0.key == "value" })?.value { value } else { nil }
     }
 
-    /// The field that the step writes; empty if the step names none.
+    /// The field that the step writes; for a `split`, the field that it reads; empty if the step names none.
     var target: String {
         text(of: "into") ?? text(of: "to").flatMap { kind == "convert" ? nil : $0 } ?? text(of: "field") ?? ""
     }

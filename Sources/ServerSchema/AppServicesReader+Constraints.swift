@@ -72,7 +72,8 @@ extension AppServicesReader {
 extension AppServicesReader {
     /// Returns whether a regular expression compiles; if not, adds a note.
     ///
-    /// An expression that does not compile is not an error, because App Services does not document its syntax.
+    /// An expression that does not compile is not an error, because App Services does not document the syntax of its
+    /// regular expressions.
     private mutating func isReadable(_ text: String, mode: Pattern.Mode, at location: SourceLocation) -> Bool {
         do throws(PatternError) {
             _ = try Pattern(text, mode: mode)

@@ -110,7 +110,8 @@ struct DefaultValue {
     let types: [SchemaType]
 
     /// Returns the BSON value, including nested values.
-    /// - Throws: ``SchemaError`` for extended JSON, such as `{"$oid": …}`, whose value does not fit its type.
+    /// - Throws: ``SchemaError`` for extended JSON, such as `{"$oid": …}`, whose value does not fit its type, or for a
+    ///   name that contains a NUL.
     func value(_ json: LocatedJSON) throws(SchemaError) -> BSONValue {
         if case .scalar(.number(let text)) = json.value, let number = number(text) { return number }
         return try LocatedBSON(json).bson

@@ -1,4 +1,4 @@
-/// The annotation of a property that clients may use only until a day, such as `@deprecated 2027-03-31`.
+/// An annotation such as `@deprecated 2027-03-31`, which says until which day clients may use a property.
 ///
 /// The annotation is a part of the property's `description`, because MongoDB refuses schemas with other keywords; in a
 /// Prisma schema, it is in a `///` comment.

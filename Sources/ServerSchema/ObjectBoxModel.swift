@@ -44,13 +44,13 @@ extension ObjectBoxModel {
     private static let (syncs, isID) = (2, 1)
 
     /// Reads a model file.
-    /// - Throws: ``SchemaError`` with line and column.
+    /// - Throws: ``SchemaError`` if the file cannot be read, or is not a model of ObjectBox.
     public static func read(at path: String) throws(SchemaError) -> ObjectBoxModel {
         try parse(try SourceFile.text(of: path), path: path)
     }
 
     /// Reads the text of a model file; errors state `path`.
-    /// - Throws: ``SchemaError`` with line and column.
+    /// - Throws: ``SchemaError`` if the text is not a model of ObjectBox.
     package static func parse(_ text: String, path: String) throws(SchemaError) -> ObjectBoxModel {
         let json = try JSONParser.parse(Array(text.utf8), file: path)
         guard case .object = json.value, let list = json["entities"], case .array(let entities) = list.value else {

@@ -71,8 +71,8 @@ struct RelationshipReader {
         if let key = json.present("source_key"), let text = key.text, text != member.name {
             note(key.location, path, "source_key is \"\(text)\", but the link's own name is \"\(member.name)\"")
         }
-        // The keys may be `isList` and `foreignKey`, because the user interface of App Services writes them in camel
-        // case.
+        // The keys may also be `isList` and `foreignKey`, because the user interface of App Services writes them in
+        // camel case.
         let isList = try json.flag(json["is_list"] == nil ? "isList" : "is_list")
         let foreignKey = try json.string(json["foreign_key"] == nil ? "foreignKey" : "foreign_key")
         return Relationship(

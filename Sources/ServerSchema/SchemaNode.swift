@@ -26,7 +26,7 @@ public struct SchemaNode: Sendable {
     public var additionalProperties: AdditionalProperties = .allowed
     /// Whether the schema has an `additionalProperties` keyword.
     public var hasAdditionalProperties = false
-    /// The scalar type in a Prisma schema; `nil` in other dialects.
+    /// The scalar type in a Prisma schema; `nil` for an object or a list, and in other dialects.
     ///
     /// For an enum, it is `.string`, and the node also has a title.
     public var scalar: PrismaScalar?
@@ -48,7 +48,7 @@ public struct SchemaNode: Sendable {
             rare = Rare(constraints: constraints, keyOfModel: newValue, deprecation: deprecation)
         }
     }
-    /// The annotation that clients may use the property only until a day; `nil` if there is none.
+    /// The `@deprecated` annotation of the property; `nil` if there is none.
     package var deprecation: Deprecation? {
         get { rare?.deprecation }
         set {

@@ -33,8 +33,8 @@ struct SchemaReading {
     }
 
     /// Reads the file or folder, and returns its schemas.
-    /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable, or if there is no schema; lint
-    ///   accepts an app without a schema.
+    /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable, or if there is no schema. A reading
+    ///   for lint turns most defects into notes, and accepts an app without a schema.
     mutating func run() throws(SchemaError) -> ServerSchema {
         if files.isFolder { try readFolder() } else { try readSingleFile() }
         if let first = unread.first, unread.count == schema.collections.count { throw first.error }

@@ -3,9 +3,9 @@ internal import SystemPackage
 
 /// Finds the folders below a folder that hold schemas.
 ///
-/// It is for suggestions, so it ignores what it cannot read, and ends early in a very large folder.
+/// The search serves suggestions, so it ignores folders that it cannot read, and ends early in a very large folder.
 package enum SchemaSearch {
-    /// The most levels of folders that are searched below the first one.
+    /// The most levels of folders that are searched below the given folder.
     private static let mostLevels = 4
     /// The most folders that are searched.
     private static let mostFolders = 1_000
@@ -44,10 +44,11 @@ package enum SchemaSearch {
         var reading = SchemaReading(files: files, wanted: nil)
         reading.isSuggested = true
         do throws(SchemaError) {
-            // A file with two dots in its name may be the configuration of another program.
+            // A file such as `app.config.json` is read as the schema of a collection, but may belong to another
+            // program. Only a schema that has properties counts.
             return try reading.run().collections.contains { !$0.root.properties.isEmpty }
         } catch {
-            // The user who is led to the folder learns there how to name the files.
+            // The folder is suggested nevertheless: if the user names it, the error says how to name its files.
             return error.code == .namespaceUnknown
         }
     }

@@ -111,9 +111,9 @@ public struct SchemaSource: Hashable, Sendable {
 }
 
 extension ServerSchema {
-    /// Returns the schemas with all collections and links of the database `own` moved to another database.
+    /// Returns the schemas with the collections of the database `own` and the links to them moved to another one.
     ///
-    /// Collections and links of other databases stay as they are.
+    /// All other collections and links stay as they are.
     package func moved(from own: String, to database: String) -> ServerSchema {
         var schema = self
         for index in schema.collections.indices { schema.collections[index].move(from: own, to: database) }

@@ -20,7 +20,7 @@ package enum Spelling {
     }
 
     /// Returns the number of edits between two words; an edit inserts, removes or replaces a byte, or swaps two
-    /// neighbours.
+    /// neighbouring bytes.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)
@@ -44,8 +44,10 @@ package enum Spelling {
         nearest(to: word, among: candidates).map { "did you mean \"\($0)\"?" }
     }
 
-    /// Returns the hint for a path: the candidate that only adds `[]` or `{}` for the elements of a list or a
-    /// dictionary, or else the nearest one.
+    /// Returns the hint for a path: the candidate that differs only in `[]` and `{}`, which mark the elements of a list
+    /// and the values of a dictionary, or else the nearest one.
+    ///
+    /// Returns `nil` if no candidate is similar enough to be meant.
     package static func hint(forPath path: String, among candidates: some Sequence<String>) -> String? {
         func names(_ path: String) -> String { path.replacing("[]", with: "").replacing("{}", with: "") }
         let wanted = names(path).split(separator: ".")

@@ -44,7 +44,7 @@ public struct SyncConfiguration: Sendable {
     public var mode: Mode
     /// The state of sync; `nil` if the export does not state it.
     public var state: State?
-    /// The time at which sync was paused, in seconds since 1970; `nil` if the export does not state it.
+    /// The time at which sync was paused, in seconds since 1970; `nil` if sync is not paused, or the time is not known.
     public var pausedAt: Int?
     /// Whether clients may change the schemas.
     public var isInDevelopment = false

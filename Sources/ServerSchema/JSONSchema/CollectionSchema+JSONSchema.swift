@@ -6,7 +6,7 @@ extension CollectionSchema {
     ///   - jsonSchema: the schema.
     ///   - namespace: the collection that the schema covers.
     ///   - place: the location that errors state.
-    /// - Throws: ``SchemaError`` if mongod would refuse the schema.
+    /// - Throws: ``SchemaError`` if mongod would refuse the schema, or if the schema's bytes are damaged.
     public init(
         jsonSchema: BSONDocument, namespace: Namespace, place: SourceLocation = SourceLocation(whole: "$jsonSchema")
     ) throws(SchemaError) {

@@ -21,7 +21,7 @@ struct JSONSchemaReader {
     }
 
     /// Reads one schema and all schemas inside it.
-    /// - Parameter isWhole: whether the schema judges a document as a whole, as the root does.
+    /// - Parameter isWhole: whether the schema judges an object as a whole, as the root does.
     func node(_ value: LocatedBSON, isWhole: Bool) throws(SchemaError) -> SchemaNode {
         let keywords = try KeywordTable(value, failures)
         var node = SchemaNode(location: value.location)

@@ -20,9 +20,9 @@ enum KeywordLint {
 }
 
 extension Keyword {
-    /// Whether no documentation describes the keyword.
+    /// Whether App Services does not document the keyword.
     ///
-    /// `allOf`, `anyOf`, `oneOf` and `not` count as described, because App Services documents their error codes.
+    /// `allOf`, `anyOf`, `oneOf` and `not` count as documented, because App Services documents their error codes.
     fileprivate var isForeign: Bool {
         switch self {
         case .allOf, .anyOf, .oneOf, .not: false

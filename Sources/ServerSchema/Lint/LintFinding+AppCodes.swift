@@ -1,6 +1,6 @@
 /// Lint rules for the app and the deployment.
 extension LintFinding.Code {
-    /// The schemas lack a queryable field, or a collection for which queryable fields are listed.
+    /// No schema has a field that is listed as queryable, or a collection for which queryable fields are listed.
     public static let queryableUnknown: Self = "queryable-unknown"
     /// A queryable field has a type that cannot be queried.
     public static let queryableType: Self = "queryable-type"

@@ -1,8 +1,7 @@
 extension LintFinding {
     /// The stable name of a lint rule, as reports spell it.
     ///
-    /// Later versions may add rules. Source: `semantics.md` section 4 of the project's reference, except for
-    /// `unknown-keyword` and the rules declared after it.
+    /// Later versions may add rules. Source of most rules: `semantics.md` section 4 of the project's reference.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name of the rule.
         public let rawValue: String
@@ -103,7 +102,8 @@ extension LintFinding.Code {
     public static let linkSourceID: Self = "link-source-id"
     /// A link leads to a field other than `_id`.
     public static let linkForeignKey: Self = "link-foreign-key"
-    /// A link's entry is malformed, its field or target has no schema, or it leads to another data source.
+    /// A link's entry is malformed, the schemas lack the field or the collection that the entry names, or the link
+    /// leads to another data source.
     public static let linkRefUnresolved: Self = "link-ref-unresolved"
     /// A link's field and the field that the link leads to have different types, or `is_list` does not fit the link's
     /// field.

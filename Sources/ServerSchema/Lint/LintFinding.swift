@@ -4,11 +4,11 @@ public import BSON
 public struct LintFinding: Hashable, Sendable {
     /// The severity of a finding.
     public enum Level: String, Hashable, Sendable, Comparable, CaseIterable {
-        /// The schema does not work as it is: for example, it cannot sync.
+        /// The schema, the app or the deployment does not work as it is: for example, it cannot sync.
         case error
         /// The schema works, but is likely to cause trouble.
         case warning
-        /// The finding is for information only; the schema need not change.
+        /// The finding is for information only, and nothing need change.
         case info
 
         /// Orders levels from the most severe to the least severe.
@@ -17,15 +17,15 @@ public struct LintFinding: Hashable, Sendable {
         }
     }
 
-    /// The rule that the schema breaks.
+    /// The rule that reports the problem.
     public var code: Code
     /// The severity of the problem.
     public var level: Level
-    /// The collection whose schema has the problem; `nil` if the problem is in the app or in the deployment.
+    /// The collection that has the problem; `nil` if the problem is not in a single collection.
     public var namespace: Namespace?
     /// The path, within the collection's schema, of the part that has the problem.
     public var path: SchemaPath
-    /// The position of the problem in the file.
+    /// The position of the problem in the file; for a problem of the deployment itself, the deployment.
     public var location: SourceLocation
     /// A clause that says what is wrong.
     public var message: String

@@ -4,7 +4,7 @@ public import BSON
 public struct LintReport: Sendable {
     /// The source of the schemas, as the user named it.
     public var source: String
-    /// The collections whose schemas were read.
+    /// The collections that the report covers.
     public var collections: [Namespace]
     /// The findings, ordered by file; within a file, the most severe come first.
     public var findings: [LintFinding]

@@ -96,7 +96,7 @@ extension RoleLint {
         }
     }
 
-    /// Checks the values that a field is compared with.
+    /// Checks the values that a field or an expansion is compared with.
     ///
     /// The values name no fields, but may contain expansions and functions.
     private mutating func values(_ json: LocatedJSON) {

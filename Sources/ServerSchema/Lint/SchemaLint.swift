@@ -30,8 +30,8 @@ public enum SchemaLint {
 
     /// The rules that report something missing, or that depend on a schema being complete.
     ///
-    /// A finding of these rules is dropped if a part of the schema at its path could not be read, because that part may
-    /// be its cause.
+    /// A finding of these rules is dropped if the part of the schema at the finding's path could not be read, because
+    /// the finding may only be a consequence of that.
     private static let ofAbsence: Set<LintFinding.Code> = [
         .titleMissing, .embeddedTitleMissing, .titleConflictEmbedded, .idMissing, .idForbidden, .typeMissing,
         .requiredUndefined, .arrayItemsMissing, .linkRefUnresolved, .linkType, .linkCrossPartition,

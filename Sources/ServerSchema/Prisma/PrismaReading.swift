@@ -7,7 +7,7 @@ struct PrismaReading {
     private let prisma: PrismaSchema
 
     /// Reads the files; `nil` if the path is neither a `.prisma` file nor a folder that directly contains one.
-    /// - Throws: ``SchemaError`` if the files have errors.
+    /// - Throws: ``SchemaError`` if the files cannot be read, or have errors.
     init?(_ files: SchemaFiles) throws(SchemaError) {
         var files = files
         guard let paths = try files.prismaPaths() else { return nil }
@@ -17,11 +17,12 @@ struct PrismaReading {
         self.files = files
     }
 
-    /// Returns the schemas of the collections in `database`.
+    /// Returns the schemas of the collections that the models describe.
     /// - Parameters:
     ///   - namespace: the only collection that the caller asks for; the other collections become
     ///     ``ServerSchema/neighbours``. `nil` if the caller asks for all.
-    ///   - required: a collection that must exist.
+    ///   - required: a collection that must exist if `namespace` is `nil`.
+    ///   - database: the database of the collections; `nil` for the one that the connection string names.
     /// - Throws: ``SchemaError`` if no database is known, if the collection does not exist, or if there is no model.
     func schema(
         _ namespace: Namespace?, requiring required: Namespace? = nil, in database: String?

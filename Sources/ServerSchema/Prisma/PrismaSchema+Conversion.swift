@@ -115,7 +115,9 @@ private struct PrismaConversion {
 }
 
 extension PrismaSchema.Model {
-    /// Returns the model to which a field is the key, or a part of it; `nil` if no `@relation` names the field.
+    /// Returns the name of the model whose documents a key field names; `nil` if no `@relation` names the field.
+    ///
+    /// The field may be only a part of the key.
     fileprivate func relatedModel(by key: String) -> String? {
         guard case .relation(let name)? = fields.first(where: { $0.relation?.fields.contains(key) == true })?.type
         else {

@@ -93,7 +93,7 @@ package struct PrismaSchema: Sendable {
         package var isIgnored = false
         /// The arguments of `@relation`, for a field whose type is a model.
         package var relation: Relation?
-        /// The annotation that clients may use the field only until a day; `nil` if there is none.
+        /// The `@deprecated` annotation of the field; `nil` if there is none.
         package var deprecation: Deprecation?
 
         /// Creates a field whose name in the documents is `storedName`.
