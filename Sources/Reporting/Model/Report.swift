@@ -2,8 +2,8 @@ package import ServerSchema
 
 /// The result of a command, in the parts that every output format shows.
 ///
-/// Each command's result is converted to a report once. Markdown, HTML, JUnit XML, GitHub's commands and, for most
-/// commands, the text are rendered from the report alone, by one renderer each. A report's texts are raw: each renderer
+/// Each command's result is converted to a report once. Every output format except JSON, JSON lines and, for a few
+/// commands, the text is rendered from the report alone, by one renderer each. A report's texts are raw: each renderer
 /// escapes them for its format.
 package struct Report: Sendable {
     /// The severity of a verdict, a finding or an amount.
