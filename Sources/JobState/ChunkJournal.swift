@@ -9,8 +9,9 @@ package import Jobs
 /// Documents with the same change share one group. If a chunk adds the same constant to many documents, the journal
 /// holds the digest once and only the `_id` of each document.
 package struct ChunkJournal {
-    /// The most bytes of groups and `_id`s that one document of the collection `journal` holds, unless a single
-    /// document's entry is larger.
+    /// The maximum size in bytes of the groups and `_id`s in one document of the collection `journal`.
+    ///
+    /// A changed document whose entry is larger has a journal document of its own.
     static let partSize = 8 << 20
     /// An upper bound of the bytes that an array element (a group or an `_id`) takes in addition to its value, for its
     /// type and its index.
@@ -55,7 +56,8 @@ package struct ChunkJournal {
     /// `old` and `new` hold at least the touched fields, as they are before the write and as they will be after it.
     /// - Parameter positions: the positions of the touched fields among all fields of the document before the write, −1
     ///   for a missing field; `nil` if the journal need not store positions.
-    /// - Parameter id: the document's `_id`; `nil` if `before` contains it.
+    /// - Parameter id: the document's `_id`; `nil` if `old` contains it.
+    /// - Parameter evidence: the digests of the document's fields that ``evidence`` names; empty for none.
     /// - Returns: whether the document was added.
     @discardableResult
     package mutating func add(

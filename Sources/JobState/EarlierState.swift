@@ -3,9 +3,8 @@ package import BSON
 /// The state of a job that an earlier version of the program wrote to the state database, in another layout.
 ///
 /// That version left gaps between the numbers of its attempts at chunks, and did not record which attempts it wrote. A
-/// number without an attempt is therefore not an error, and it is uncertain whether any journaled change was written. A
-/// checkpoint whose sums agree with the journal proves that the attempt was written, but not that the documents are
-/// still the same.
+/// number without an attempt is therefore not an error, and every journaled change counts as uncertain. Even if the
+/// sums of a checkpoint prove that an attempt was written, its documents may have been replaced since.
 package struct EarlierState: Hashable {
     /// The number of the job's last attempt at a chunk in the journal.
     package var journaled: Int64

@@ -23,7 +23,8 @@ package struct EnforcementStore {
         package let uuid: BSONValue
         /// The operator who began the last step.
         package let person: String
-        /// The time of the last write to the record, by the server's clock.
+        /// The time at which the last step began or ended, by the server's clock; `nil` if the record has no valid
+        /// time.
         package let time: ServerTime?
         let revision: Int
     }
@@ -31,8 +32,8 @@ package struct EnforcementStore {
     /// The step that restores the earlier validator.
     package static var abort: String { "abort" }
 
-    /// How long a runner holds the record for one step at most, by the server's clock, unless the caller sets another
-    /// time.
+    /// The maximum time for which a runner holds the record for one step, by the server's clock, unless the caller sets
+    /// another time.
     package static var leaseTime: Duration { .seconds(30) }
 
     private static var collection: String { "enforced" }

@@ -34,13 +34,13 @@ package struct JobStatus: Sendable {
         package var host: String
         /// The runner's process id.
         package var process: Int
-        /// When the runner took the lease.
+        /// When the runner took the lease; `nil` if the lease has no valid time.
         package var since: ServerTime?
     }
 
     /// A line of the job's log.
     package struct LogLine: Hashable, Sendable {
-        /// The time of the action, by the server's clock.
+        /// The time of the action, by the server's clock; `nil` if the stored line has no valid time.
         package var at: ServerTime?
         /// The operator who acted, as `user@host`.
         package var by: String
@@ -71,7 +71,7 @@ package struct JobStatus: Sendable {
 
     /// The job's name.
     package var job: String
-    /// The collection that the job writes.
+    /// The collection that the job writes; `nil` if the job's record names none.
     package var namespace: Namespace?
     /// The job's activity.
     package var state = State.notStarted
@@ -81,7 +81,8 @@ package struct JobStatus: Sendable {
     package var created: ServerTime?
     /// The progress of the job.
     package var work = Work()
-    /// When the job's runner last made progress, for instance finished a chunk, began a pass, or stopped waiting.
+    /// When the job's runner last made progress, for instance finished a chunk, began a pass, or stopped waiting; `nil`
+    /// if that is unknown.
     package var checkpointed: ServerTime?
     /// The time of the last sign of a runner: ``checkpointed`` while a runner holds the lease, otherwise the last
     /// checkpoint or renewal of a lease.
@@ -90,7 +91,7 @@ package struct JobStatus: Sendable {
     package var waiting: [WaitReason] = []
     /// Why the job's last run stopped; `nil` if the run did not stop, or could not record the reason.
     package var stopped: String?
-    /// The runner that holds the lease.
+    /// The runner that holds the lease; `nil` if none does.
     package var holder: Holder?
     /// The number of skipped documents, by error code.
     package var skipped: [(code: String, count: Int)] = []

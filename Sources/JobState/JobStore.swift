@@ -32,8 +32,8 @@ package struct JobStore {
         ///
         /// They are stored so that undo knows the job's fields, and can compare jobs by them.
         package var touched: [FieldPath]
-        /// Whether a step marks the documents that it has changed in an additional field, which the job file names with
-        /// `once`.
+        /// Whether a step sets an additional field, which the job file names with `once`, to mark the documents that it
+        /// has changed.
         var hasMarkers: Bool
         /// The `_id`s between which the job's part of the collection lies; empty for a job that is not a part.
         package var bounds: BSONDocument = [:]
@@ -99,7 +99,7 @@ extension JobStore {
 
     /// Returns who recorded that the job's next schema was deployed, and when; `nil` while no deploy is recorded.
     ///
-    /// If the job itself has no such record, the record of another job with the same collection and the same next
+    /// If none is recorded for this job, the deploy recorded for another job with the same collection and the same next
     /// schema counts.
     /// - Parameter schemas: the schema files that the job is bound to, as its record holds them.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
@@ -123,7 +123,7 @@ extension JobStore {
     ///   - changes: the fields to set, as for a pipeline's `$set`: keys are paths such as `control.paused`, and the
     ///     value `$$REMOVE` removes a field.
     ///   - what: the operator's action, for the log.
-    ///   - by: the operator.
+    ///   - person: the operator.
     /// - Returns: the job's record after the change; `nil` if the job was never started.
     @discardableResult
     package func steer(_ changes: BSONDocument, what: String, by person: String) throws(MongoError) -> BSONDocument? {

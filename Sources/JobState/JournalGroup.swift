@@ -22,8 +22,8 @@ package struct JournalGroup {
     package let before: BSONDocument
     /// The names of the changed fields that the documents lacked before the write, sorted by their bytes.
     package let added: [String]
-    /// The positions that the fields of ``before`` had among all fields of the document; `nil` if the change neither
-    /// removes nor moves a field.
+    /// The positions that the fields of ``before`` had among all fields of the document; `nil` if the journal does not
+    /// store them.
     package let places: [Int]?
     /// The digest of the changed fields after the write.
     package let after: JournalDigest
@@ -152,8 +152,10 @@ package struct JournalPart {
     package let pass: Int
     /// The index of the phase that the attempt runs.
     package let phase: Int
-    /// The value that all attempts at the chunks of one read share: the number of chunks done before the read, or in
-    /// journals of earlier versions of the program, the position in the collection at which the chunk began.
+    /// The number of chunks that were done before the chunk's documents were read; all chunks of one read share it.
+    ///
+    /// In a journal of an earlier version of the program, the value is the position in the collection at which the
+    /// chunk began.
     package let chunk: BSONValue
     /// The names of the fields that the phase touches.
     package let touched: [String]
@@ -161,8 +163,8 @@ package struct JournalPart {
     package let groups: [JournalGroup]
     /// The fields that distinguish a document from a later one with the same `_id`.
     package let evidence: DocumentEvidence
-    /// The entries of the documents of all groups, one group after the other; in each group, in the order of its
-    /// `_id`s.
+    /// The entries of the documents of all groups, one group after the other; in each group, in the order of
+    /// ``JournalGroup/ids``.
     package let entries: [Entry]
 
     /// Reads a document of the journal; `nil` if a required field is missing or has a wrong type.

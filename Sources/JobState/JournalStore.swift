@@ -110,7 +110,7 @@ package struct JournalStore {
 
     /// Returns the documents that an attempt at a chunk did not change, or perhaps did not change.
     ///
-    /// Returns `nil` if the server did not acknowledge the attempt.
+    /// Returns `nil` if no acknowledgement of the attempt is recorded.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func written(_ sequence: Int64) throws -> Written? {
         guard let record = try client.firstChecked(Self.collection, ["_id": acknowledgement(of: sequence)]) else {

@@ -10,9 +10,9 @@ package struct LeaseTerms: Hashable, Sendable {
     /// How far two servers' clocks may differ; the next runner waits for this time after the lease's end.
     package let skew: Duration
 
-    /// How much the clocks that check the fences of one lease may differ.
+    /// How much the clocks of the servers that evaluate the ``Lease/fence`` of one lease may differ.
     ///
-    /// The value is zero if only the primary's clock checks them.
+    /// The value is zero if only the primary evaluates the fence.
     let spread: Duration
 
     /// Creates the terms of a lease; `duration` is at least a second, so that a write has enough time.
@@ -28,8 +28,8 @@ package struct LeaseTerms: Hashable, Sendable {
     /// The terms for a deployment with several routers, where `$$NOW` is the time of the router that receives the
     /// command, and each router has its own clock.
     ///
-    /// The margin for the clocks is at most a quarter of the lease. A fence therefore certainly holds for at least half
-    /// of the lease. After that half, the runner renews the lease.
+    /// The margin for the clocks and ``writeLimit`` are each at most a quarter of the lease. A fence therefore
+    /// certainly holds for at least half of the lease. After that half, the runner renews the lease.
     package var behindRouters: LeaseTerms {
         let margin = min(duration / 4, .seconds(10))
         return LeaseTerms(duration, skew: max(skew, margin), spread: margin)
@@ -80,7 +80,7 @@ package struct HeldLease {
     private var fencedAt: ContinuousClock.Instant
     /// The time until which the server may still execute a write whose reply was lost; `nil` if there is no such write.
     ///
-    /// After that time, the fence in the write has ended.
+    /// After that time, the write changes nothing, because its fence no longer holds.
     private(set) var doubtEnd: ContinuousClock.Instant?
 
     /// Creates a held lease from a new lease and the time of the request for it.
@@ -124,7 +124,7 @@ extension RangeStore {
     /// Releases a lease, so that the next run can start at once.
     ///
     /// If the server may still execute a write whose reply was lost, the lease is not released and ends by itself.
-    /// - Returns: a note for the operator if the lease is not released; otherwise `nil`.
+    /// - Returns: a note for the operator if the lease is not released for this reason; otherwise `nil`.
     package func leave(_ held: HeldLease) -> String? {
         guard let end = held.doubtEnd, .now < end else {
             // A lease that cannot be released ends by itself.

@@ -80,7 +80,7 @@ package struct RangeStore {
         let isFree: BSONDocument = [
             "_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]],
         ]
-        // A runner that takes the lease after an undo has begun must not write to the documents again.
+        // After an undo has begun, a runner must not take the lease to write the job's changes again.
         let filter = use.isOfUndone ? isFree : isFree.appending("undo", ["$exists": false])
         let updated = try client.modify(collection, filter, [["$set": .object(RangeChange.taking(lease, for: use))]])
         if let updated { return .taken(self.lease(in: updated), updated) }
@@ -121,7 +121,8 @@ package struct RangeStore {
     /// Even a lease that has ended is extended if no other runner has taken it, because the stored token is still the
     /// token of this lease.
     /// - Returns: the extended lease.
-    /// - Throws: ``RunError`` of kind `leaseLost`, or ``MongoError``.
+    /// - Throws: ``RunError`` of kind `leaseLost`, or of kind `checkpointUnreadable` if the job's record was deleted;
+    ///   ``MongoError``; ``BSONError`` for malformed `changes`.
     package func renew(_ lease: Lease, setting changes: BSONDocument = [:]) throws -> Lease {
         var builder = BSONBuilder()
         for (name, value) in try changes.elements() { builder.append(name, value) }

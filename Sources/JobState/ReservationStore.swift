@@ -109,9 +109,9 @@ package struct ReservationStore {
     ///
     /// A document counts once, even if several jobs reserved it.
     /// - Parameters:
-    ///   - lag: for this long after a document was reserved as `stale` (see ``add(_:stale:of:)``), its entry in the
-    ///     ledger does not count, because the entry may be older than the write. A document that has been known for
-    ///     this long to sync again takes no room.
+    ///   - lag: how long the ledger may take to show a write. For this long after a document was reserved as `stale`
+    ///     (see ``add(_:stale:of:)``), the document counts even if the ledger shows it, because that entry may be older
+    ///     than the write. A document that has been known for this long to sync again does not count.
     ///   - marks: whether to mark the documents that the ledger shows, so that later calls skip them; `false` for a
     ///     plan, which writes nothing.
     package func pendingCount(
@@ -201,7 +201,7 @@ private struct PendingReservation {
 extension ReservationStore {
     /// Returns the jobs that have pending reservations in a collection, and whose runner is not about to use them.
     ///
-    /// They are the jobs whose lease no runner holds, and the jobs in `runners`, whose runners are between two chunks.
+    /// These are the jobs whose lease no runner holds, and the jobs in `runners`, whose runners are between two chunks.
     package func idleJobs(of namespace: Namespace, including runners: [String]) throws(MongoError) -> [String] {
         let jobs = try jobsWithPending(of: namespace)
         guard !jobs.isEmpty else { return [] }

@@ -15,7 +15,7 @@ package struct RunError: Error, Hashable, Sendable {
         case paused
         /// The job waits for the deploy of its next schema, and no deploy is recorded.
         case notDeployed
-        /// The collection does not exist.
+        /// The collection does not exist, or was renamed, replaced or dropped during the work.
         case unknownCollection
         /// The command cannot use the collection, for instance because it is a view or a time series.
         case unsupportedCollection
@@ -71,8 +71,8 @@ extension RunError {
         )
     }
 
-    /// Returns the remedy for a collection that has another UUID than the job is bound to but is still the same
-    /// collection.
+    /// Returns the remedy for a collection that is still the same, but has another UUID than the one that the job is
+    /// bound to.
     package static func rebinding(_ job: String) -> String {
         "if it was moved (movePrimary, moveCollection, reshardCollection, a rename) and is still the same, bind the "
             + "job to it: shipshape rebind \(job)"

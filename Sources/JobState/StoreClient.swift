@@ -217,7 +217,7 @@ package final class StoreClient {
     }
 
     /// Returns the distinct values of a field in the documents that match; an index over the field and the fields of
-    /// the filter makes it fast.
+    /// the filter makes the query fast.
     package func values(_ collection: String, _ filter: BSONDocument, of field: String) throws(MongoError)
         -> [BSONValue]
     {

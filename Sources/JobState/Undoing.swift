@@ -6,8 +6,9 @@ package struct Undoing: Hashable {
     var begun: ServerTime?
     /// When the undo ended, by the server's clock; `nil` if it has not ended.
     package var ended: ServerTime?
-    /// The position in the journal that the undo has reached; all newer entries are processed, because the undo begins
-    /// with the newest.
+    /// The position in the journal that the undo has reached; `nil` before its first entry.
+    ///
+    /// All newer entries are processed, because the undo begins with the newest.
     package var position: JournalPosition?
     /// The number of documents restored so far.
     package var restored = 0

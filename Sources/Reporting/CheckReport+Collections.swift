@@ -133,7 +133,7 @@ extension CheckReport.Collection.Reading {
 
     /// Returns a sentence for each fact about the reading of the collection, for example which documents were not read,
     /// or which guarantee the result lacks.
-    /// - Parameter statesMoment: whether one of the sentences is the moment at which the counts were true.
+    /// - Parameter statesMoment: whether one of the sentences states the moment at which the counts were true.
     func sentences(statesMoment: Bool) -> [String] {
         var lines: [String] = []
         switch selection {

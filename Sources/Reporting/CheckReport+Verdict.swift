@@ -63,7 +63,8 @@ extension CheckReport {
     /// The name of the verdict, for programs that read the report.
     ///
     /// If a collection loses its schema, the name says that documents stop syncing, although none of them fails.
-    /// Without sync, the name says that documents do not fit, because they cannot stop syncing.
+    /// Without sync, documents cannot stop syncing, so the name says that they do not fit. For an engine other than
+    /// Device Sync, ``engineBandName`` decides.
     var bandName: String {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue
@@ -176,10 +177,9 @@ extension DiffReport {
 }
 
 extension CheckReport {
-    /// A table with the numbers of documents that newly fail, already fail or are fixed, with a row per collection with
-    /// any.
+    /// A table with the numbers of documents that newly fail, already fail or are fixed.
     ///
-    /// The table is `nil` without an active schema to compare with.
+    /// Each collection that has such documents has a row. The table is `nil` without an active schema to compare with.
     var changesTable: Report.Table? {
         guard let total = total.changes, let active else { return nil }
         let compared = collections.compactMap { collection in

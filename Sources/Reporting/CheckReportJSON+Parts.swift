@@ -68,7 +68,7 @@ extension FindingException {
 }
 
 extension ViolationGroup {
-    /// Returns the group of documents with the same violation as JSON.
+    /// Returns the group as JSON: the violation, and the documents that have it.
     /// - Parameter ids: How `_id`s are shown.
     func json(ids: IDDisplay, in dialect: Dialect = .appServices) -> ReportValue {
         [
@@ -88,8 +88,8 @@ extension ViolationGroup {
 }
 
 extension Backlinks {
-    /// Returns the numbers of documents that become embedded objects as JSON: without a parent document, with one, and
-    /// with several.
+    /// Returns, as JSON, the numbers of documents that become embedded objects: without a parent document, with one,
+    /// and with several.
     /// - Parameter ids: How `_id`s are shown.
     func json(ids: IDDisplay) -> ReportValue {
         func objects(_ objects: Objects) -> ReportValue {

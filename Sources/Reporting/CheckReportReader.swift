@@ -12,8 +12,8 @@ package struct CheckReportReader {
     private static let largestSize = 1 << 30
 
     /// Reads the report in a file.
-    /// - Throws: ``SchemaError`` if the file cannot be read, or if it lacks a value or has one that a report cannot
-    ///   have.
+    /// - Throws: ``SchemaError`` if the file cannot be read, if it is not a report of this version's format, or if it
+    ///   lacks a value or has one that a report cannot have.
     package static func read(_ path: String) throws(SchemaError) -> CheckReport {
         let text = try SourceFile.text(of: path, limit: largestSize)
         let json = try JSONParser.parse(Array(text.utf8), file: path)

@@ -3,8 +3,9 @@ package import Backfill
 
 /// The texts about a cleanup, which drops the data that a finished job left in the databases.
 package enum CleanupText {
-    /// Returns a list of the data that the cleanup would drop, with the commands that become impossible, such as an
-    /// undo, and of the reservations that it would keep.
+    /// Returns a list of the data that the cleanup would drop, and of the reservations that it would keep.
+    ///
+    /// The list also says what the cleanup makes impossible, such as an undo.
     package static func plan(_ plan: CleanupPlan) -> String {
         (["cleanup of job \(plan.job) drops:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
             .asLines

@@ -65,7 +65,7 @@ public struct FailureLines: Sendable {
             ] as ReportValue).line
     }
 
-    /// Returns the filter that finds the documents of a violation group, with the collection, path and rule, as JSON.
+    /// Returns, as JSON, the filter that finds the documents of a violation group, with the collection, path and rule.
     private func filter(_ group: ViolationGroup, _ collection: CheckReport.Collection) -> ReportValue {
         let namespace = collection.reading.namespace ?? collection.namespace
         return [

@@ -20,8 +20,8 @@ struct Share {
 
     /// The share in percent, such as `99.87%`.
     ///
-    /// A share is shown as 0% or 100% only if it is exactly that. A rounded share has one to four decimal places, so
-    /// that it shows two significant digits of the share or, above 50%, of its difference from 100%. A share below
+    /// A share is shown as 0% or 100% only if it is exactly that. A rounded share has one to four decimal places: as
+    /// many as show two significant digits of the share or, above 50%, of its difference from 100%. A share below
     /// 0.0001% is shown as `<0.0001%`.
     var text: String {
         if part <= 0 { return "0%" }

@@ -7,7 +7,8 @@ package enum Hyperlink {
     /// - Parameters:
     ///   - text: the text, which is shown as it is.
     ///   - path: the absolute path of the file.
-    ///   - host: the name of the machine that has the file, so that a terminal on another one does not open its own.
+    ///   - host: the name of the machine that has the file, so that a terminal on another machine does not open its own
+    ///     file at this path.
     package static func text(_ text: String, toFile path: String, on host: String) -> String {
         "\(start)file://\(encoded(host))\(encoded(path))\(end)\(text)\(start)\(end)"
     }

@@ -49,10 +49,9 @@ public struct IDHash: Sendable {
     /// Creates a hash with a key; two runs with the same key make the same hashes.
     public init(key: [UInt8]) { self.key = key }
 
-    /// Returns `#` and the first digits of the HMAC-SHA-256 of the `_id`, written in mongosh syntax as
-    /// ``IDDisplay/shown`` shows it.
+    /// Returns `#` and the first digits of the HMAC-SHA-256 of the text that ``IDDisplay/shown`` shows for the `_id`.
     ///
-    /// The C function `HMAC` of libcrypto computes it.
+    /// The C function `HMAC` of libcrypto computes the HMAC.
     public func text(of id: BSONValue) -> String {
         let data = Array(ShellLiteral.text(id).utf8)
         var digest = [UInt8](repeating: 0, count: 32)

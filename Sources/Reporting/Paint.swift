@@ -25,7 +25,7 @@ struct Paint: Sendable {
     /// All escape codes that this type adds to a text.
     static let codes = [bold, green, yellow, red, end]
 
-    /// Returns how many columns a text takes, without its colour codes and links.
+    /// Returns the number of characters that a terminal shows of a text, without the codes of colours and links.
     static func visibleCount(of text: Substring) -> Int {
         guard text.unicodeScalars.contains("\u{1B}") else { return text.count }
         var (count, rest) = (codes.reduce(text.count) { $0 - text.ranges(of: $1).count * $1.count }, text)

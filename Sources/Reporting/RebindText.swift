@@ -5,7 +5,8 @@ package import Backfill
 ///
 /// `rebind` binds a job to its collection after the collection got another UUID.
 package enum RebindText {
-    /// Returns the UUIDs of the job's collection, earlier and now, and how far its documents match the job's journal.
+    /// Returns the earlier and the current UUID of the job's collection, and how far its documents match the job's
+    /// journal.
     package static func plan(_ plan: RebindPlan) -> String {
         [
             "job \(plan.job) is bound to \(plan.namespace) with the UUID \(uuid(plan.was)); "

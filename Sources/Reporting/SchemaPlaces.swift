@@ -11,7 +11,7 @@ package struct SchemaPlaces: Sendable {
     /// Creates the positions of a schema's parts.
     /// - Parameters:
     ///   - name: the file or folder that has the schema.
-    ///   - path: returns the path, for reports, of a file that the schema names.
+    ///   - path: converts the path of a schema file to the path that reports show.
     package init(_ schema: ServerSchema, of name: String, path: @escaping @Sendable (String) -> String = { $0 }) {
         (self.schema, self.path, file) = (schema, path, path(name))
     }

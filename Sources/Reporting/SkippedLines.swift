@@ -4,7 +4,8 @@ package import JobState
 
 /// The lines of the file of `backfill --failures`: one JSON object per line, the last of which is the `result`.
 ///
-/// The format is that of `check --failures`, with the server's error code instead of the violations.
+/// The format is that of `check --failures`, but instead of violations, a line has the reason, the phase and the
+/// server's error code.
 package struct SkippedLines: Sendable {
     private let namespace: Namespace
 

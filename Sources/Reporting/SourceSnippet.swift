@@ -3,7 +3,7 @@ package import ServerSchema
 
 /// A line of a file with a caret below the position of an error, as compilers show it.
 package struct SourceSnippet: Sendable {
-    /// The unit in which a location counts columns: parsers of JSON count bytes, and those of YAML characters.
+    /// The unit in which a location counts columns: JSON parsers count bytes, and YAML parsers count Unicode scalars.
     package enum Unit: Sendable {
         case bytes, characters
     }
@@ -29,7 +29,7 @@ package struct SourceSnippet: Sendable {
         let lines = text.utf8.split(
             separator: UInt8(ascii: "\n"), maxSplits: location.line, omittingEmptySubsequences: false)
         guard lines.count + 1 >= location.line else { return nil }
-        // A parser that misses something at the end of the file names the line after the last one.
+        // The location of an error at the end of the file can be the line after the last one.
         let isAfterLast = location.line > lines.count || location.line == lines.count && lines.last?.isEmpty == true
         number = isAfterLast ? max(1, location.line - 1) : location.line
         let bytes = lines[number - 1]
@@ -92,8 +92,10 @@ package struct SourceSnippet: Sendable {
         }
     }
 
-    /// Returns the line, the line with the caret and, if there is a suggestion, one with that, each with a margin.
-    /// - Parameter width: the most columns of each line; a longer line of the file is cut on both sides of the caret.
+    /// Returns the line of the file, a line with the caret and, if a suggestion fits, a line with it; each has a
+    /// margin.
+    /// - Parameter width: the maximum number of columns of a line; a longer line of the file is cut so that the caret
+    ///   is seen.
     package func lines(width: Int, isColored: Bool) -> [String] {
         let paint = Paint(isOn: isColored)
         let label = "  \(number)"
@@ -120,7 +122,8 @@ package struct SourceSnippet: Sendable {
     private func window(of room: Int) -> (cells: Range<Int>, isCutBefore: Bool, isCutAfter: Bool) {
         let all = 0..<cells.count
         guard columns(all) > room else { return (all, false, false) }
-        // The caret stays in the left half of a line that has to be cut on its left, so that its word is seen.
+        // If the line has to be cut on its left, the caret stays in the left half, so that the word at the caret is
+        // seen.
         var start = 0
         if columns(0..<marked.upperBound) > room - 1 {
             while start < marked.lowerBound, columns(start..<marked.lowerBound) > room / 2 { start += 1 }

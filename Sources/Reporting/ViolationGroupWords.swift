@@ -55,7 +55,8 @@ struct ViolationGroupWords {
     /// The mongosh command that finds the documents of the group.
     var command: String { Self.command(for: group, in: collection.reading.namespace ?? collection.namespace) }
 
-    /// Returns the mongosh command that finds the documents of a group in a collection.
+    /// Returns the mongosh command that finds the documents of a group in a collection; a comment in it says if it also
+    /// finds others.
     static func command(for group: ViolationGroup, in namespace: Namespace) -> String {
         let name = ShellLiteral.string(namespace.collection)
         let warning = group.filterIsExact ? "" : "  // finds more than these"

@@ -82,8 +82,8 @@ public struct GitHubAnnotations: Sendable {
 
     private static func property(_ text: String) -> String { escaping("%\r\n:,", in: text) }
 
-    /// Returns the text with the special characters in percent encoding, and with misleading characters as JSON
-    /// escapes.
+    /// Returns the text with the special characters in percent encoding, and with misleading characters and the second
+    /// of two adjacent `#` as JSON escapes.
     ///
     /// The function reads the text scalar by scalar, because Swift treats a carriage return with a line feed as one
     /// character.

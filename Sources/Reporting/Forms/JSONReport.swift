@@ -66,7 +66,7 @@ package struct JSONReport: Sendable {
 
     /// The value of `record` in the lines of a list, by the list's key in the JSON object.
     ///
-    /// If this dictionary does not have a list, the lines of the list have its key as their `record`.
+    /// A list whose key is not in this dictionary has no lines of its own.
     private static let records = [
         "changes": "change", "hints": "hint", "notes": "note", "collections": "collection", "groups": "finding",
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",

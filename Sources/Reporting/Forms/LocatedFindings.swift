@@ -73,7 +73,7 @@ struct LocatedFindings {
         entries = parts + findings
     }
 
-    /// Returns a path without a leading `./`, which some tools do not take for the same file.
+    /// Returns a path without a leading `./`, because some tools take `./a` and `a` for two files.
     private static func relative(_ path: String) -> String {
         var path = path[...]
         while path.hasPrefix("./"), path.count > 2 { path = path.dropFirst(2) }

@@ -82,7 +82,7 @@ package struct SARIFReport: Sendable {
 
     private func note(_ text: String) -> ReportValue { ["level": "note", "message": message(text.printable)] }
 
-    /// Returns a message of plain text, in which SARIF would read `[text](address)` as a link.
+    /// Returns a message with a blank between `]` and `(`, because SARIF reads `[text](address)` as a link.
     private func message(_ text: String) -> ReportValue { ["text": text.replacing("](", with: "] (")] }
 
     private func level(_ severity: LocatedFindings.Severity) -> String {
@@ -93,8 +93,7 @@ package struct SARIFReport: Sendable {
         }
     }
 
-    /// Returns a path with percent encoding for all bytes that a path in a URI cannot have, and for colons, which would
-    /// end a scheme.
+    /// Returns a path with percent encoding for all bytes except ASCII letters, digits and `-._~/`.
     private static func uri(_ path: String) -> String {
         path.utf8.map { byte in
             let isPlain =

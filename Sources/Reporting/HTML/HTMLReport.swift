@@ -39,7 +39,7 @@ struct HTMLPage {
     let version = Release.text
     let parts: [Part]
     let facts: [Report.Fact]
-    /// The number of facts, and the number in a row if they need two.
+    /// The number of facts, and the number of facts in each row if they need two rows.
     let factCount, factHalf: Int
     let gauges: [HTMLGauge]
     let series: [HTMLSeries]

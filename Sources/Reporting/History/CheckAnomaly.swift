@@ -6,10 +6,10 @@ package struct CheckAnomaly: Hashable, Sendable {
     let finding: CheckSummary.Finding
     /// The usual number of documents: the median over the earlier checks.
     let usual: Int
-    /// The number of earlier checks.
+    /// The number of earlier checks from which the median is computed.
     let checks: Int
 
-    /// How many of the last checks say what is usual.
+    /// The maximum number of earlier checks from which the median is computed.
     static let window = 7
     /// The least number of earlier checks; fewer say too little about what is usual.
     static let minimumChecks = 3
@@ -41,9 +41,10 @@ extension CheckHistory {
 
     /// Returns the findings of a check with more than three times their usual number of documents.
     ///
-    /// The usual number is the median over the last seven checks of the same source, schema and collection; of two
-    /// middle numbers, the larger one. Findings that the operator accepts count like others. Otherwise, an exception
-    /// that expires would look like an anomaly.
+    /// The usual number is the median over the last three to seven checks of the same source, schema and collection; of
+    /// two middle numbers, the larger one. With fewer than three such checks, or fewer than ten documents now, a
+    /// finding is no anomaly. Findings that the operator accepts count like others. Otherwise, an exception that
+    /// expires would look like an anomaly.
     func anomalies(at index: Int) -> [CheckAnomaly] {
         let now = summaries[index]
         let earlier = summaries[..<index].filter { $0.source == now.source && $0.schema == now.schema }

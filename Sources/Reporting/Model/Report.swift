@@ -2,8 +2,8 @@ package import ServerSchema
 
 /// The result of a command, in the parts that every output format shows.
 ///
-/// Each command's result is converted to a report once. Markdown, HTML, JUnit XML, GitHub's commands and, for most
-/// commands, the text are rendered from the report alone, by one renderer each. A report's texts are raw: each renderer
+/// Each command's result is converted to a report once. Every output format except JSON, JSON lines and, for a few
+/// commands, the text is rendered from the report alone, by one renderer each. A report's texts are raw: each renderer
 /// escapes them for its format.
 package struct Report: Sendable {
     /// The severity of a verdict, a finding or an amount.
@@ -26,14 +26,14 @@ package struct Report: Sendable {
     package var level: Level
     /// The file or folder that the report covers, such as the schema; `nil` if it covers none.
     ///
-    /// Forms in which every text needs a position in a file show texts without one there.
+    /// An output format that requires a position in a file for every text shows a text without a position at this file.
     package var file: String?
     /// The parts of the verdict.
     package var parts: [Part] = []
     /// The figures in words, one line each, which the text format shows instead of ``Figures/facts``.
     package var lines: [String] = []
-    /// A line with, for example, the number of documents read and the duration; the text format shows them instead of
-    /// ``Figures/facts``.
+    /// A line with, for example, the number of documents read and the duration, which the text format shows instead of
+    /// ``Figures/facts``; `nil` for none.
     package var footer: String?
     /// The figures of the result.
     package var figures = Figures()
@@ -251,7 +251,7 @@ extension Report {
         package var points: [String]
         /// Periods that the chart marks, such as waits.
         package var spans: [Span] = []
-        /// Whether each line's last value is shown; the text format leaves out a series without it.
+        /// Whether each line's last value is shown; if not, the text format leaves out the series.
         package var showsLatest = true
 
         /// A line of the chart, with a value at each point in time.
@@ -283,8 +283,10 @@ extension Report {
         allSections.flatMap { section in section.findings.map { (section, $0) } }
     }
 
-    /// The report's own sections; then, for each report on a part, a section with its headline, and its sections with
-    /// the part's name before theirs.
+    /// The report's own sections, then those of the reports on parts.
+    ///
+    /// Each report on a part begins with a section that has the headline of that report. The names of its other
+    /// sections begin with the name of the part.
     package var allSections: [Section] {
         sections
             + reports.flatMap { name, report in
@@ -297,8 +299,7 @@ extension Report {
             }
     }
 
-    /// The report's own tables that belong to no section, then the tables of the reports on parts that belong to no
-    /// section.
+    /// The tables that belong to no section: the report's own, then those of the reports on parts.
     package var allTables: [Table] {
         tables
             + reports.flatMap { name, report in

@@ -20,7 +20,8 @@ package struct BackfillResult: Reportable {
     ///   - showsValues: whether the sample documents show values, and not only types.
     ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
     ///   - nextCommands: a line for each command that can follow a finished run, for the end of the text.
-    ///   - shownPlan: the plan that the command has shown before the run; the text does not repeat it.
+    ///   - shownPlan: the plan that the command has shown before the run, which the text does not repeat; `nil` for
+    ///     none.
     package init(
         _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: [String] = [],
         shownPlan: BackfillPlan? = nil
@@ -53,7 +54,8 @@ package struct BackfillResult: Reportable {
         return report
     }
 
-    /// The lines that propose the next commands; empty if there is nothing to run, or if the headline says what to do.
+    /// The lines that propose the next commands; empty if there is nothing to run, if a run would be refused, or if the
+    /// headline says what to do.
     private var next: [String] {
         switch found.outcome {
         case .dryRun:

@@ -5,7 +5,8 @@ package struct DoctorResult: Reportable {
     private let found: DoctorReport
     private let isStrict: Bool
 
-    /// - Parameter isStrict: whether warnings make the command exit with code 1.
+    /// Wraps the report of `doctor`.
+    /// - Parameter isStrict: whether warnings make the command exit with code 1, as errors do.
     package init(_ report: DoctorReport, isStrict: Bool) { (found, self.isStrict) = (report, isStrict) }
 
     /// Returns the result as text: the areas with their findings, and the remedies below the findings.
@@ -62,7 +63,7 @@ package struct DoctorResult: Reportable {
             "doctor", ["source": found.source, "checks": checks, "counts": ReportValue.object(counts)])
     }
 
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except text, JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "doctor", title: found.source ?? "no deployment", headline: headline, level: found.worst)
