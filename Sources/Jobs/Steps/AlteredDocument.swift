@@ -2,7 +2,8 @@ import BSON
 
 /// The condition under which a write by the server would change more of a document than the steps change.
 ///
-/// When the server writes such a document, it drops one of two fields with the same name, or renumbers an array.
+/// When the server writes a document that meets the condition, it drops one of two fields with the same name, or
+/// renumbers an array.
 package struct AlteredDocument: Hashable, Sendable {
     /// The condition, which may use the variable ``bytes``; the variable is bound only inside ``asked(in:)``.
     let condition: Expression
@@ -75,7 +76,7 @@ extension AlteredDocument {
         // The server renumbers an array that it reads or writes. A single step that loses nothing and changes nothing
         // in place writes only to targets without a value, apart from the fields that it removes. Of several steps,
         // each also writes back its targets, and the top-level fields that contain them, in a document that does not
-        // need it.
+        // need the step.
         let paths = steps.flatMap { step in
             let isAlone = steps.count == 1 && step.kind.determinesOldValue && !step.kind.changesInPlace
             let written =
