@@ -42,7 +42,8 @@ package struct ImportNote: Hashable, Sendable {
         case annotationLeftOut = "annotation-left-out"
         /// A keyword that no draft of JSON Schema has.
         case unknownKeyword = "unknown-keyword"
-        /// A branch could only be translated approximately, so the keyword around it is left out or weaker.
+        /// A schema or a pattern could only be translated approximately, so a keyword that depends on it is left out or
+        /// weaker.
         case approximated = "approximated"
         /// The BSON types from which a Prisma client reads a scalar.
         case readTypes = "read-types"

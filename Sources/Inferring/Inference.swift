@@ -18,7 +18,7 @@ package struct Survey: Sendable {
     /// The number of documents counted so far.
     package var documents: Int { first.documents + second.documents }
 
-    /// Counts a document in one of the survey's two halves, which the document's `_id` determines.
+    /// Counts a document in one of the survey's two halves; the document's `_id` determines the half.
     /// - Throws: ``BSONError`` when the document's bytes are damaged, or when it is nested too deeply.
     package mutating func add(_ document: borrowing BSONView) throws(BSONError) {
         if try Self.isFirst(document) { try first.add(document) } else { try second.add(document) }
@@ -54,7 +54,7 @@ package struct Survey: Sendable {
         return tree
     }
 
-    /// The counts of the first half, which the tested schema is made from, and the number of documents in the other
+    /// The counts of the first half, from which the schema to test is made, and the number of documents in the other
     /// half.
     var training: (tree: PathTree, heldOut: Int) { (first, second.documents) }
 }

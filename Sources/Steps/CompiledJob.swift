@@ -16,8 +16,9 @@ package struct CompiledJob: Sendable {
     package private(set) var active: CompiledSchema?
     /// Whether documents that stop fitting the active schema are counted.
     ///
-    /// They are counted if the schema is a sync engine's, which keeps a ledger of them. If the active schema is a
-    /// validator, there is neither a ledger nor a limit, because the server refuses documents that do not fit.
+    /// They are counted only if the active schema is one of App Services, whose sync keeps a ledger of them. For a
+    /// validator, for example, there is neither a ledger nor a limit, because the server refuses documents that do not
+    /// fit.
     package private(set) var countsUnsyncable: Bool
     /// The schema to which the job makes the documents fit; `nil` if the job names none.
     package let next: CompiledSchema?
@@ -47,7 +48,8 @@ package struct CompiledJob: Sendable {
 
     /// Adapts the job's steps to its schemas, and compiles both.
     /// - Parameter assumptions: the assumptions about the app.
-    /// - Throws: ``JobError`` when a step does not fit a schema.
+    /// - Throws: ``JobError`` when a step does not fit a schema or another step, when a schema lacks the job's
+    ///   collection, or when a rename does not fit the schemas.
     package init(
         _ job: Job, active: ServerSchema?, next: ServerSchema?, assuming assumptions: CheckOptions = CheckOptions()
     ) throws(JobError) {
@@ -103,7 +105,7 @@ package struct CompiledJob: Sendable {
     }
 
     /// Returns the job with the data that its client-side steps need before the first document.
-    /// - Throws: ``RunError`` when a collection that a step reads does not exist; ``MongoError``.
+    /// - Throws: ``RunError`` when a collection that a step reads does not exist or cannot be used; ``MongoError``.
     package func prepared(on collection: MongoCollection) throws -> CompiledJob {
         guard !isServerSide else { return self }
         var prepared = self
@@ -121,7 +123,7 @@ package struct CompiledJob: Sendable {
         return named
     }
 
-    /// Returns the job with every `$now` in its steps replaced by `now`, in milliseconds since 1970.
+    /// Returns the job with every `$now` and `$$NOW` in its steps replaced by `now`, in milliseconds since 1970.
     package func resolved(at now: Int64) -> CompiledJob {
         guard steps.contains(where: { $0.step.resolved(at: now) != $0.step }) else { return self }
         var resolved = self
@@ -223,7 +225,7 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// Whether no step can make a document unsyncable.
+    /// Whether no step might make a syncing document unsyncable; always `true` without an App Services schema.
     package var isSafe: Bool { phases.allSatisfy(\.isSafe) && refreshing?.isSafe ?? true }
 }
 
@@ -275,8 +277,8 @@ extension CompiledJob {
 
     /// Whether the kinds of the job's steps prove that no document needs the job again after it.
     ///
-    /// They prove it if the server runs all steps, no step is free-form, and no step reads or writes a field that
-    /// another step writes. With such a proof, no document has to be checked for a second need.
+    /// They prove it if the server runs all steps, no step might be needed again after its own write, and no step reads
+    /// or writes a field that another step writes. With such a proof, no document has to be checked for a second need.
     package var endsByConstruction: Bool {
         let kinds = job.steps.map(\.step.kind)
         let reads = job.steps.map(\.step.reads)

@@ -14,7 +14,8 @@ extension CompiledStep {
     /// A document can need such a step for some elements, while the step skips other elements for different reasons.
     var isAboutElements: Bool { step.target.leadsIntoElements }
 
-    /// An array with one number for each of ``reasons``: its index plus 2 if it holds, and 0 otherwise.
+    /// An array with one number for each of ``reasons``: the reason's index plus 2 if the reason holds, and 0
+    /// otherwise.
     var reasonCodes: Expression {
         let codes = reasons.enumerated().map { index, reason in
             Expression.choose(if: reason.when, then: .constant(.integer(index + 2)), else: .constant(0)).bson

@@ -24,7 +24,8 @@ extension Job {
 }
 
 extension Namespace {
-    /// Throws if the collection belongs to the server, the sync service or the state database, or if it is the ledger.
+    /// Throws if the collection belongs to the server, the sync service or the state database, if it is the ledger, or
+    /// if its name is not valid.
     ///
     /// The name of the collection may come from a file, a flag or the state database.
     /// - Throws: ``RunError`` of kind `unsupportedCollection`.

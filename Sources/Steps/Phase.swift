@@ -80,7 +80,7 @@ package struct Phase: Sendable {
         return Phase([step]) { _ in isRisky }
     }
 
-    /// Returns the phase with every `$now` replaced by `now`, in milliseconds since 1970.
+    /// Returns the phase with every `$now` and `$$NOW` replaced by `now`, in milliseconds since 1970.
     ///
     /// A client-side step contains no `$now`.
     package func resolved(at now: Int64) -> Phase {
@@ -119,8 +119,8 @@ package struct Phase: Sendable {
         removesFields = phases.contains(where: \.removesFields)
     }
 
-    /// Whether a document has an array whose keys the server could renumber, so that ``AlteredDocument/orArray`` is too
-    /// wide for it.
+    /// Whether a document has an array whose keys the server could renumber; such a document must not be tested by
+    /// ``AlteredDocument/orArray``.
     package var hasArray: Expression { .any(steps.alike.map(\.altered.hasArray)) }
 
     /// Whether each value that the phase writes shows which value it replaced; see ``StepKind/determinesOldValue``.
@@ -142,7 +142,8 @@ package struct Phase: Sendable {
 
     /// The update pipeline for documents that are known to meet ``needs``.
     ///
-    /// The pipeline does not check ``needs`` again, because the check would cost as much as the update.
+    /// The pipeline does not test again whether the server would alter a document, because the test would cost as much
+    /// as the update.
     package var neededPipeline: [BSONDocument] { steps.updateOfNeeding }
 
     /// Whether the server runs all steps.
@@ -154,7 +155,7 @@ package struct Phase: Sendable {
 /// If a phase changed such a document, it could remove fields that an earlier step still has to read.
 ///
 /// An earlier phase may have skipped such a document because it was locked or could not be written. Or the document was
-/// added or changed after the runner had read that part of the collection.
+/// added or changed after the runner had read the part of the collection that contains it.
 extension Phase {
     /// A cheap condition that every document needing the phase meets; `nil` if there is no such condition.
     package var quickNeed: BSONDocument? { steps.quickNeed }
@@ -187,8 +188,8 @@ extension Phase {
         return conditions.isEmpty ? nil : .all(conditions)
     }
 
-    /// The conditions that the documents with the given `_id`s have completed the earlier phases; empty if there are
-    /// none.
+    /// The conditions that the documents with the given `_id`s have completed the earlier phases; empty if this phase
+    /// is the first one.
     ///
     /// The conditions of other documents are left out, because a chunk of a client-side step sends the conditions with
     /// each of its updates.

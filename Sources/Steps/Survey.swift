@@ -24,7 +24,8 @@ package struct Survey {
 
     /// The numbers of documents by finding; `r0s1c2` is the name for pass 0 over the steps, step 1 and finding 2.
     ///
-    /// Passes, steps and findings are numbered from 0; ``CompiledStep/finding`` lists the findings.
+    /// Passes, steps and findings are numbered from 0; ``CompiledStep/finding`` lists the findings. The names
+    /// `documents` and `any` mean all documents, and the documents that need a step.
     private typealias Counts = [String: Int]
 
     let job: CompiledJob
@@ -127,7 +128,8 @@ package struct Survey {
     /// A cheap condition that holds for every document which a step changes or skips; `nil` if there is none, or if
     /// only a list of documents is surveyed.
     ///
-    /// The condition is checked before the job. If no step applies to a document then, the job does not change it.
+    /// The condition is checked before the job. If no step applies to a document at that time, the job does not change
+    /// it.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickRelevance

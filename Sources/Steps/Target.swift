@@ -71,10 +71,10 @@ package struct Target {
 
 /// The validator of a collection, if it refuses writes of documents that do not fit.
 package struct RefusingValidator {
-    /// The query that a document has to match so that the server accepts its write.
+    /// The query that a document has to match so that the server accepts a write of the document.
     package let condition: BSONDocument
-    /// Whether the server accepts an update of a document that fits neither before nor after it (`validationLevel:
-    /// moderate`).
+    /// Whether the server accepts an update of a document that fits neither before nor after the update
+    /// (`validationLevel: moderate`).
     package let isModerate: Bool
 
     /// Reads the validator of a collection; `nil` if the collection refuses no writes.

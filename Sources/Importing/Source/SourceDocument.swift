@@ -7,13 +7,14 @@ struct SourceDocument {
     let root: LocatedJSON
     /// The version of JSON Schema that the file is written in.
     let draft: Draft
-    /// The schemas that the file contains under a name, in the file's order.
+    /// The members of the file's first container of schemas that is not empty, such as `$defs`, in the file's order.
     let named: [LocatedJSON.Member]
-    /// The parts of the file that have a `$id`, an `id` or an anchor, by that identifier.
+    /// The parts of the file that have a `$id`, an `id` or an anchor, by that identifier; a `#` precedes an anchor.
     private let identified: [String: LocatedJSON]
 
     /// Reads the text of a file.
-    /// - Throws: ``SchemaError`` if it is no document with schemas.
+    /// - Throws: ``SchemaError`` if the text is not valid JSON or YAML, is not an object, or is a MongoDB validator
+    ///   already.
     init(text: String, named name: String) throws(SchemaError) {
         let isYAML = name.hasSuffix(".yml") || name.hasSuffix(".yaml")
         root = isYAML ? try Self.yaml(text, name) : try JSONParser.parse(Array(text.utf8), file: name)
@@ -59,8 +60,8 @@ struct SourceDocument {
 
 /// Chooses the schema to import.
 extension SourceDocument {
-    /// Returns the schema with the given name; if `name` is `nil`, the whole file if it is a schema, or else its only
-    /// schema.
+    /// Returns the schema with the given name; if `name` is `nil`, returns the whole file if it is a schema, or else
+    /// the only schema in ``named``.
     /// - Throws: ``SchemaError`` if there is no such schema, or if there are several and no name is given.
     func choose(_ name: String?) throws(SchemaError) -> (name: String?, schema: LocatedJSON) {
         let names = named.map(\.name)
@@ -102,8 +103,9 @@ extension SourceDocument {
 extension SourceDocument {
     /// Returns the part of the file that a reference names.
     /// - Parameter resource: the innermost part of the file that contains the reference and has a `$id`, or else the
-    ///   root; a JSON pointer without an identifier is followed from there, or else from the root.
-    /// - Throws: ``SchemaError`` if the reference leads to another file, or to nothing.
+    ///   root. A reference that is only a JSON pointer is followed from this part or, if it leads to nothing, from the
+    ///   root.
+    /// - Throws: ``SchemaError`` if the reference is not a string, or leads to another file or to nothing.
     func target(of reference: LocatedJSON, in resource: LocatedJSON) throws(SchemaError) -> LocatedJSON {
         guard let text = reference.text else {
             throw SchemaError(.wrongValue, at: reference.location, "$ref must be a string, not \(reference.kind)")

@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// The keywords of one schema in the source, with their values.
+/// The keywords of one schema in the imported file, with their values.
 struct KeywordValues {
     /// The position where the schema begins.
     let location: SourceLocation

@@ -7,7 +7,8 @@ import Patterns
 struct PatternTranslation {
     /// The respects in which MongoDB reads the expression differently than JavaScript.
     private(set) var differences: Set<String> = []
-    /// The reason why MongoDB cannot use the expression, apart from reasons that PCRE2 itself reports; `nil` if none.
+    /// The reason why MongoDB cannot use the expression, apart from reasons that PCRE2 itself reports; `nil` if there
+    /// is none.
     private(set) var refusal: String?
 
     private var rest: Substring.UnicodeScalarView
@@ -83,7 +84,7 @@ extension PatternTranslation {
         }
     }
 
-    /// The letters before which a backslash is not dropped, because it has a meaning in JavaScript or in PCRE.
+    /// The letters that have a meaning after a backslash, in JavaScript or in PCRE; before these, the backslash stays.
     private static let escapes: Set<Unicode.Scalar> = Set("bBdDwWsSnrtfvcxukpPAzZGQEKRXhHNeag".unicodeScalars)
     /// The differences for escapes that PCRE has and JavaScript does not, by the letter after the backslash.
     private static let ofPCRE: [Unicode.Scalar: String] = [

@@ -1,6 +1,7 @@
 import ServerSchema
 
-/// The values that a schema being translated describes, and the part of the file at which its JSON pointers begin.
+/// The values that the schema being translated describes, and the part of the file at which the schema's JSON pointers
+/// begin.
 struct Place {
     /// The path of the values that the schema describes.
     var path = SchemaPath()

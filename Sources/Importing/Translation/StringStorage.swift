@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// The way in which BSON stores strings of a format or a pattern, if it has another type for them than string.
+/// The BSON types for strings whose format or pattern stands for another BSON type than string, such as a date.
 struct StringStorage {
     /// The BSON types in which the strings may be stored.
     let types: [SchemaType]
@@ -19,7 +19,7 @@ struct StringStorage {
         StringStorage(types: [.objectId], code: .objectID, message: "\(subject) stored as objectId")
     }
 
-    /// Returns the storage of strings of a format; `nil` if BSON has no type for them.
+    /// Creates the storage of strings with a format; `nil` if BSON has no other type for them than string.
     init?(format: String) {
         switch format.lowercased() {
         case "date-time", "date": self.init(types: [.date], format)
@@ -36,7 +36,7 @@ struct StringStorage {
         self.init(types: types, code: .formatType, message: "format \(format) is stored as \(names)")
     }
 
-    /// Whether a pattern matches exactly 24 hexadecimal digits, in one of its usual spellings.
+    /// Whether a pattern is one of the usual spellings of exactly 24 hexadecimal digits.
     static func isHexadecimalID(_ pattern: String) -> Bool {
         var text = pattern[...]
         guard text.hasPrefix("^"), text.hasSuffix("$") else { return false }

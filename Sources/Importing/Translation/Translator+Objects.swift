@@ -62,7 +62,7 @@ extension Translator {
         allowID(in: &fields, json.location, at: place)
     }
 
-    /// Allows `_id` in documents whose other fields are restricted.
+    /// Allows `_id` in documents whose other fields are restricted, unless the schema names `_id`.
     mutating func allowID(in fields: inout FieldSchemas, _ location: SourceLocation, at place: Place) {
         guard place.isWhole, !fields.named.contains(where: { $0.name == "_id" }) else { return }
         fields.named.append(("_id", ValidatorSchema()))

@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// How well a value fits a declared type; never better than a check would judge it.
+/// The degree to which a value fits a declared type; never a better one than a check would find.
 enum Fitness: Comparable {
     case fits, possible, fails
 }

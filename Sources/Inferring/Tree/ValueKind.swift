@@ -11,7 +11,7 @@ package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
     case long
     /// A 64-bit integer that no double can hold exactly.
     case longBeyondDouble
-    /// A double that has a fraction, or is outside the range of 64-bit integers.
+    /// A finite double that has a fraction, or is outside the range of 64-bit integers.
     case double
     /// A double that is not a number, or is infinite.
     case nonFiniteDouble

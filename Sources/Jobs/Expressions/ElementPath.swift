@@ -58,7 +58,8 @@ extension FieldPath {
         components.count >= other.components.count && overlaps(other)
     }
 
-    /// Whether every parent of the field is an object.
+    /// Whether every parent of the field is an object; for a field of an element, only the parents inside the element
+    /// count.
     ///
     /// The outermost parent is tested first, so that no test reads a field through an array.
     package var isReachable: Expression {
@@ -66,8 +67,8 @@ extension FieldPath {
         return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })
     }
 
-    /// Returns whether the outermost parent that is not an object meets the condition `such`; `nil` for a field without
-    /// parents.
+    /// Returns whether the outermost parent that is not an object meets the condition `such`, which must be false for
+    /// every object; `nil` for a field without parents.
     func blocked(_ such: (Expression) -> Expression) -> Expression? {
         let parents = local.parents
         guard !parents.isEmpty else { return nil }

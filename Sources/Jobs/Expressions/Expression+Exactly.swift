@@ -3,8 +3,8 @@ package import BSON
 /// Exact comparisons with values that are known when the expression is built.
 ///
 /// The comparisons of objects are exact at every depth, unlike ``Expression/same(_:_:)``. Arrays, and objects with
-/// names that no path can contain, are still compared by that function if they hold values that `$eq` does not compare
-/// exactly. A text need not be UTF-8.
+/// names that are repeated or that no path can contain, are still compared by that function if they hold values that
+/// `$eq` does not compare exactly. A text need not be UTF-8.
 extension Expression {
     /// Returns the conditions under which the top-level fields `names` equal the same fields of `document`.
     ///
@@ -23,10 +23,10 @@ extension Expression {
         return conditions
     }
 
-    /// Returns the condition under which a top-level field equals the same field of that one of the documents which has
-    /// the document's `_id`.
+    /// Returns the condition under which the top-level field `name` of a document equals the field `name` of the entry
+    /// of `documents` that has the document's `_id`.
     ///
-    /// The condition is false for every other `_id`. Documents that lack the field are left out.
+    /// The condition is false for a document whose `_id` has no entry, or an entry without the field.
     /// - Throws: ``BSONError`` when a document is damaged.
     package static func isExactly(
         _ name: String, asIn documents: [(id: BSONValue, fields: BSONDocument)]
@@ -57,7 +57,7 @@ extension Expression {
     /// - Throws: ``BSONError`` when the document is damaged.
     package static func isExactly(_ document: BSONDocument) throws(BSONError) -> Expression {
         // `$$ROOT` alone does not work here: when mongod 4.4 rewrites the comparison, it takes the variable for a path,
-        // and refuses it (code 16409).
+        // and refuses it (error code 16409).
         let root = Expression(["$ifNull": [Expression.variable("ROOT").bson, nil]])
         let literal = Expression.constant(.object(document))
         guard let inner = try inside(document.view, at: nil) else { return .same(root, literal) }

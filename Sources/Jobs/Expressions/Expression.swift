@@ -113,7 +113,7 @@ extension Expression {
     ///
     /// Objects and arrays are compared exactly down to ``exactLevels`` levels. Values nested deeper are compared by
     /// `$eq` and by their size in bytes, which do not distinguish 1 as `long` from 1.0, nor 1.5 from 1.50. A NaN equals
-    /// a NaN. A wrong match loses no data as long as the caller never overwrites a target that has a value.
+    /// a NaN. A caller that removes one of two equal values therefore uses ``identical(_:_:)``.
     package static func same(_ left: Expression, _ right: Expression) -> Expression {
         compared(left, right, by: isSame)
     }
@@ -162,9 +162,11 @@ extension Expression {
         .all([leftVariable.type == rightVariable.type, leftVariable == rightVariable, condition])
     }
 
-    /// Whether an expression over the variables `left` and `right` is the condition of one of the functions above.
+    /// Whether an expression over the variables `left` and `right` is the condition of ``same(_:_:)``,
+    /// ``identical(_:_:)``, ``sameValue(_:_:)`` or ``sameSimple(_:_:)``.
     ///
-    /// For two texts, whole numbers, bools, dates or ObjectIds, each of them compares the types and the bytes.
+    /// For two texts, whole numbers, bools, dates or ObjectIds, each of these functions compares the types and the
+    /// bytes.
     package static func comparesLeftAndRight(_ condition: BSONValue) -> Bool {
         [isSame, isIdentical, isSameValue, isSameSimple].contains { $0.bson == condition }
     }

@@ -3,8 +3,8 @@ import ServerSchema
 /// An aggregation operator that an expression in a job file may use.
 ///
 /// An allowed operator gives the same result for the same document and has no side effect. All other operators are
-/// refused. The server has internal operators that no client should send (`$_internalJsEmit` crashed a mongod 6.0), and
-/// each server version adds more.
+/// refused, because the server also has internal operators that no client should send (`$_internalJsEmit` crashed a
+/// mongod 6.0), and each server version adds more.
 package struct ExpressionOperator {
     /// The first supported version of the server that has the operator.
     package let since: ServerVersion

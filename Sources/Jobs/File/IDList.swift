@@ -28,7 +28,8 @@ package struct IDList: Sendable {
     }
 
     /// Reads the `_id`s of a collection's documents from the file at `path`.
-    /// - Throws: ``JobError`` if a line cannot be read or exceeds a bound, or if no `_id` of the collection is found.
+    /// - Throws: ``JobError`` if the file or a line cannot be read, a bound is exceeded, or no `_id` of the collection
+    ///   is found.
     package static func read(
         at path: String, for namespace: Namespace, within bounds: Bounds = Bounds()
     ) throws(JobError) -> IDList {
@@ -49,7 +50,7 @@ package struct IDList: Sendable {
     }
 
     /// Reads the `_id`s from the text of a file; `path` appears in messages.
-    /// - Throws: ``JobError`` if a line cannot be read or exceeds a bound, or if no `_id` of the collection is found.
+    /// - Throws: ``JobError`` if a line cannot be read, a bound is exceeded, or no `_id` of the collection is found.
     package static func parse(_ text: String, path: String, for namespace: Namespace) throws(JobError) -> IDList {
         var reading = Reading(path: path, namespace: namespace, bounds: Bounds())
         // Swift treats a carriage return and the line feed after it as one character.

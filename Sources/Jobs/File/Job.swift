@@ -91,8 +91,8 @@ package struct Job: Sendable {
         /// The largest allowed ``concurrency``; a primary that also does other work gains nothing from more.
         static let maximumConcurrency = 16
 
-        /// The limit less the reserve: the ledger's documents and the pending reservations together must stay below
-        /// this number.
+        /// ``unsynced`` less ``reserve``: the documents in the sync engine's ledger and the pending reservations
+        /// together must stay below this number.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }
 
         /// The largest number of documents in a chunk, at most the number that the consumer takes in a second.
@@ -142,7 +142,7 @@ extension CheckPart {
     /// Returns whether a name is the name of a part of a job.
     package static func isName(_ name: String) -> Bool { pieces(of: name) != nil }
 
-    /// Returns whether two names belong to different parts of one job, which never share a document.
+    /// Returns whether two names belong to different parts of one division of a job; such parts share no document.
     package static func areOfOneJob(_ one: String, _ other: String) -> Bool {
         guard one != other, let left = pieces(of: one), let right = pieces(of: other) else { return false }
         return left == right

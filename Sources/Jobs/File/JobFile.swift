@@ -9,14 +9,15 @@ import Yams
 package enum JobFile {
     /// The largest number of steps of a job.
     ///
-    /// The server accepts at most 1,000 stages in a pipeline, and the survey has four stages for each step.
+    /// The server accepts at most 1,000 stages in a pipeline, and the survey has four stages for most steps, and eight
+    /// for a `rename`.
     package static var maximumSteps: Int { 100 }
 
     /// The largest size of a job file in bytes: 1 MiB.
     package static let largestSize = 1 << 20
 
     /// Reads the job file at `path`.
-    /// - Throws: ``JobError`` with line and column for anything that breaks the format.
+    /// - Throws: ``JobError`` if the file cannot be read or, with line and column, if it breaks the format.
     package static func read(at path: String) throws(JobError) -> Job {
         try parse(try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
@@ -91,10 +92,11 @@ package enum JobFile {
         return job
     }
 
-    /// The word that begins the remark on a draft, in which every line is a comment until a user decides on its steps.
+    /// The beginning of the remark at the top of a draft, a job file in which every line is a comment until a user
+    /// decides on the steps.
     package static let draft = "A DRAFT:"
 
-    /// Whether a text is a draft of a job, which has no content but comments.
+    /// Whether a text is the draft of a job, a text without any content but comments.
     package static func isDraft(_ text: String) -> Bool { (try? draftError(of: text, path: "")) != nil }
 
     /// Returns the error for a draft, which says which lines to uncomment; `nil` if the text is not a draft.

@@ -95,7 +95,8 @@ package enum JobLiteral {
         return first != 0x30 || digits.count == 1
     }
 
-    /// Whether a text has only the characters of a decimal number, among them a digit, and a point or an exponent.
+    /// Whether a text has only the characters of a decimal number, with at least one digit and with a point or an
+    /// exponent.
     ///
     /// The result is false for `0x1F`, `inf` and `nan`, although `Double` accepts them.
     private static func isFloat(_ text: String) -> Bool {

@@ -23,7 +23,8 @@ extension YAMLNode {
         return path
     }
 
-    /// Reads the path of a field that can be missing; an element of a list is refused, because it is never missing.
+    /// Reads the path of a field that can be missing; an element of a list or dictionary is refused, because it is
+    /// never missing.
     func fieldPathBelowNoList(_ key: String) throws(JobError) -> FieldPath {
         let path = try fieldPath(key)
         guard path.components.last != FieldPath.each else {
@@ -76,7 +77,7 @@ extension YAMLNode {
         return choice
     }
 
-    /// Reads the name of a field as it is stored in a document.
+    /// Reads the name of a single field, which must not be a path.
     func fieldName(_ key: String) throws(JobError) -> String {
         let name = try text(of: "\"\(key)\"")
         guard let path = try? FieldPath(name), path.components == [name], name != FieldPath.each else {
@@ -86,7 +87,7 @@ extension YAMLNode {
     }
 
     /// Reads the name of a field in another collection's documents, which may be `_id`.
-    /// - Throws: ``JobError`` if the text is a path or an operator.
+    /// - Throws: ``JobError`` if the value is not a text, or is a path or an operator.
     func ownField(_ key: String) throws(JobError) -> String {
         let name = try text(of: "\"\(key)\"")
         guard !name.contains("."), !name.hasPrefix("$") else {

@@ -162,7 +162,7 @@ package struct ThrottleLimits: Hashable, Sendable {
     package var oplog: Duration? = .seconds(3_600)
     /// The times of the week in which nothing is written.
     package var pause: [PauseWindow] = []
-    /// The longest time that the ledger is expected to lag behind the writes.
+    /// The longest time that the sync engine's ledger of unsynced documents is expected to lag behind the writes.
     ///
     /// The reservation of a repaired document usually ends only after this time, because the ledger might still list
     /// the document.

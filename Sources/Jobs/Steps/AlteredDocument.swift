@@ -2,7 +2,8 @@ import BSON
 
 /// The condition under which a write by the server would change more of a document than the steps change.
 ///
-/// When the server writes such a document, it drops one of two fields with the same name, or renumbers an array.
+/// When the server writes a document that meets the condition, it drops one of two fields with the same name, or
+/// renumbers an array.
 package struct AlteredDocument: Hashable, Sendable {
     /// The condition, which may use the variable ``bytes``; the variable is bound only inside ``asked(in:)``.
     let condition: Expression
@@ -11,11 +12,11 @@ package struct AlteredDocument: Hashable, Sendable {
     /// The hash must be computed before any field is read: once the server has read a field, it takes the field from a
     /// copy, in which the field may already be altered.
     let hashesFirst: Bool
-    /// Whether a value of the document whose keys matter is an array.
+    /// Whether the document has an array among the values that the steps read or write.
     ///
     /// The server renumbers such an array if its keys are not 0, 1, 2 and so on.
     package let hasArray: Expression
-    /// The part of ``condition`` that is not about the keys of arrays.
+    /// The parts of ``condition`` that need no hash of the whole document.
     private let ofNames: [Expression]
 
     /// The variable that holds the hash of the whole document's bytes.
@@ -34,8 +35,8 @@ package struct AlteredDocument: Hashable, Sendable {
 
     /// A condition that costs the server less, and also holds for every document that meets ``hasArray``.
     ///
-    /// It takes no hash of the document. A write may use it for documents that did not meet ``hasArray`` when they were
-    /// read.
+    /// It takes no hash of the whole document. A write may use it for documents that did not meet ``hasArray`` when
+    /// they were read.
     package var orArray: AlteredDocument {
         guard hashesFirst else { return self }
         return AlteredDocument(Expression.any(ofNames + [hasArray]).bson)
@@ -72,9 +73,10 @@ extension AlteredDocument {
             ])
         }
         let root = Expression.variable("ROOT")
-        // The server renumbers an array that it writes. For a single step, it writes an array if the step reads it, or
-        // writes to its position a value that does not show the old one. Of several steps, each stage also writes back
-        // the fields whose step the document does not need.
+        // The server renumbers an array that it reads or writes. A single step that loses nothing and changes nothing
+        // in place writes only to targets without a value, apart from the fields that it removes. Of several steps,
+        // each also writes back its targets, and the top-level fields that contain them, in a document that does not
+        // need the step.
         let paths = steps.flatMap { step in
             let isAlone = steps.count == 1 && step.kind.determinesOldValue && !step.kind.changesInPlace
             let written =

@@ -77,7 +77,7 @@ package struct GeneratedID {
         return .objectID(ObjectID(high: high, low: low))
     }
 
-    /// The ID as a UUID of version 8 (RFC 9562, 5.8), whose content an application may choose freely.
+    /// The ID as a UUID of version 8 (RFC 9562, section 5.8), whose content an application may choose freely.
     package var uuid: BSONValue {
         var bytes = Array(digest[0..<16])
         bytes[6] = bytes[6] & 0x0F | 0x80

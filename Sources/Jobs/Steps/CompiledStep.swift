@@ -185,7 +185,7 @@ extension CompiledStep {
         case notConvertible = "not convertible without loss"
         /// The target already holds another value than the step would write.
         case targetDiffers = "target holds another value"
-        /// The target already holds another value, and the job file says to keep it.
+        /// The target already holds another value, and the step keeps it without a report.
         case targetKept = "target keeps its value"
         /// Source and target are equal as far as they are compared exactly, but contain values at a greater depth.
         case tooDeep = "nested too deeply to be compared exactly"
@@ -205,11 +205,11 @@ extension CompiledStep {
         case notContainer = "neither a list nor a dictionary"
         /// A field name occurs twice, or the keys of an array are not 0, 1, 2 and so on.
         ///
-        /// A repeated name counts in the document itself and in the parents of the target and the source. An array
-        /// counts if a step looks into it. A write of such a document could change more than the step does. Merging
-        /// would lose one of the two fields, mongod 6.0 aborts when it computes the difference of such an update, and
-        /// it is undefined which of the two fields an expression reads. The server would renumber the elements of the
-        /// array.
+        /// A repeated name counts in the document itself, in the parents of the target and the source, and in a value
+        /// that a step looks into. An array counts if a step looks into it. A write of such a document could change
+        /// more than the step does. Merging would lose one of the two fields, mongod 6.0 aborts when it computes the
+        /// difference of such an update, and it is undefined which of the two fields an expression reads. The server
+        /// would renumber the elements of the array.
         case repeatedName = "a field name stands twice, or an array has other keys than 0, 1, 2"
         /// A parent of the target is missing or null; a job never creates a parent.
         case parentMissing = "parent is missing"
@@ -242,7 +242,7 @@ extension CompiledStep {
         /// Whether the operator has to handle a document that is skipped for this reason.
         ///
         /// The exceptions are a missing parent, because the document then has no place for the field, and a target that
-        /// keeps its value, because the job file asks for it.
+        /// keeps its value, because the job file asks for it, or because another part of a `rename` reports it.
         package var isTrouble: Bool { self != .parentMissing && self != .targetKept }
     }
 }
@@ -250,7 +250,7 @@ extension CompiledStep {
 extension [CompiledStep] {
     /// Whether a document needs at least one of the steps.
     ///
-    /// The test whether the server would alter the document is made once for all steps.
+    /// The test whether the server would alter the document is made once for all steps of a job.
     package var need: Expression {
         .any(
             alike.map { altered, steps in
@@ -260,7 +260,8 @@ extension [CompiledStep] {
 
     /// Whether a document meets ``CompiledStep/mayNeed`` of at least one step, but the server would alter it.
     ///
-    /// A document that needs none of the steps is not changed by any, so it cannot come to need a later step.
+    /// It is enough to evaluate the condition before the first step: a document that needs no step at that time is
+    /// changed by none, so it cannot come to need one.
     package var alteredAlthoughNeeded: Expression {
         .any(
             alike.map { altered, steps in

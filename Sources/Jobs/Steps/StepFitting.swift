@@ -53,7 +53,7 @@ package enum StepFitting {
         }
     }
 
-    /// Returns the value in the declared type; `nil` if that type cannot represent it exactly.
+    /// Returns the value in the declared type; `nil` if the value does not fit that type.
     ///
     /// An integer in a job file, such as 0, fits every numeric type that can represent it.
     package static func fit(_ value: BSONValue, to type: SchemaType) -> BSONValue? {
@@ -72,7 +72,7 @@ package enum StepFitting {
 }
 
 extension BSONValue {
-    /// Returns the value in a declared type; `nil` if that type cannot represent it exactly.
+    /// Returns the value in a declared type; `nil` if the value does not fit that type.
     ///
     /// An integer such as 0 fits every numeric type that can represent it.
     package func fitted(to type: SchemaType) -> BSONValue? { StepFitting.fit(self, to: type) }

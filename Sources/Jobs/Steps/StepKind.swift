@@ -85,7 +85,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// With a computation, ``body()`` only selects the documents that the client gets; the value of the body is
     /// ignored.
     var clientComputation: ClientComputation? { get }
-    /// The reasons to skip a document that only the client can detect.
+    /// The skip reasons that only the client can detect.
     var clientReasons: [CompiledStep.Reason] { get }
     /// The collection that the client inserts documents into; `nil` if it inserts none.
     var creates: Namespace? { get }

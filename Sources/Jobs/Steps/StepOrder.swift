@@ -44,7 +44,8 @@ package enum StepOrder {
         }
     }
 
-    /// Throws if another step writes the target of a refresh so that the two steps would undo each other in every run.
+    /// Throws if another step writes the target of a step with a refresh, so that the two would undo each other in
+    /// every run.
     private static func checkRefresh(
         _ located: Job.LocatedStep, at index: Int, among steps: [Job.LocatedStep]
     ) throws(JobError) {

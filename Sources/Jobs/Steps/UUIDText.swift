@@ -1,7 +1,7 @@
 /// Conversions of UUIDs to and from text.
 package enum UUIDText {
     /// Returns the canonical text of 16 bytes: groups of 8, 4, 4, 4 and 12 hexadecimal digits in lower case (RFC 9562,
-    /// 4).
+    /// section 4).
     package static func canonical(_ bytes: [UInt8]) -> String {
         var text = ""
         for (index, byte) in bytes.enumerated() {

@@ -42,7 +42,7 @@ package struct ClientContext {
     package let job: String
     /// The collection that the job writes; a transform reads other collections over the same connection.
     package let collection: MongoCollection
-    /// For each collection whose documents the job embeds, the fields that link to it by the job's schema.
+    /// For each collection whose documents the job embeds, the fields that link to it according to the job's schema.
     package let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
 }
 

@@ -9,7 +9,7 @@ import ServerSchema
 /// Runs an ``EmbedStep`` on the client.
 struct Embedding: ClientTransform {
     let step: EmbedStep
-    /// The `_id`s of linked documents to which several links exist, if the step skips documents with such links;
+    /// The `_id`s of linked documents to which several links exist, if the step skips the documents that link to them;
     /// otherwise empty.
     let shared: Set<IDKey>
 

@@ -21,10 +21,10 @@ struct StepProgram {
         var isNeeding: Bool
         var findings: [Evaluation.Finding]
         var created: [ClientCreation] = []
-        /// Whether the reply lacks the document from before the first run, because both versions of the document are
-        /// too large for one reply.
+        /// Whether the first run still has to be evaluated on ``after``.
         ///
-        /// The first run is then evaluated again for this document alone.
+        /// The first run has no usable result if the document is too large for a reply with both its versions, or if it
+        /// does not come from the collection.
         var isLarge = false
 
         var outcome: Evaluation.Outcome {
@@ -100,8 +100,7 @@ struct StepProgram {
 
     /// Evaluates the remaining runs on documents that the first run returned, and returns the results.
     ///
-    /// For a large document, the first run is evaluated again here, because its reply did not contain the document from
-    /// before the run.
+    /// For a document with ``Document/isLarge``, the first run is evaluated here, too.
     func finish(_ documents: [Document], in context: ClientContext) throws -> [Document] {
         var documents = documents
         for (index, run) in runs.enumerated() where !documents.isEmpty {

@@ -2,7 +2,7 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Removes repeated elements from a list; of equal elements, the first one stays at its position.
+/// Removes repeated elements from a list; of equal elements, the first one stays.
 ///
 /// Numbers are equal if they have the same value, whatever their type, and texts if they have the same bytes. Objects
 /// and lists are removed only if they are certainly the same in every type and digit.
