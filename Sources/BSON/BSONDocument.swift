@@ -55,7 +55,8 @@ public struct BSONDocument: Hashable, Sendable {
     }
 
     /// Returns all elements in their order.
-    /// - Throws: ``BSONError`` at the first damaged element; only ``BSONView/validate()`` also checks nested documents.
+    /// - Throws: ``BSONError`` at the first damaged element; ``BSONView/validate()`` also checks the elements of nested
+    ///   documents.
     public func elements() throws(BSONError) -> [(name: String, value: BSONValue)] {
         var result: [(name: String, value: BSONValue)] = []
         let view = view

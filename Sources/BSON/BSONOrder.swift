@@ -1,6 +1,7 @@
-/// The result of comparing two values in MongoDB's order, in which it sorts values and indexes.
+/// The result of comparing two values in the order in which MongoDB sorts values and indexes.
 ///
-/// A sort by ``compare(_:_:)`` gives the order in which mongod reads an ascending index without a collation.
+/// A sort by ``compare(_:_:)`` gives the order in which mongod reads the `_id` index of a collection without a
+/// collation.
 public enum BSONOrder: Int, Hashable, Sendable {
     /// The first value sorts before the second.
     case less = -1

@@ -1,4 +1,4 @@
-/// The type of a BSON value, as the byte before its name in the BSON format.
+/// The type of a BSON value, as the byte before the element's name in the BSON format.
 ///
 /// Source: the BSON specification, version 1.1, <https://bsonspec.org/spec.html>.
 @frozen

@@ -204,7 +204,8 @@ extension BSONValue {
     /// Compares two values in mongod's sort order; see ``BSONOrder/compare(_:_:)``.
     public func compared(to other: BSONValue) -> BSONOrder { BSONOrder.compare(self, other) }
 
-    /// Whether two values are equal if the order of fields in objects is ignored.
+    /// Whether two values are equal in `$jsonSchema`, which ignores the order of an object's fields and the types of
+    /// numbers.
     /// - Throws: the same errors as ``BSONView/isEqual(_:to:of:)``.
     public func isEqualIgnoringFieldOrder(_ other: BSONValue) throws(BSONError) -> Bool {
         let (left, right) = (BSONDocument([("", self)]), BSONDocument([("", other)]))

@@ -131,7 +131,8 @@ extension BSONView {
     }
 
     /// Returns a copy of the element's value.
-    /// - Throws: ``BSONError`` when the value is damaged; documents inside it are not checked.
+    /// - Throws: ``BSONError`` when the value is damaged; of a nested document, only the length and the terminator are
+    ///   checked.
     public func value(_ element: BSONElement) throws(BSONError) -> BSONValue {
         switch element.type {
         case .double: .double(double(element))

@@ -8,10 +8,10 @@ public enum ExtendedJSON {
     public enum Form: Hashable, Sendable {
         /// Every type is written, so that the text can be read back to the same bytes.
         case canonical
-        /// Readable: numbers are plain, and dates of the years 1970 to 9999 are ISO 8601 text.
+        /// Readable: numbers other than decimals are plain, and dates of the years 1970 to 9999 are ISO 8601 text.
         ///
-        /// Infinities, NaN and earlier dates have the canonical form, and so has the whole document if it has a later
-        /// date. A double has up to 20 digits: 0.1 is written as `0.10000000000000000555`, which is read back as the
+        /// Infinities, NaN and earlier dates have the canonical form. A document with a later date is canonical as a
+        /// whole. A double has up to 20 digits: 0.1 is written as `0.10000000000000000555`, which is read back as the
         /// same double.
         case relaxed
     }

@@ -1,7 +1,7 @@
 /// A path to a field inside nested objects, such as `address.city`.
 ///
-/// The path does not descend into arrays. MongoDB's own paths do, so a repair must not use them. In a job, `[]` stands
-/// for the elements of a list or the values of a dictionary, as in `pets[].toy`.
+/// The path does not descend into arrays. MongoDB's own paths do, so a job that used them could change other fields as
+/// well. In a job, `[]` stands for the elements of a list or the values of a dictionary, as in `pets[].toy`.
 public struct FieldPath: Hashable, Sendable {
     /// The names, from the outermost object to the field; never empty.
     public let components: [String]
@@ -21,7 +21,7 @@ public struct FieldPath: Hashable, Sendable {
         self.components = components
     }
 
-    /// Divides the text between two dots into a name and the marks of elements that follow it.
+    /// Divides the text between two dots into the name, if it has one, and a `[]` for each `[]` or `{}` after it.
     private static func components(of text: Substring) -> [String] {
         var (name, marks) = (text, 0)
         while name.hasSuffix(each) || name.hasSuffix("{}") { (name, marks) = (name.dropLast(2), marks + 1) }
@@ -90,9 +90,9 @@ extension FieldPathError: CustomStringConvertible {
 public enum FieldLookup: ~Escapable {
     /// The element to which the path leads, and the view of the object that contains it.
     case found(BSONElement, BSONView)
-    /// An object does not have the name that has this index in the path.
+    /// An object on the path lacks the field that the component with this index names.
     case missing(component: Int)
-    /// The field that has this index in the path is not an object, so it cannot contain the next name.
+    /// The field that the component with this index names is not an object, so it cannot contain the next field.
     case blocked(component: Int, by: BSONType)
 }
 

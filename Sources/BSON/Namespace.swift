@@ -13,7 +13,8 @@ public struct Namespace: Hashable, Sendable {
 
     /// Reads `database.collection`, divided at the first dot.
     ///
-    /// Returns `nil` if there is no dot, if a name is empty, or if a character is not allowed in a database's name.
+    /// Returns `nil` if there is no dot, if a name is empty, or if the database's name has a character that is not
+    /// allowed.
     public init?(_ text: String) {
         guard let dot = text.firstIndex(of: "."), dot != text.startIndex, text.index(after: dot) != text.endIndex,
             !text[..<dot].contains(where: { #"/\ "$"#.contains($0) || $0 == "\0" })

@@ -20,7 +20,7 @@ extension BSONDocument {
     }
 }
 
-/// Calls `body` with the C forms of three arguments that most functions of the driver take.
+/// Calls `body` with the C forms of three arguments that many functions of the driver take.
 ///
 /// The first is a command, a filter or a pipeline; the others are its options and the read preference.
 func lending<R>(
@@ -35,7 +35,8 @@ func lending<R>(
 }
 
 extension cmongoc_reply {
-    /// Copies the reply and frees the driver's memory; returns an empty document if there is no reply.
+    /// Copies the reply and frees the driver's memory; returns an empty document if there is no reply, or if it is not
+    /// BSON.
     consuming func take() -> BSONDocument {
         guard let data = unsafe self.data else { return BSONDocument() }
         defer { unsafe bson_free(data) }

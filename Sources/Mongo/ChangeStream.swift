@@ -12,7 +12,7 @@ package struct ChangeStream: ~Copyable {
     private let lease: ClientLease
     private let options: BSONDocument
     private let open: (BSONDocument) -> OpaquePointer?
-    /// The position of the stream when it was last reopened; `nil` if there was none.
+    /// The position of the stream when it was last reopened; `nil` if it was never reopened, or had no position then.
     private var place: ResumeToken?
     private var refusals = 0
 

@@ -41,7 +41,7 @@ extension Client {
         try lease.run(.raw, command, on: database, options: options, readPreference: readPreference).checked(host: host)
     }
 
-    /// Runs a command that reads, with the client's read concern and preference, and with one retry.
+    /// Runs a command that reads, with one retry, and by default with the client's read concern and preference.
     ///
     /// The corresponding C function is `mongoc_client_read_command_with_opts`.
     /// - Throws: ``MongoError``.
@@ -171,7 +171,7 @@ extension ClientLease {
 
     /// Runs a command.
     ///
-    /// If the reply has `ok: 1`, only a write concern error is thrown, and the caller checks for write errors.
+    /// For a reply of `ok: 1`, this throws only if there is a write concern error; the caller checks for write errors.
     func run(
         _ kind: CommandKind, _ command: BSONDocument, on database: String, options: BSONDocument = [:],
         readPreference: ReadPreference? = nil
@@ -218,7 +218,7 @@ extension ClientLease {
 }
 
 extension BSONDocument {
-    /// Whether the command is a write command, whose filter may require that the runner's lease has not ended.
+    /// Whether the command writes documents, so that it is sent again only if the server had not begun it.
     fileprivate var isOfDocuments: Bool {
         ["insert", "update", "delete", "findAndModify"].contains { self[$0] != nil }
     }

@@ -62,7 +62,7 @@ extension ClientLease {
         return version > 0 && version < ServerHello.wireVersionOf50
     }
 
-    /// Tries a new connection, and returns the reason why it fails; `nil` if no reason is found.
+    /// Tries a new connection, and returns the reason why it fails; `nil` if it succeeds or cannot be tried.
     private func connectionFailure() -> String? {
         guard let uri = unsafe mongoc_uri_copy(mongoc_client_get_uri(handle)) else { return nil }
         defer { unsafe mongoc_uri_destroy(uri) }
@@ -80,7 +80,7 @@ extension ClientLease {
         return nil
     }
 
-    /// Returns the reason why servers that answered are unsuitable; `nil` if there is none.
+    /// Returns the reason why servers that answered are unsuitable; `nil` if no reason is known.
     ///
     /// The driver skips such servers without a message.
     private func silentReason(_ client: OpaquePointer) -> String? {

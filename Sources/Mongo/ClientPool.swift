@@ -20,7 +20,7 @@ package final class ClientPool {
     /// The longest time for which a call searches for a suitable server.
     let searchTime: Duration
     let isEncrypted: Bool
-    /// The replica set that the connection string asks for.
+    /// The replica set that the connection string names; `nil` when it names none.
     let replicaSet: String?
     let handles = HandleCount()
     /// Whether a ping has shown that the deployment answers quickly.

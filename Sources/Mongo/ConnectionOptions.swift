@@ -7,7 +7,7 @@ internal import CMongoC
 package struct ConnectionOptions: Sendable {
     /// The connection string.
     package var uri: String
-    /// The time to find a server and connect to it, after which an error reports why it failed; 10 seconds by default.
+    /// The longest time to find a server, connect to it and, after a failure, find the reason; 10 seconds by default.
     ///
     /// Four fifths of the time are for the search for a server (`serverSelectionTimeoutMS`). Three quarters of the
     /// search are for one connection (`connectTimeoutMS`). The last fifth is for finding the reason of a failure.
@@ -32,13 +32,13 @@ package struct ConnectionOptions: Sendable {
     package var username: String?
     /// The password of the user.
     package var password: String?
-    /// The database that stores the user; "admin" by default.
+    /// The database that stores the user; by default, the one that the connection string names, or else "admin".
     package var authSource: String?
     /// The compressors to offer, of which the first that the server supports is used: "zstd", "zlib", "snappy"; none by
     /// default.
     package var compressors: [String]?
-    /// The most clients in a pool, and so the most threads that use it at once; `nil` gives 100, or the string's value
-    /// if that is at least 40.
+    /// The most clients in a pool, and so the most threads that use it at once; `nil` gives 100, or the string's value,
+    /// raised to at least 40.
     package var maxPoolSize: Int?
 
     /// Creates options that leave everything to the connection string and the defaults.
@@ -82,7 +82,7 @@ extension ConnectionOptions: CustomStringConvertible, CustomReflectable {
 }
 
 extension ConnectionOptions {
-    /// Returns the connection string with all options of this value set.
+    /// Returns the parsed connection string, with these options applied to it.
     /// - Throws: ``MongoError`` for a string or an option that is not valid, and for a file that cannot be read.
     package func resolved() throws(MongoError) -> MongoURI {
         let resolved = try MongoURI.parse(uri)
@@ -90,7 +90,7 @@ extension ConnectionOptions {
         try applyName(to: resolved)
         try applyLogin(to: resolved)
         try applyTLS(to: resolved)
-        // The password is set only if there is a key file, because this option would turn encryption on by itself.
+        // The password is set only if there is a key file, because the password option would turn encryption on.
         if let keyPassword, resolved.has(MONGOC_URI_TLSCERTIFICATEKEYFILE) {
             try resolved.set(MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, to: keyPassword)
         }

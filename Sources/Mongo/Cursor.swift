@@ -88,7 +88,7 @@ package struct Cursor: ~Copyable {
         }
     }
 
-    /// Opens the driver's cursor again if the server did not open it; otherwise requests the same batch again.
+    /// Replaces the driver's cursor by one that requests the refused batch, or sends the refused command, again.
     private mutating func continueAfterOverload() {
         let id = unsafe mongoc_cursor_get_id(handle)
         let next: OpaquePointer?

@@ -7,10 +7,10 @@ package enum Driver {
     /// The version of the libmongoc that is loaded, such as "1.23.1".
     package static var version: String { unsafe String(cString: mongoc_get_version()) }
 
-    /// Starts libmongoc once, with its log silent.
+    /// Starts libmongoc once, and sends its log to ``DriverLog``.
     ///
-    /// Every entry point to the driver calls this first. The corresponding C functions are `mongoc_init` and
-    /// `mongoc_log_set_handler`.
+    /// Every use of the driver begins with ``MongoURI/parse(_:)``, which calls this. The corresponding C functions are
+    /// `mongoc_init` and `mongoc_log_set_handler`.
     static func start() { started }
 
     /// Unlinks the shared memory that the driver created for its counters when it was loaded.

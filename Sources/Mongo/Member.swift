@@ -9,7 +9,7 @@ package struct Member: Hashable, Sendable {
 ///
 /// Reads by record number (see ``RecordCursor``) need them, because the numbers differ between members.
 package struct MemberReads {
-    /// The options of every command that a reader sends to the member: the session and the member.
+    /// The options of a command that does not begin a read, such as `getMore`: the session and the member.
     let options: BSONDocument
     /// The options of a command that begins a read: the session, the member and the read concern.
     let startOptions: BSONDocument

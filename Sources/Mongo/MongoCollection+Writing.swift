@@ -58,7 +58,7 @@ extension MongoCollection {
     ///   - update: operators, a pipeline (an `array`), or a whole document.
     ///   - options: the command's options: `new`, `upsert`, `sort`, `fields`, `hint`, `let`, `maxTimeMS`,
     ///     `writeConcern`, …; and `sessionId`.
-    /// - Returns: the document before the change, or after it if `new` is set; `nil` if none matches.
+    /// - Returns: the document before the change, or after it if `new` is set; `nil` if there is no such document.
     /// - Throws: ``MongoError``. A write concern error means that the write was done.
     @discardableResult
     package func findAndModify(
@@ -79,7 +79,7 @@ extension MongoCollection {
 }
 
 extension WriteReply {
-    /// Returns the reply, or throws its first write error if the caller does not collect them.
+    /// Returns the reply, or throws its first write error unless the caller collects write errors.
     ///
     /// A transient error, such as a refusal because of the server's load, is always thrown, because the statement's
     /// document did not cause it.

@@ -129,7 +129,7 @@ extension MongoCollection {
 }
 
 extension MongoCollection {
-    /// Whether the collection or view exists.
+    /// Whether the collection or view exists; `false` also if the user has no privilege on it.
     ///
     /// The corresponding command is `listCollections`.
     /// - Throws: ``MongoError``.

@@ -1,7 +1,7 @@
 /// The kinds of errors, by what a caller can do about them.
 extension MongoError {
-    /// Whether the same operation may succeed when it is retried: after an error of the network, during a failover, or
-    /// when a server shuts down or sheds load.
+    /// Whether the same operation may succeed when it is retried, for example after an error of the network or a write
+    /// conflict, during a failover, or when a server shuts down or sheds load.
     ///
     /// A write that fails with such an error may have been done, completely or in part, so only an idempotent write may
     /// be repeated.
@@ -25,8 +25,7 @@ extension MongoError {
     /// Whether the server's certificate could not be verified.
     package var isUntrusted: Bool { message.contains("certificate verify failed") }
 
-    /// Whether the server closed the connection before it sent anything: it may require encryption, or another
-    /// certificate.
+    /// Whether the server closed the connection instead of replying: it may require encryption, or another certificate.
     package var isHungUp: Bool {
         ["Server closed connection", "connection closed", "unknown socket error", "Failed to receive length header"]
             .contains(where: message.contains)

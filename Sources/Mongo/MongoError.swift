@@ -183,8 +183,8 @@ extension BSONDocument {
         self["writeConcernError"]?.document ?? self["writeConcernErrors"]?.document?.values.first?.document
     }
 
-    /// The number of documents that the write changed; `nil` if the reply does not contain it, as after a refused
-    /// statement.
+    /// The number of documents that the write changed; `nil` if the reply does not contain it, or if a statement was
+    /// refused, because the number may then be too low.
     var modified: Int? { self["writeErrors"] == nil ? self["nModified"]?.integer : nil }
 
     /// The number of documents that completed statements changed; `nil` if the reply does not contain it.

@@ -89,7 +89,7 @@ package final class Overload: Sendable {
 
         init(_ overload: Overload) { self.overload = overload }
 
-        /// Pauses after a refusal because of the server's load.
+        /// Pauses if `error` is a refusal because of the server's load.
         /// - Returns: whether to send the command again; `false` at once for every other error.
         mutating func shouldRetry(after error: MongoError, writes: Bool) -> Bool {
             guard error.isOverload else { return false }

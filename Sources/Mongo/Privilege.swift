@@ -1,4 +1,4 @@
-/// Actions on a resource for which a user needs permission.
+/// A resource, and actions on it that need permission.
 package struct Privilege: Hashable, Sendable {
     /// The actions under the names that roles use, such as "find".
     package let actions: [String]
@@ -24,7 +24,7 @@ package struct Privilege: Hashable, Sendable {
         }
     }
 
-    /// The actions for which each command needs permission on its collection, its database or the cluster.
+    /// The actions that each command requires, on its collection, its database or the cluster.
     private static let actions: [String: [String]] = [
         "find": ["find"], "aggregate": ["find"], "count": ["find"], "distinct": ["find"], "getMore": ["find"],
         "insert": ["insert"], "update": ["update"], "delete": ["remove"],

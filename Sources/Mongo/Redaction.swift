@@ -60,8 +60,8 @@ package enum Redaction {
 
     /// Removes text in single quotes, except the names of an operator's arguments.
     ///
-    /// mongod does not escape quotes, and a value may contain quotes, so everything from the first to the last one is
-    /// removed.
+    /// mongod does not escape quotes, and a value may contain quotes, so everything from the first other quote to the
+    /// last one is removed.
     private static func withoutQuoted(_ text: String) -> String {
         var quotes = text.indices.filter { text[$0] == "'" && !text.isApostrophe($0) }[...]
         while quotes.count > 1, let open = quotes.first {

@@ -100,7 +100,7 @@ extension Session {
 extension Client {
     /// Ends sessions of this client or another one, and the transactions in them.
     /// - Parameter sessions: the ``Session/id`` of each.
-    /// - Throws: ``MongoError`` when the user has no permission to end another user's session.
+    /// - Throws: ``MongoError``, for instance when the user has no permission to end another user's session.
     package func killSessions(_ sessions: [BSONDocument]) throws(MongoError) {
         try runCommand(["killSessions": .array(of: sessions.map { .object($0) })], on: "admin")
     }

@@ -10,8 +10,8 @@ struct CopyWriter {
 
     /// Inserts documents; existing documents stay as they are, because an earlier run inserted them.
     ///
-    /// The aggregation pipeline begins with a match on the lease's document in the state database. After the lease has
-    /// ended, there is no match, so the server inserts nothing.
+    /// The server inserts the documents in an aggregation, which begins with a match on the lease's document in the
+    /// state database. After the lease has ended, there is no match, so the server inserts nothing.
     /// - Returns: the `_id`s of the documents that the server refuses, each with the server's error code.
     func insert(_ documents: [BSONDocument], under kernel: inout Kernel) throws -> [(id: BSONValue, code: Int)] {
         var refused: [(id: BSONValue, code: Int)] = []

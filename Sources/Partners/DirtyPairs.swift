@@ -83,7 +83,7 @@ struct DirtyPairs {
         return taken
     }
 
-    /// Returns the changes of a pair that began at the given time or earlier; later changes stay listed.
+    /// Removes and returns a pair's changes up to the given time; a document that changed again later stays listed.
     mutating func takeChanges(of key: IDKey, upTo time: ClusterTime) -> [PartnerSide: Change] {
         guard var pair = pairs[key] else { return [:] }
         let due = pair.changes.filter { $0.value.first <= time }
@@ -98,7 +98,7 @@ struct DirtyPairs {
         return due
     }
 
-    /// Adds a pair again, because its changes could not be carried over.
+    /// Adds a pair again, because its changes were not carried over.
     mutating func restore(_ key: IDKey, _ pair: Pair) { join(key, pair) }
 
     /// Lists a pair; if the pair is listed already, merges the changes of both.

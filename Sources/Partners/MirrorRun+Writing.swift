@@ -20,10 +20,10 @@ struct PairWrite {
 }
 
 extension MirrorRun {
-    /// Carries out the writes; each is done only if the document that it overwrites is still as it was read.
+    /// Carries out the writes, each only if the document to overwrite is still the same as when it was read.
     ///
-    /// If the server refuses a write, its pair becomes a held pair. If the document has changed, its pair is carried
-    /// over again later.
+    /// If the server refuses a write, its pair becomes a held pair. If the document to overwrite has changed, its pair
+    /// is carried over again later.
     mutating func write(_ writes: [PairWrite], until time: ClusterTime) throws {
         var isStuck = !writes.isEmpty
         for side in PartnerSide.allCases {

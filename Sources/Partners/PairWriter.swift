@@ -40,7 +40,7 @@ struct PairWriter: ~Copyable {
         /// Changes that were not made, because another client is writing the document, or has changed it since it was
         /// read.
         ///
-        /// If this is so for one change of an exchange, all changes of the exchange are here.
+        /// Changes that exchange keys of a unique index are made together: if one of them is here, all are.
         var unchanged: [Change] = []
         /// Changes that the server refuses.
         var refused: [Refused] = []

@@ -61,7 +61,7 @@ extension PartnerJob {
     ]
 
     /// Reads the job file at `path`.
-    /// - Throws: ``JobError`` with line and column when the file breaks the format.
+    /// - Throws: ``JobError`` when the file cannot be read, or, with line and column, when it breaks the format.
     package static func read(at path: String) throws(JobError) -> PartnerJob {
         try parse(try YAMLFile.text(at: path, limit: JobFile.largestSize), path: path)
     }

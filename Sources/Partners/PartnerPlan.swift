@@ -24,7 +24,7 @@ package struct PartnerPlan: Sendable {
     package var indexes: [String] = []
     /// Notes for the operator.
     package var notes: [String] = []
-    /// The number of documents that earlier runs copied; `nil` if no copy has begun.
+    /// The number of documents that earlier runs copied; `nil` while they have copied none.
     package var copiedBefore: Int?
     /// Whether earlier runs copied all documents.
     package var isDone = false

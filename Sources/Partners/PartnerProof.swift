@@ -34,7 +34,7 @@ struct PartnerProof: Sendable {
     }
 
     /// Runs the check, on as many connections as the job's concurrency allows.
-    /// - Throws: ``MongoError``; ``StopAsked``.
+    /// - Throws: ``MongoError``; ``StopAsked``, or ``RunError`` of kind `stopped`, when a stop is requested.
     func run(on pool: ClientPool, _ retry: RetryPolicy) throws -> Result {
         let client = try pool.client()
         let collection = client.collection(partner.job.source)

@@ -28,8 +28,8 @@ package struct PartnerRegistry: Sendable {
             "partners": .integer(comparison.partners),
             "time": comparison.time.map { .timestamp($0.rawValue) } ?? .null,
         ]
-        // The comparison is stored with the digest of the job in the partner's record. An earlier version of the
-        // program may have recorded that digest, so both digests of the job are accepted.
+        // The comparison is stored with the digest in the partner's record, if that is a digest of this job. A job has
+        // two digests, because earlier versions of the program computed another one.
         let digests = BSONValue.array(of: PartnerState.digests(of: partner.job).map { .string($0) })
         let text: BSONValue = [
             "$cond": [["$in": ["$text", digests]], "$text", .string(PartnerState.digest(of: partner.job))]

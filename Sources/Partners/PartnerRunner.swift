@@ -142,7 +142,7 @@ extension PartnerRunner {
                 "indexes": .array(of: indexes.map { .object($0.spec) }),
             ])
         }
-        // The earlier run checked the headroom, and its own reservations are pending now.
+        // If the copy has begun, an earlier run checked the headroom, and that run's own reservations are pending now.
         if state.phase == nil, let schema = partner.schemas[.target], !schema.isOfValidator {
             plan.headroom = try headroom(on: pool)
         }

@@ -26,7 +26,7 @@ package struct PartnerStatus: Sendable {
     package var mirror: BSONDocument?
     /// The time of the last write by a client on each side that the mirror has received, in milliseconds since 1970.
     package var lastWrites: [PartnerSide: Int64] = [:]
-    /// The time at which the copy began, in milliseconds since 1970.
+    /// The time at which the copy began, in milliseconds since 1970; `nil` if it has not begun.
     package var begun: Int64?
     /// The number of documents that the mirror cannot carry over now, because they cannot exist on the other side.
     package var unmirrored = 0
@@ -145,8 +145,8 @@ extension PartnerRunner {
     }
 
     /// Drops the original's collection for good.
-    /// - Throws: ``RunError`` of kind `refusedByData` when the partner was not cut over, when clients have written to
-    ///   the original since the mirror's last position, or when that is unknown.
+    /// - Throws: ``RunError``, of kind `refusedByData` when the partner was not cut over, when clients have written to
+    ///   the original since the mirror's last position, or when that is unknown; ``MongoError``; ``StopAsked``.
     package func dropOriginal(on pool: ClientPool) throws {
         let kernel = try kernel(on: pool)
         defer { _ = kernel.leave() }

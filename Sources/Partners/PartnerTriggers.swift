@@ -24,7 +24,7 @@ package struct PartnerTriggers: Sendable {
     package init(_ partner: Partner, service: String) { (self.partner, self.service) = (partner, service) }
 
     /// Returns all files of the triggers and functions.
-    /// - Throws: ``RunError`` when a function cannot convert a step or an `_id`.
+    /// - Throws: ``RunError`` when a function cannot compute a step or convert an `_id`.
     package func files() throws -> [File] {
         guard let forward = partner.steps(from: .source).markedStages,
             let reverse = partner.steps(from: .target).markedStages

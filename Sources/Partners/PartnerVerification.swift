@@ -14,7 +14,7 @@ package struct PairDifference: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// The partner has no document for the original.
         case missingInTarget
-        /// The original does not exist for a document of the partner.
+        /// No original exists for a document of the partner.
         case missingInSource
         /// Both documents exist, but these fields of the partner's document differ from the result of the forward
         /// steps.
@@ -110,7 +110,7 @@ package struct PartnerVerification: Sendable {
 
     /// Compares the two sides, and blocks until the comparison has ended.
     /// - Throws: ``RunError`` when one of the two collections does not exist, or is dropped or renamed; ``MongoError``;
-    ///   ``StopAsked``.
+    ///   ``StopAsked``, or ``RunError`` of kind `stopped`, when a stop is requested.
     package func run(on pool: ClientPool) throws -> PartnerComparison {
         let started = ContinuousClock.now
         var comparison = PartnerComparison(
@@ -283,7 +283,7 @@ package struct PartnerVerification: Sendable {
                 let ids = part.filter { $0.side == side }.map(\.id.value)
                 let documents = try Self.read(
                     ids, of: source.sibling(partner.job.namespace(side)), options, whole: true)
-                // A changed document of the partner is compared in all fields if it has an original.
+                // A document of the partner is compared in all fields if it has an original.
                 let found = try compareWhole(Array(documents.values), on: side, source, options)
                 let gone = ids.filter { documents[IDKey($0)] == nil }
                 let left = try compareGone(gone, on: side, source, options)

@@ -2,15 +2,15 @@
 public struct ArchivePrelude: Hashable, Sendable {
     /// One collection in the archive.
     public struct Collection: Hashable, Sendable {
-        /// The collection's name; the database of the oplog has an empty name.
+        /// The collection's full name; for the oplog, the database's name is empty.
         public let namespace: Namespace
         /// The collection's kind.
         public let kind: DumpMetadata.Kind
     }
 
-    /// The version of the server that was dumped, as mongodump recorded it.
+    /// The version of the server that was dumped; `nil` if mongodump did not record it.
     public let serverVersion: String?
-    /// The version of mongodump.
+    /// The version of mongodump; `nil` if it did not record it.
     public let toolVersion: String?
     /// The collections, in the archive's order.
     public private(set) var collections: [Collection] = []
@@ -62,7 +62,8 @@ extension DumpInput {
         return true
     }
 
-    /// Returns the next description of a collection or a block; if a terminator comes next, skips it and returns `nil`.
+    /// Returns the header, or the next description of a collection or a block; if a terminator comes next, skips it and
+    /// returns `nil`.
     mutating func archiveDocument() throws(DumpError) -> BSONDocument? {
         if try takeTerminator() { return nil }
         let length = try fillDocument(validating: true)

@@ -22,7 +22,7 @@ public struct BSONFileReader: ~Copyable {
     ///   - path: the file.
     ///   - validating: whether each document is checked at every depth before it is returned.
     ///   - bufferSize: how many bytes are requested from the system at once.
-    /// - Throws: ``DumpError`` when the system refuses to open the file.
+    /// - Throws: ``DumpError`` when the system refuses to open or read the file.
     public init(_ path: FilePath, validating: Bool = false, bufferSize: Int = 1 << 20) throws(DumpError) {
         self.init(try DumpInput(path, bufferSize: bufferSize), validating: validating)
     }

@@ -51,7 +51,7 @@ public struct DumpError: Error, Hashable, Sendable {
     ///
     /// These documents are not affected, unless a checksum is wrong or the compression is damaged.
     public let documents: Int
-    /// The defect of the document at or before ``offset``; its own offset is counted from the document's first byte.
+    /// The defect that caused the failure, with an offset from the document's first byte; `nil` for another cause.
     public let damage: BSONError?
     /// The error of the operating system; `nil` if there is none.
     public let errno: Errno?
