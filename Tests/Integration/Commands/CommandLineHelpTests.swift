@@ -232,8 +232,7 @@ import Testing
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
-    /// The help names the flags that may be repeated, because the parser normally keeps only the last value of a
-    /// repeated flag.
+    /// The help names the flags that may be repeated, because the program refuses to take any other flag twice.
     @Test func aFlagThatMayBeRepeatedIsCalledSo() async throws {
         for command in ["check", "diff", "plan", "infer"] {
             let text = try await help(command, "--help")

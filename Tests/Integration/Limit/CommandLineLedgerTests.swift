@@ -4,7 +4,7 @@ import Testing
 
 /// Tests how the ledger of unsynced documents and the limit affect the deploy verdict of a check.
 @Suite struct CommandLineLedgerTests {
-    /// Runs a test with three failing documents, two of which are in the app's ledger, and one that might fail.
+    /// Runs a test with three failing documents and one that might fail; the app's ledger has two of the failing ones.
     ///
     /// - Parameter body: receives a function that runs a check with further flags.
     private func withApp(_ body: (@escaping ([String]) async throws -> ProgramRun) async throws -> Void)

@@ -89,7 +89,8 @@ struct NightlyWeekTests {
                 }
                 for (index, night) in Self.nights.enumerated() {
                     let number = index + 1
-                    // With the documents of the fifth night, of which only the expired finding fails.
+                    // The collection still has the documents of the fifth night, of which only those of the expired
+                    // finding fail.
                     if number == 6 { try await accept(on: 6, until: 30) }
                     try await database.run(["delete": "person", "deletes": [["q": [:], "limit": 0]]])
                     try await database.fill("person", people(missing: night.missing))
