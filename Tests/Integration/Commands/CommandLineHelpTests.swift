@@ -144,7 +144,8 @@ import Testing
         return try await Program.shell(script, [folder.path.string, nowhere])
     }
 
-    /// The files that the examples name do not exist, so each command fails, but only after its arguments were parsed.
+    /// The files that the examples name do not exist, so most commands fail, but only after their arguments were
+    /// parsed.
     @Test func everyCommandShowsExamplesThatItTakes() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

@@ -68,7 +68,8 @@ import Testing
         }
     }
 
-    /// A check stores no failures in a collection that it checks, or that has documents which no check wrote.
+    /// A check stores no failures in a collection that it checks, that has other documents, or that belongs to the
+    /// server or to sync.
     @Test func collectionsOfTheAppAreRefused() async throws {
         try await withPeople { database, other, folder, check in
             try await other.fill("mine", [["_id": "a"], ["_id": "2026-01-01T000000Z"]])
