@@ -19,7 +19,8 @@ struct NightlyWeekTests {
 
     /// The nights of the week.
     ///
-    /// Twelve documents have an age that is a text, which is accepted until the fourth night. Twenty may lack a name.
+    /// Twelve documents have an age that is a text, which is accepted until the fourth night. The threshold allows
+    /// twenty documents without a name.
     private static let nights: [Night] = [
         Night(
             missing: 5, exitCode: 0,
