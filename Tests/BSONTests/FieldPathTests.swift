@@ -74,7 +74,8 @@ import Testing
     }
 }
 
-/// Job files, reports and exceptions write the elements of a list in one way, and read other ways, too.
+/// Job files, reports and exceptions have one spelling for the elements of a list, but other spellings can be read,
+/// too.
 @Suite struct ElementPathSpellingTests {
     @Test(arguments: ["pets[].toy", "pets.[].toy", "pets{}.toy"])
     func elementsHaveOneSpelling(_ text: String) throws {

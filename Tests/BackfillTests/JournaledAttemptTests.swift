@@ -8,7 +8,7 @@ import Testing
 
 /// Tests that an attempt at a write reports only what is certain if the server's replies were lost or incomplete.
 @Suite struct JournaledAttemptTests {
-    /// Returns an attempt to write these documents, of which the first `sent` updates were sent; by default all.
+    /// Returns an attempt to write these documents; the first `sent` updates were sent, by default all.
     private func attempt(_ ids: ClosedRange<Int>, sent: Int = .max) -> JournaledAttempt {
         var attempt = JournaledAttempt(1, ids.map { DueDocument(id: .integer($0), change: nil, judgement: nil) })
         attempt.updates = ids.map {

@@ -31,8 +31,8 @@ import Testing
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
         overlay.restore(try .changed(1, "a", was: "first"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "first", "z": 1])
-        // With the next chunk, the overlay drops the changes of the oldest pass in the last chunk, because no older
-        // pass can need them.
+        // When the dry run enters the next chunk, the overlay drops the changes that the oldest pass made in the
+        // previous chunk, because no older pass can need them.
         overlay.enter(try part(pass: 1, sequence: 0, after: 5, touched: "a"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
     }

@@ -79,7 +79,8 @@ import Testing
         #expect(codes.count > 8 && ["0"] + codes == known)
     }
 
-    /// The page `docs/reference/stability.md` promises the meaning of each exit code, next to its word for programs.
+    /// The page `docs/reference/stability.md` promises the meaning of each exit code, and its `kind` in the JSON of
+    /// errors.
     @Test func everyExitCodeIsPromised() throws {
         let page = try String(contentsOf: Self.root.appending(path: "docs/reference/stability.md"), encoding: .utf8)
         let promised = page.matches(of: /(?m)^\| (\d+) \| (?:`(\w+)` )?\|/).map { "\($0.1) \($0.2 ?? "")" }

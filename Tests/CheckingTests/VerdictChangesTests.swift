@@ -21,7 +21,7 @@ import Testing
             ["_id": 2],  // newly failing
             ["_id": 3, "name": 5],  // already failing
             ["_id": 4, "name": "x", "n": "x"],  // already failing, for another reason too
-            ["_id": 5, "name": "x", "n": 1],  // was possible, is healed
+            ["_id": 5, "name": "x", "n": 1],  // was possible, is fixed
             ["_id": 6, "name": "x", "n": 3.0],  // newly possible
             ["_id": 7, "name": "x", "n": .long(3)],  // possible under both
             ["_id": 8, "n": 3],  // was possible, fails now

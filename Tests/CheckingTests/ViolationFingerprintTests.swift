@@ -13,7 +13,7 @@ import Testing
         return violation.fingerprint(in: Namespace(database: database, collection: collection))
     }
 
-    /// Files of exceptions keep fingerprints, so each of them would have to be written again.
+    /// If fingerprints changed, each file of exceptions that keeps some would have to be written again.
     @Test func itStaysTheSameInEveryVersion() { #expect(fingerprint().description == "3df659695984c0ee") }
 
     @Test func itDependsOnTheTypesAndTheCollection() {

@@ -20,7 +20,7 @@ import Testing
         return options
     }
 
-    /// A timeout of ten minutes for the connection string, which the shorter timeout in the options must override.
+    /// A timeout of ten minutes in the connection string; the shorter timeout in the options must override it.
     private static let longSelectionTimeout = "?serverSelectionTimeoutMS=600000"
 
     @Test(.timeLimit(.minutes(10))) func anUnreachableHostSaysWhyInTime() async throws {

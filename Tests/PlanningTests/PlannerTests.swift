@@ -71,7 +71,7 @@ import Testing
         let plan = try plan(Self.empty, new)
         #expect(lines(plan) == ["convert: {field: x, to: string}"])
         let remedy = try #require(plan.jobs[0].entries.first { $0.role == .manual })
-        // One of the listed values is a decision, so no step proposes the first one.
+        // The choice among the listed values is the user's, so no step proposes the first one.
         #expect(remedy.suggestions.isEmpty)
         #expect(remedy.remarks[0].contains("give one of \"Open\", \"Done\" with --default"), "\(remedy.remarks)")
         #expect(remedy.remarks[0].hasSuffix(".x=VALUE"), "the flag stands there as it is typed: \(remedy.remarks)")

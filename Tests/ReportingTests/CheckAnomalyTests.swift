@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func anAnomalyIsInEveryForm() throws {
-        // The ledger is far from its limit, which would make every check fail.
+        // The ledger is far from its limit; a full ledger would make every check fail.
         let check = try CheckReport.fixture(ledgerCount: 0)
         let now = CheckSummary(check, schema: "v2", at: ServerTime(milliseconds: 9_000))
         let history = CheckHistory(

@@ -116,7 +116,7 @@ import Testing
 
     @Test func aFingerprintStaysWhileCountsAndLinesChange() throws {
         func fingerprints(_ report: Report) throws -> [String] { try results(report).compactMap(fingerprint) }
-        // In both checks, the ledger is far from its limit, which would be one more entry.
+        // In both checks, the ledger is far from its limit; a full ledger would be one more entry.
         let before = try fingerprints(CheckResult(try .fixture(ledgerCount: 0), policy: FailurePolicy()).report)
         let after = try fingerprints(
             CheckResult(try .fixture(ledgerCount: 0, certain: 100), policy: FailurePolicy()).report)

@@ -45,7 +45,7 @@ import Testing
 
     /// Wide characters take two columns, and combining ones none.
     ///
-    /// Parsers of JSON count bytes, and those of YAML characters.
+    /// JSON parsers count the column of an error in bytes, and YAML parsers count it in characters.
     @Test func wideCharactersAreAligned() {
         #expect(lines("名前: x", 1, 9) == ["  1 | 名前: x", "    |       ^"])
         #expect(lines("名前: x", 1, 5, counting: .characters) == ["  1 | 名前: x", "    |       ^"])

@@ -32,7 +32,7 @@ import Testing
         #expect(try removals(#", "age": \#(Self.old)"#, on: "2027-04-01") == [])
     }
 
-    /// The removal itself is no breaking change of a validator, and the promise is still broken.
+    /// A removal is no breaking change of a validator by itself, but it is one before the day in `@deprecated`.
     @Test func itIsBreakingInEveryDialect() throws {
         let early = try removals(#", "age": \#(Self.old)"#, on: "2027-01-01", validator: true)
         #expect(early.map(\.code) == [.removedBeforeDay] && early.first?.kind.verdict == .breaking)
@@ -90,7 +90,7 @@ import Testing
     @Test func aFingerprintAcceptsOneChangeOnly() throws {
         var (toInt, toDate) = (try report("int"), try report("date"))
         let fingerprint = try #require(toInt.changes.first).fingerprint
-        // Files of exceptions keep it, so it must stay the same in later versions.
+        // Files of exceptions keep the fingerprint, so it must stay the same in later versions.
         #expect(fingerprint.description == "17be5375be8ef5c9")
         toInt.accepted = [accepted(fingerprint)]
         toDate.accepted = [accepted(fingerprint)]

@@ -96,7 +96,7 @@ import Testing
                 == ["collection-moved breaking breaking hidden-values"])
     }
 
-    /// A client fails where a field that it requires is missing, so its values are more than hidden.
+    /// A client fails if a field that it requires is missing, which is worse than a hidden value.
     @Test(arguments: [
         ("x Int", "x Int @map(\"y\")", "failed-queries failed-old-clients"),
         ("x Int?", "x Int @map(\"y\")", "failed-queries hidden-values"),

@@ -3,8 +3,8 @@ import SchemaChange
 import ServerSchema
 import Testing
 
-/// Tests changes of a validator, which has no clients: a change is breaking if it refuses a document that fitted
-/// before.
+/// Tests changes of a validator, which has no clients: a change is breaking if the new validator refuses a document
+/// that the old one accepts.
 @Suite struct ValidatorDiffTests {
     private func verdicts(_ old: String, _ new: String) throws -> [String] {
         func read(_ text: String) throws -> ServerSchema {

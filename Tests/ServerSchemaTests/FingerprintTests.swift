@@ -2,7 +2,7 @@ import ServerSchema
 import Testing
 
 @Suite struct FingerprintTests {
-    /// Files keep fingerprints, so another hash would make them useless.
+    /// Files of exceptions keep fingerprints, which another hash would make useless.
     @Test func theHashStaysTheSameInEveryVersion() {
         #expect(Fingerprint(of: []).description == "cbf29ce484222325")
         #expect(Fingerprint(of: ["check", "app.Task", "type-mismatch"]).description == "822edee3c818e683")

@@ -131,8 +131,7 @@ package final class FailoverSet: Sendable {
 
     /// Makes the primary step down, and waits until the set has a primary.
     package func stepDown() async throws {
-        // The reply is ignored, because the server may close the connection first. The server steps down only after it
-        // has its locks.
+        // All errors are ignored, because the server may close the connection before it replies.
         _ = try? await mongod.admin(["replSetStepDown": 5, "secondaryCatchUpPeriodSecs": 2, "force": true])
         _ = try await primary()
     }

@@ -24,7 +24,7 @@ package final class ThreeNodes: Sendable {
 
     /// Starts the set, and waits until all members have all data.
     ///
-    /// If only the first member can be elected, the set considers a member that does not answer healthy for a minute.
+    /// If only the first member can be elected, a member counts as healthy for a minute after it has stopped answering.
     /// - Parameter electsAny: whether every member can be elected; otherwise only the first one can.
     package static func start(electsAny: Bool = false) async throws -> ThreeNodes {
         var started: [(process: WatchedProcess, host: String)] = []

@@ -146,7 +146,8 @@ import Testing
         }
     }
 
-    /// A check with an active schema fails because of a breaking change, too, so it accepts the change like `diff`.
+    /// A check with an active schema also fails because of a breaking change, so `check --accept` accepts the change,
+    /// as `diff --accept` does.
     @Test func aCheckAcceptsTheChangeOfTheSchema() async throws {
         try await CheckVerdictCase.with { test in
             try await test.database.fill("Person", [["_id": 1, "a": "x"]])
@@ -163,7 +164,7 @@ import Testing
                 second.output.contains(
                     "b is removed (property-removed). Accepted until 2999-12-31: imported: 2019 (ada, "
                         + "shipshape.exceptions.yml:1:3)\n"), "\(second.output)")
-            // The change is accepted, and as unsafe as before.
+            // The change is accepted, but its severity is the same as before.
             let change = try await test.verdict()["parts"]?.document?["change"]?.document
             #expect(change?["severity"] == "harmful" && change?["breaking"] == 1 && change?["unaccepted"] == 0)
             #expect(try await test.diff().exitCode == 0)
@@ -171,7 +172,8 @@ import Testing
         }
     }
 
-    /// Reading the file, `diff` takes the changes, and `check` the findings.
+    /// The file of exceptions can hold both: `diff` reads the accepted changes in it, and `check` the accepted
+    /// findings.
     @Test func aChangeIsAcceptedToo() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -201,7 +203,8 @@ import Testing
         // Another change of the same property is not the one that was accepted.
         try write("date", "v2")
         #expect(try await diff().exitCode == 1)
-        // After its last day, the acceptance is shown with the change that fails again.
+        // After its last day, the acceptance no longer counts: the change fails again, and the expired acceptance is
+        // shown.
         try write("int", "v2")
         try folder.write(file + "  expires: 2020-01-01\n", to: "shipshape.exceptions.yml")
         let expired = try await diff()

@@ -5,7 +5,9 @@ import Testing
 
 /// Tests that `--max-failing` and `thresholds` decide the exit code of a check, and are shown.
 @Suite struct CheckLimitTests {
-    /// Checks 200 people, of whom 4 lack a name and 2 have an age of the wrong type, with a configuration.
+    /// Checks 200 people, of whom 4 lack a name and 2 have an age of the wrong type.
+    ///
+    /// - Parameter configuration: the text of `shipshape.yml`; `nil` for no such file.
     private func check(_ flags: [String], configuration: String? = nil) async throws -> ProgramRun {
         try await Mongod.shared.withDatabase { database in
             let folder = try CommandLineFolder()

@@ -11,7 +11,7 @@ import Testing
 
     /// Runs the program, expects that it ends with an error of one line, and returns that line.
     ///
-    /// The line of a file that the error names may follow.
+    /// If the error is in a file, the program may also print the line of the file.
     private func refusal(
         _ arguments: [String], status: Int32, environment: [Environment.Key: String?] = [:]
     ) async throws -> String {
@@ -39,7 +39,7 @@ import Testing
                 == "shipshape: /person.json:3:40: unknown bsonType \"strng\" (did you mean \"string\"?)\n")
     }
 
-    /// The program stops reading at a limit, which is given in MiB.
+    /// The program stops reading a file at a limit: `size`, in MiB.
     ///
     /// `/dev/zero` never ends, and a device reports no size that the program could check before it reads.
     @Test(arguments: [

@@ -11,9 +11,7 @@ import Testing
 
 @testable import ShipshapeCLI
 
-/// The program's type of exit codes.
-///
-/// The Testing module also has a type with this name.
+/// The program's type of exit codes, which needs its module's name: Testing also has a type `ExitStatus`.
 private typealias Status = ShipshapeCLI.ExitStatus
 
 /// Tests that every error has its exit code.

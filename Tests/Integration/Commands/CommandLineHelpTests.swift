@@ -144,7 +144,8 @@ import Testing
         return try await Program.shell(script, [folder.path.string, nowhere])
     }
 
-    /// The files that the examples name do not exist, so each command fails, but only after its arguments were parsed.
+    /// The files that the examples name do not exist, so most commands fail, but only after their arguments were
+    /// parsed.
     @Test func everyCommandShowsExamplesThatItTakes() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -232,8 +233,7 @@ import Testing
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
-    /// The help names the flags that may be repeated, because the parser normally keeps only the last value of a
-    /// repeated flag.
+    /// The help names the flags that may be repeated, because the program refuses to take any other flag twice.
     @Test func aFlagThatMayBeRepeatedIsCalledSo() async throws {
         for command in ["check", "diff", "plan", "infer"] {
             let text = try await help(command, "--help")

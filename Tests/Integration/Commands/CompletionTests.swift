@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// The test presses the tabulator key in an interactive shell, and reads the command line that results.
+    /// The test presses the Tab key in an interactive shell, and reads the command line that results.
     @Test(
         .enabled(if: Shell.areInstalled, "scripts/setup --tests installs them"), arguments: Shell.allCases,
         [

@@ -115,7 +115,8 @@ import Testing
         #expect(text.contains("age is removed, but clients may use it until \(day)") == (day > "2026"), "\(text)")
     }
 
-    /// A validator allows the removal of a property, so only the promise makes it a finding there.
+    /// Removing a property breaks no document under a validator, so only the day in `@deprecated` makes the removal a
+    /// finding.
     @Test func theDayCountsForValidators() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

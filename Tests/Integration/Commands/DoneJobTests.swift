@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// The digest that an earlier version recorded, which also covers the comments of the job file, is accepted.
+    /// The program accepts a digest that an earlier version computed over the comments of the job file, too.
     @Test func aDigestOfAnEarlierVersionIsAccepted() async throws {
         try await withDone { test in
             let text = try String(contentsOfFile: test.path(), encoding: .utf8)

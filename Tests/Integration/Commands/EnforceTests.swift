@@ -140,7 +140,8 @@ import Testing
             #expect(try await test.enforce("--yes").exitCode == 0)
             try test.write("validator.json", try BackfillCase.earlier.extendedJSON())
             #expect(try await test.enforce("--yes").exitCode == 0)
-            // An abort restores the validator that was enforced just before, not the one before that.
+            // The abort restores the validator that was enforced before the current one, not the one from before all of
+            // them.
             #expect(try await test.enforce("--abort", "--yes").exitCode == 0)
             #expect(try await test.isEnforced("error"))
         }

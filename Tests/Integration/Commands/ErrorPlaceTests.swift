@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// The connection string in the file has a password, which the line would show.
+    /// Each of the files has a password, which the line with the error would show.
     @Test func aLineWithASecretIsNotShown() async throws {
         try await withFolder { folder in
             for text in [

@@ -36,11 +36,11 @@ import Testing
             let run = try #require(runs.first)
             #expect(runs.count == 1 && first.errors.contains(run), "\(runs)")
             #expect(stored.allSatisfy { if case .date? = $0["at"] { true } else { false } })
-            // The file has the same documents.
+            // The file `f.jsonl` lists the same documents.
             let lines = try #require(folder.text(of: "f.jsonl")).split(separator: "\n")
             #expect(lines.count { $0.contains(#""record":"failure""#) } == 2)
             #expect(lines.last?.contains(#""record":"result""#) == true)
-            // The next run adds its documents.
+            // The next run adds its documents to the collection.
             #expect(try await check(flags).exitCode == 1)
             let both = try await other.documents("failures")
             #expect(both.count == 4 && Set(both.compactMap { $0["run"]?.text }).count == 2)
@@ -68,7 +68,8 @@ import Testing
         }
     }
 
-    /// Nothing is ever written to a collection of the app.
+    /// A check stores no failures in a collection that it checks, that has other documents, or that belongs to the
+    /// server or to sync.
     @Test func collectionsOfTheAppAreRefused() async throws {
         try await withPeople { database, other, folder, check in
             try await other.fill("mine", [["_id": "a"], ["_id": "2026-01-01T000000Z"]])

@@ -29,7 +29,7 @@ import Testing
         try await body(folder)
     }
 
-    /// Returns a Prisma schema with a field of this type.
+    /// Returns a Prisma schema whose field `age` has the given type.
     private static func prisma(_ age: String) -> String {
         """
         datasource db {

@@ -34,7 +34,9 @@ import Yams
         }
     }
 
-    /// A comment that does not begin with a single blank is a setting to switch on, so all of them must be right.
+    /// The file has remarks, and settings that a user can switch on, all of which must be valid.
+    ///
+    /// A remark begins with `#`, one space and a word. Any other `#` comments out a setting.
     @Test func everyCommentedSettingCanBeSwitchedOn() async throws {
         try await withProject { folder in
             #expect(try await Program.run(["init"], in: folder.path).exitCode == 0)
@@ -50,7 +52,7 @@ import Yams
             let check = try await Program.run(
                 ["check", "--source", "schemas", "--ledger", "none"], in: folder.path)
             #expect(!check.errors.contains("shipshape.exceptions.yml"), "\(check.errors)")
-            // The source holds no documents, so the check ends there, after it has read the schema of the file.
+            // The source holds no documents, so the check ends after it has read the schema that the file names.
             #expect(check.errors.contains("schemas holds no documents"), "\(check.errors)")
         }
     }
@@ -166,7 +168,7 @@ import Yams
     }
 }
 
-/// The workflows for CI, which `init` writes and `jobs` shows.
+/// Tests of the CI workflows that `init` writes, of which the folder `jobs` has copies.
 extension InitTests {
     @Test(arguments: [
         ("github", ".github/workflows/schemas.yml", "github-actions"), ("gitlab", ".gitlab/schemas.yml", "gitlab"),

@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// Old clients wrote since, so that documents need the applied jobs again.
+    /// An old client has since inserted a document, which needs the applied jobs.
     @Test func appliedJobsRunAgainWhenWanted() async throws {
         try await withVersions { test in
             try await test.migrate("--to", "2-years")
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// A job that was undone stays undone.
+    /// `--again` runs applied jobs again, but not a job that was undone.
     @Test func anUndoneJobDoesNotRunAgain() async throws {
         try await withVersions { test in
             try await test.migrate("--to", "1-email")

@@ -5,8 +5,8 @@ import Testing
 
 /// Tests jobs whose collection has a new UUID, as after a move.
 ///
-/// Such a job resumes only if the operator says that it is the same collection, and if the documents confirm it when
-/// the job has a journal.
+/// Such a job resumes only after the operator has confirmed that the collection is the same one. If the job has a
+/// journal, the documents must confirm it, too.
 @Suite struct RebindTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -108,8 +108,9 @@ import Testing
         }
     }
 
-    /// The operator can rebind a job without a journal, although no journaled document confirms the collection, because
-    /// undo could restore nothing anyway.
+    /// The operator can rebind a job without a journal, although no journaled document can confirm the collection.
+    ///
+    /// Undo could restore nothing anyway.
     @Test func aJobWithoutAJournalGoesByYourWord() async throws {
         try await withPeople { test in
             #expect(try await test.stoppedHalfway(flags: ["--no-journal"]).exitCode == 75)

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// The schema's values of an `enum` are decisions, so `plan` chooses none; a zero of a plain type has a review.
+    /// `plan` fills a required int with 0, and marks that step for review; it chooses none of the values of an `enum`.
     @Test func planMarksWhatItChose() async throws {
         try await Mongod.shared.withBackfill { test in
             let id = "\"_id\": {\"bsonType\": \"int\"}, \"age\": {\"bsonType\": \"int\"}"
@@ -105,7 +105,8 @@ import Testing
             #expect(!text.contains("- default: {field: kind"), "\(text)")
             #expect(
                 planned.output.contains("give one of \"guest\", \"member\" with --default"), "\(planned.output)")
-            // The rename is kept, so that the job's notes and the run's next command know it.
+            // The job file keeps the rename, so that the job's notes and the next command that the run proposes know
+            // it.
             #expect(text.contains("\nrenames: [\"\(test.database.name).people.age=years\"]\n"), "\(text)")
             try await test.database.fill("people", [["_id": 1, "age": 5, "kind": "guest"]])
             let flags = ["--uri", test.uri, "--state-database", test.state.name, "--ledger", "none"]

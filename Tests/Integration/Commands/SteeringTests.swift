@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests that jobs are paused, resumed and tuned through the state database, and that the job's log records it.
+/// Tests that jobs are paused, resumed and tuned through the state database, and that a job's log records each request.
 @Suite struct SteeringTests {
     private static let step = #"default: {field: email, value: ""}"#
 

@@ -60,8 +60,8 @@ import Testing
     /// Words of the glossary's table that have an ordinary meaning in comments: code lends bytes and walks documents.
     private static let ofCode: Set = ["lend", "lends", "lent", "walk", "walks", "aside"]
 
-    /// Returns a text without code between backticks and single words between quotation marks: names of old keys,
-    /// perhaps.
+    /// Returns a text without code between backticks and without single words between quotation marks, which may be old
+    /// names.
     private static func withoutNames(_ text: String) -> String { text.replacing(/`[^`\n]*`|"[\w.]+"/, with: "") }
 
     private static let pages =

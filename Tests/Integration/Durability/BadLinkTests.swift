@@ -12,7 +12,7 @@ import Testing
     ]
     private static let limits = "{chunk: {documents: 50}}"
 
-    /// Runs a command over a bad link again and again until it ends with 0 or 1.
+    /// Runs a command over a bad link again and again until it ends with 0 or 1, at most 201 times.
     ///
     /// Each earlier attempt may end with an error, because the link cut its connection.
     ///

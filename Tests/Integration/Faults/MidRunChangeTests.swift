@@ -117,8 +117,7 @@ import Testing
         }
     }
 
-    /// A command lists the documents that a validator refuses, because another client has set the validator during the
-    /// command.
+    /// If another client sets a validator during a command, the command lists the documents that the validator refuses.
     ///
     /// The validator requires a string for the field in which the job writes an `int`, or an `int` where undo writes a
     /// string.

@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    /// An error code that the program does not know ends the job.
+    /// An error with a code that the program does not know ends the run.
     ///
     /// No document is skipped because of it.
     @Test(arguments: ["update", "aggregate"]) func anUnknownErrorBlamesNoDocument(_ command: String) async throws {

@@ -29,7 +29,8 @@ import Testing
         }
     }
 
-    /// Three copies of partners and a backfill begin at once, and each alone would stay below the limit.
+    /// Three copies of partners and a backfill begin at once, and stay below the limit together, as each copy would
+    /// alone.
     @Test func partnersAndABackfillAtOnceShareTheLimit() async throws {
         try await BudgetCase.withTasks { test in
             try test.write(

@@ -4,7 +4,9 @@ import Testing
 
 /// Tests how the ledger of unsynced documents and the limit affect the deploy verdict of a check.
 @Suite struct CommandLineLedgerTests {
-    /// Runs a test with three failing documents, two of which are in the app's ledger, and one that might fail.
+    /// Runs a test with three failing documents, one document that might fail, and a ledger.
+    ///
+    /// The ledger has ten entries of the app `mine`, two of which name failing documents, and nine of another app.
     ///
     /// - Parameter body: receives a function that runs a check with further flags.
     private func withApp(_ body: (@escaping ([String]) async throws -> ProgramRun) async throws -> Void)

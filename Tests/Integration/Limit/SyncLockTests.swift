@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// The fail point lengthens the time after which a majority of the members has a write.
+    /// The fail point delays the moment at which a majority of the members has the removal of the lock.
     @Test func oneWhoseLockIsRemovedIsWaitedForUntilAMajorityHasTheRemoval() async throws {
         let mongod = try await Mongod.start()
         try await withPeople(on: mongod) { test in
@@ -80,7 +80,7 @@ import Testing
                 try await unlock(test, writeConcern: ["w": 1])
                 try await waitForCounts(4, test)
                 try await mongod.admin(["configureFailPoint": "disableSnapshotting", "mode": "off"])
-                // The server notices with its next write.
+                // With its next write, the server notices that a majority has the removal.
                 try await test.database.fill("more", count: 1)
             }
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")

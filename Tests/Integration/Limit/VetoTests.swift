@@ -45,7 +45,8 @@ import Testing
         }
     }
 
-    /// The run waits if a veto's URL gives no answer or another one, or if a veto's command is too slow or is killed.
+    /// The run waits if a veto's URL gives no answer or another status than 200, or if a veto's command is too slow or
+    /// is killed.
     @Test(arguments: [
         ("{http: \"http://127.0.0.1:1/\"}", "no answer (Failed to connect"),
         ("{http: \"http://127.0.0.1:PORT/slow\", timeout: 300ms}", "no answer ("),

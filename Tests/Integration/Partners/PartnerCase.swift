@@ -132,7 +132,7 @@ struct PartnerCase: Sendable {
 }
 
 extension TestDatabase {
-    /// Ends the transactions of killed mirrors, which would lock the document that holds the lease for a minute.
+    /// Ends the transactions of killed mirrors, which would otherwise lock the lease's document for a minute.
     func endDeadTransactions() async throws {
         for record in try await documents("streams") {
             let sessions = (record["sessions"]?.document?.values ?? []).compactMap { $0.document?["lsid"] }

@@ -208,7 +208,7 @@ struct RoleCase: Sendable {
         }
     }
 
-    /// Runs the commands that must come before a command as the administrator, and moves the collection if necessary.
+    /// Runs, as the administrator, the commands that must come before a command, and moves the collection if necessary.
     func precede(_ command: Command) async throws {
         for arguments in command.before {
             let run = try await Program.run(

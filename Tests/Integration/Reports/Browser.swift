@@ -25,12 +25,13 @@ struct Browser {
         }
     }
 
-    /// Opens a file in a window of a width, runs a script in it, and returns the text that the script evaluates to.
+    /// Opens a file in a window of the given width, runs a script in it, and returns the text that the script evaluates
+    /// to.
     static func evaluate(
         _ script: String, on file: FilePath, width: Int, in folder: CommandLineFolder
     ) async throws -> String {
         let page = try String(contentsOfFile: file.string, encoding: .utf8)
-        // The page itself forbids scripts.
+        // The page's own policy forbids scripts, so the copy leaves the policy out.
         let open = page.replacing(/<meta http-equiv="Content-Security-Policy"[^>]*>/, with: "")
         try #require(open != page)
         let copy = try folder.write(

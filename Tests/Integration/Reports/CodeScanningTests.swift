@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// The position is that of the schema's part, so that a pull request shows the finding next to it.
+    /// A finding has the position of the part of the schema that it breaks, so that a pull request shows it there.
     @Test func aCheckIsShownNextToTheSchema() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

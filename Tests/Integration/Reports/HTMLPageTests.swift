@@ -43,7 +43,7 @@ import Testing
         return before.allSatisfy { $0.hasSuffix(#"<td class="bar" aria-hidden="true">"#) }
     }
 
-    /// A narrow page shows one chart after the other, and no row of figures has a single one at the left.
+    /// A narrow page shows one chart after the other, and a row with only one figure has the page's full width.
     ///
     /// The browser's windows are not narrower than 500 pixels.
     @Test(arguments: [500, 800, 1_000, 1_440]) func chartsAndFiguresHaveRoom(_ width: Int) async throws {

@@ -19,7 +19,8 @@ struct NightlyWeekTests {
 
     /// The nights of the week.
     ///
-    /// Twelve documents have an age that is a text, which is accepted until the fourth night. Twenty may lack a name.
+    /// Twelve documents have an age that is a text, which is accepted until the fourth night. The threshold allows
+    /// twenty documents without a name.
     private static let nights: [Night] = [
         Night(
             missing: 5, exitCode: 0,
@@ -89,7 +90,8 @@ struct NightlyWeekTests {
                 }
                 for (index, night) in Self.nights.enumerated() {
                     let number = index + 1
-                    // With the documents of the fifth night, of which only the expired finding fails.
+                    // The collection still has the documents of the fifth night, of which only those of the expired
+                    // finding fail.
                     if number == 6 { try await accept(on: 6, until: 30) }
                     try await database.run(["delete": "person", "deletes": [["q": [:], "limit": 0]]])
                     try await database.fill("person", people(missing: night.missing))

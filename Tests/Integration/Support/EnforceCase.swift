@@ -19,7 +19,7 @@ extension BackfillCase {
 
     /// Inserts this many `people`, the first `misfits` of which do not fit `validator`, and writes `validator` to a
     /// file.
-    /// - Parameter earlier: the validator that the collection has at first.
+    /// - Parameter earlier: the validator that the collection has at first; `nil` for none.
     func preparePath(count: Int = 20, misfits: Int = 0, under earlier: BSONDocument? = nil) async throws {
         try write("validator.json", try Self.validator.extendedJSON())
         try await database.fill("people", count: count) { number in

@@ -65,8 +65,8 @@ enum Program {
     /// - Parameters:
     ///   - environment: further variables; without them, no variable names a deployment or a password.
     ///   - folder: the working directory.
-    ///   - fault: the point at which a debug build kills or stops itself, such as `after-write:3`.
-    ///   - plant: the bug that a debug build injects into itself, such as `no-fence`.
+    ///   - fault: the point at which a build with fault injection kills or stops itself, such as `after-write:3`.
+    ///   - plant: the bug that such a build injects into itself, such as `no-fence`.
     ///   - held: whether the program is stopped before its first instruction, until `during` sends `SIGCONT`.
     ///   - during: the test's actions during the run; if they fail, the program is killed.
     static func run(

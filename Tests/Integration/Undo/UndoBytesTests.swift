@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// The run skips a document if a job of several steps would write back such an array.
+    /// The run skips a document if a job of several steps would write back an array whose keys are not 0, 1, 2.
     @Test(
         .server(from: 5, for: "hashes of objects"),
         arguments: [

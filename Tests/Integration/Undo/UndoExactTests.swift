@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// Undo restores the text as the user last wrote it, although the collation takes both texts as equal.
+    /// Undo restores a text as the user last wrote it, although the collation takes it as equal to the journaled text.
     ///
     /// The user changes only the case of a text inside the field, after the job has journaled it and before its write.
     @Test(arguments: [3, "three"] as [BSONValue])

@@ -75,7 +75,7 @@ extension PropertyCase {
 
     /// Checks that documents whose writes the journal acknowledges no longer need the job.
     ///
-    /// It leaves out documents that users have changed, and all documents of a job with several phases.
+    /// The check leaves out documents that users have changed, and all documents of a job with several phases.
     func checkAcknowledged() async throws {
         try await test.mongod.waitForNoCommand(of: test.appName)
         guard try compiled().hasOnePhase else { return }

@@ -15,7 +15,7 @@ import Testing
 
     /// Runs a test with seven addresses.
     ///
-    /// People link to addresses as `home` and `work`, companies as `hq` and in `sites`.
+    /// People link to them in `home` and `work`, and companies in `hq` and `sites`.
     private func withAddresses(_ body: (CheckVerdictCase) async throws -> Void) async throws {
         try await Case.with { test in
             try await test.database.fill("Address", (1...7).map { ["_id": .integer($0), "city": "x"] })

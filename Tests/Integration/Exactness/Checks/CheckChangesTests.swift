@@ -11,10 +11,10 @@ import Testing
 @Suite struct CheckChangesTests {
     private static let changes: [ChangeKind] = ChangeKind.allCases
 
-    /// The first `_id`s of the changed documents.
+    /// The `_id`s at which the ranges of changed documents begin.
     ///
-    /// Some of these documents are already read, some are in the batch that the server has sent, and some are not sent
-    /// yet.
+    /// At the time of the change, some of these documents are already read, some are in the batch that the server has
+    /// sent, and some are not sent yet.
     private static let places = [100, 5_000, 15_000, 24_000]
 
     @Test(arguments: [(1, 1 << 20), (1, 1_000), (3, 1 << 20), (4, 500)])
@@ -114,8 +114,8 @@ import Testing
 
     @Test func withoutSnapshotsTheMomentIsNotStated() async throws {
         try await Mongod.shared.withDatabase { database in
-            // MongoDB 6.0 has no snapshots of a capped collection, but a check during an insert has the counts of a
-            // check after it.
+            // MongoDB 6.0 has no snapshots of a capped collection, but the counts of a check during an insert equal
+            // those of a check after the insert.
             try await database.run(["create": "person", "capped": true, "size": 4_000_000])
             let people = try await ChangingPeople(database, count: 5_000)
             let result = try await people.scan(try people.options()) { collection in

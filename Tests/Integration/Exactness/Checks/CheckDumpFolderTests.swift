@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// A check of a dump does not open pipes, because that would block until a process writes to the pipe.
+    /// A check of a dump does not open pipes, because opening a pipe blocks until a process opens it for writing.
     @Test func aPipeIsNoFileOfADump() async throws {
         let run = try await check(["dump/app/dog.bson": Self.good], pipe: "dump/app/person.bson")
         #expect(run.status == 65)

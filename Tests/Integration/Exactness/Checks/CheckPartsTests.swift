@@ -112,7 +112,7 @@ import Testing
                 ])
             let examined = reads.reduce(0) { $0 + ($1["docsExamined"]?.integer ?? 0) }
             // In addition to the 4,000 documents, the server may examine up to 1,000 for the samples from which the
-            // bounds come.
+            // check computes the bounds of the parts.
             #expect(4_000...5_000 ~= examined, "\(examined) documents were looked at for four parts of 4,000")
         }
     }

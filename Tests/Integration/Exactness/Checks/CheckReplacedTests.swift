@@ -5,7 +5,7 @@ import Testing
 
 /// Tests a check whose collection is dropped or renamed during the scan.
 ///
-/// The cursors of such a collection just end, and the check must not take this for the end of its documents.
+/// The cursors of such a collection just end. The check must not mistake this for the end of the collection.
 @Suite struct CheckReplacedTests {
     enum Change: CaseIterable { case drop, dropAndCreate, rename, dropDatabase }
 

@@ -22,7 +22,7 @@ extension CompiledSchema {
 }
 
 extension TestDatabase {
-    /// Checks the collection of a schema with this many threads, and returns a tally with any number of sample `_id`s.
+    /// Checks the collection of a schema with this many threads, and returns a tally that keeps every sample `_id`.
     func scan(_ schema: CompiledSchema, threads: Int = 1, isView: Bool = false) async throws -> Tally {
         var options = ScanOptions()
         options.threads = threads

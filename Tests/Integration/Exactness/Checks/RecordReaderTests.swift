@@ -134,7 +134,7 @@ import Testing
                     guard count == 1, let bound = plan.ranges[0].through else { return }
                     _ = try collection.delete([DeleteStatement(["_id": bound.id])])
                 }
-                // The scan may have read the document before it was removed.
+                // The scan may have read the deleted document before the test deleted it.
                 #expect(isLast && read.count >= 2_999 && Set(read).count == read.count)
             } catch is MemberLost {
                 #expect(!isLast)

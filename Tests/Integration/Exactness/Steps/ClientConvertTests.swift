@@ -40,7 +40,7 @@ import Testing
     }
 
     /// The client converts a document of 9 MB after a step of the server, although the document and the result of that
-    /// step are too large for one reply of the server.
+    /// step do not fit together into one reply of the server.
     @Test func aLargeDocumentIsConvertedAfterAStepOfTheServer() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))

@@ -30,7 +30,7 @@ import Testing
         try await test.database.count("people", ["ref": ["$exists": false], "id": ["$type": "binData"]])
     }
 
-    /// In one phase, an earlier step can write a value with which a later step is no longer needed.
+    /// In one phase, an earlier step can write a value because of which a later step is no longer needed.
     @Test(arguments: [true, false]) func aStepThatAnEarlierStepMakesNeedlessDoesNotHoldTheDocumentBack(
         keepsJournal: Bool
     ) async throws {
