@@ -69,11 +69,11 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
         }
         guard coefficient != 0 else { return isNegative ? -0.0 : 0 }
         // For the coefficient c and the exponent e, c · 10^e = c · 5^e · 2^e. This is exact if c · 5^e is an integer
-        // that fits in 53 bits once its factors of two are moved to the power of two.
-        guard exponent <= 400, exponent >= -400, var significand = scaledByFives() else { return nil }
-        let twos = significand.trailingZeroBitCount
-        significand >>= UInt128(twos)
-        guard significand < 1 << 53 else { return nil }
+        // that fits in 53 bits once the factors of two of c are moved to the power of two.
+        let twos = coefficient.trailingZeroBitCount
+        guard exponent <= 400, exponent >= -400, let significand = scaledByFives(coefficient >> UInt128(twos)),
+            significand < 1 << 53
+        else { return nil }
         let scale = exponent + twos
         guard scale >= -1074, scale <= 1023 else { return nil }
         let value = Double(UInt64(significand)) * Double(sign: .plus, exponent: scale, significand: 1)
@@ -81,9 +81,9 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
         return isNegative ? -value : value
     }
 
-    /// Returns the coefficient times five to the power of the exponent; `nil` if that is not an integer, or too large.
-    private func scaledByFives() -> UInt128? {
-        var value = coefficient
+    /// Returns `number` times five to the power of the exponent; `nil` if that is not an integer, or too large.
+    private func scaledByFives(_ number: UInt128) -> UInt128? {
+        var value = number
         for _ in 0..<abs(exponent) {
             if exponent < 0 {
                 guard value % 5 == 0 else { return nil }

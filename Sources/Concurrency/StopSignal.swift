@@ -15,7 +15,9 @@ package final class StopSignal: Sendable {
 }
 
 /// The error that ends a long wait because a stop was requested.
-package struct StopAsked: Error {
+package struct StopAsked: Error, CustomStringConvertible {
     /// Creates the error.
     package init() {}
+
+    package var description: String { "stopped by a signal" }
 }

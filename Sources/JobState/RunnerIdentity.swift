@@ -10,10 +10,13 @@ package struct RunnerIdentity: Hashable, Sendable {
     package let host: String
     /// The ID that the kernel gave to the current boot of the machine.
     package let bootID: String
-    /// The process id.
+    /// The process id, which counts only within ``processNamespace``.
     package let process: Int
     /// When the process started, in clock ticks since boot; a later process with the same id has another value.
     package let processStart: Int
+    /// The kernel's name for the set of processes that the process can see, such as those of one container; empty if it
+    /// is unknown.
+    package let processNamespace: String
 
     /// Returns the identity of this process, with a new random ``owner``.
     package static func current() -> RunnerIdentity {
@@ -21,7 +24,7 @@ package struct RunnerIdentity: Hashable, Sendable {
         return RunnerIdentity(
             owner: ObjectID(high: .random(in: .min ... .max), low: .random(in: .min ... .max)), host: hostName,
             bootID: ProcFile.text("/proc/sys/kernel/random/boot_id") ?? "", process: process,
-            processStart: ProcFile.startTime(of: process) ?? 0)
+            processStart: ProcFile.startTime(of: process) ?? 0, processNamespace: ProcFile.processNamespace ?? "")
     }
 
     /// This machine's name.
@@ -40,14 +43,16 @@ package struct RunnerIdentity: Hashable, Sendable {
     package func knowsDead(_ other: RunnerIdentity) -> Bool {
         guard other.host == host, !bootID.isEmpty, !other.bootID.isEmpty else { return false }
         guard other.bootID == bootID else { return true }
-        guard let start = ProcFile.startTime(of: other.process) else { return true }
+        // Two containers may have the same host name, but each has processes of its own.
+        guard other.processNamespace == processNamespace else { return false }
+        guard let start = ProcFile.startTime(of: other.process) else { return ProcFile.isFree(other.process) }
         return other.processStart != 0 && start != other.processStart
     }
 
     var document: BSONDocument {
         [
             "owner": .objectID(owner), "host": .string(host), "boot": .string(bootID), "process": .integer(process),
-            "processStart": .integer(processStart),
+            "processStart": .integer(processStart), "processNamespace": .string(processNamespace),
         ]
     }
 
@@ -57,20 +62,37 @@ package struct RunnerIdentity: Hashable, Sendable {
         else { return nil }
         self.init(
             owner: owner, host: host, bootID: boot, process: process,
-            processStart: document["processStart"]?.integer ?? 0)
+            processStart: document["processStart"]?.integer ?? 0,
+            processNamespace: document["processNamespace"]?.text ?? "")
     }
 
-    private init(owner: ObjectID, host: String, bootID: String, process: Int, processStart: Int) {
+    private init(
+        owner: ObjectID, host: String, bootID: String, process: Int, processStart: Int, processNamespace: String
+    ) {
         self.owner = owner
         self.host = host
         self.bootID = bootID
         self.process = process
         self.processStart = processStart
+        self.processNamespace = processNamespace
     }
 }
 
 /// The files in `/proc` that distinguish processes and boots.
 enum ProcFile {
+    /// The namespace of this process's id; `nil` if it cannot be read.
+    static var processNamespace: String? {
+        var name = [CChar](repeating: 0, count: 256)
+        let count = unsafe readlink("/proc/self/ns/pid", &name, name.count)
+        return count > 0 ? String(decoding: name.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+    }
+
+    /// Whether no process has the id.
+    static func isFree(_ process: Int) -> Bool {
+        guard let process = pid_t(exactly: process), process > 0 else { return false }
+        return kill(process, 0) != 0 && errno == ESRCH
+    }
+
     /// Returns the first 4,096 bytes of the file as text, without white space at the end; `nil` if it cannot be opened.
     static func text(_ path: String) -> String? {
         guard let file = try? FileDescriptor.open(FilePath(path), .readOnly) else { return nil }

@@ -117,6 +117,7 @@ extension StateShape {
             "waiting.*": .document, "unjournaled": .array, "unjournaled.*": .document, "lease": .document,
             "lease.owner": .objectID, "lease.token": .number, "lease.start": .date, "lease.end": .date,
             "lease.host": .text, "lease.boot": .text, "lease.process": .number, "lease.processStart": .number,
+            "lease.processNamespace": .text,
             "undo": .document, "undo.begun": .date, "undo.ended": .date, "undo.at": .document,
             "undo.at.seq": .number, "undo.at.part": .number, "undo.at.entries": .number, "undo.restored": .number,
             "undo.children": .number, "undo.removed": .number,
@@ -156,6 +157,7 @@ extension StateShape {
             "before.level": .text, "before.action": .text, "step": .text, "done": .flag, "revision": .number,
             "by": .text, "at": .date, "until": .date, "holder": .document, "holder.owner": .objectID,
             "holder.host": .text, "holder.boot": .text, "holder.process": .number, "holder.processStart": .number,
+            "holder.processNamespace": .text,
         ], required: ["validator", "before.validator", "step", "done", "revision"],
         "correct the field, or restore the document from a backup; without the document enforce starts again with the "
             + "current validator, and --abort has nothing to restore")

@@ -37,8 +37,7 @@ package struct Mirror: Sendable {
     /// Mirrors until the run has to stop, or until it has caught up if ``endsWhenCaughtUp`` is set; blocks the thread.
     /// - Parameter atTheEnd: called when the mirror ends, while it still holds the lease.
     /// - Throws: ``RunError``, for instance when another runner holds the partner's lease, when a side's changes cannot
-    ///   be followed, or when the server is older than MongoDB 5.0; ``MongoError``; ``StopAsked`` when a stop is
-    ///   requested while the mirror waits for a read.
+    ///   be followed, or when the server is older than MongoDB 5.0; ``MongoError``.
     package func run(
         on pool: ClientPool, atTheEnd: (MirrorOutcome, inout Kernel) throws -> Void = { _, _ in }
     ) throws -> MirrorOutcome {

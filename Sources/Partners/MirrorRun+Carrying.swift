@@ -75,7 +75,10 @@ extension MirrorRun {
             return CarriedPair(
                 key: key, dirty: pair, held: held[key], ids: [.source: key.value, .target: twin])
         }
-        let time = try read(&pairs)
+        guard let time = try read(&pairs) else {
+            for pair in pairs { dirty.restore(pair.key, pair.dirty) }
+            return
+        }
         var open = try unequal(pairs)
         if !open.isEmpty {
             try wait(until: time)
@@ -101,8 +104,8 @@ extension MirrorRun {
     // MARK: reading
 
     /// Reads both documents of all pairs at one point in time, at or after the last known change of every pair.
-    /// - Returns: that point in time.
-    private mutating func read(_ pairs: inout [CarriedPair]) throws -> ClusterTime {
+    /// - Returns: that point in time; `nil` if a stop was requested before the documents could be read.
+    private mutating func read(_ pairs: inout [CarriedPair]) throws -> ClusterTime? {
         let changes = pairs.flatMap { $0.dirty.changes.values.map(\.last.cluster) }
         let latest = changes.reduce(writer.lastCommit) { max($0, $1) }
         var tries = Retries(limit: mirror.options.retryLimit)
@@ -113,14 +116,14 @@ extension MirrorRun {
             } catch let error as MongoError where [.snapshotTooOld, .snapshotUnavailable].contains(error.code) {
                 guard let pause = tries.pause(afterFailureAt: .now) else { throw error }
                 try kernel.sleep(pause)
-                if kernel.stop.isRaised { throw StopAsked() }
+                if kernel.stop.isRaised { return nil }
                 continue
             }
             // A server that has just become primary may read at a time before `latest`, because it does not know yet
             // that a majority has the latest change.
             guard time >= latest else {
                 try kernel.sleep(.milliseconds(20))
-                if kernel.stop.isRaised { throw StopAsked() }
+                if kernel.stop.isRaised { return nil }
                 continue
             }
             for index in pairs.indices {

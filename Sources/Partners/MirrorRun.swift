@@ -10,8 +10,9 @@ import Running
 /// One run of a ``Mirror``.
 ///
 /// The mirror reads both documents of a pair at one point in time R. It then waits until both change streams have
-/// reported all changes up to R. The streams do not report the mirror's own writes as changes. The mirror therefore
-/// knows which of the two documents clients changed before R.
+/// reported all changes up to R. The mirror recognizes its own writes in the streams by their sessions; every other
+/// change was made by a client. The mirror therefore knows for each of the two documents whether a client changed it
+/// before R.
 struct MirrorRun: ~Copyable, FollowingRun {
     /// The change stream of one side, and how far it has been read.
     struct Side {

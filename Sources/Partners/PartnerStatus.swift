@@ -186,8 +186,11 @@ extension PartnerRunner {
                     _ = changesArrived.wait(milliseconds: 100)
                 }
             } catch {
-                if case .failed(let error) = error { throw error }
-                return ["the oplog no longer shows whether clients wrote to the original since then"]
+                switch error {
+                case .failed(let error): throw error
+                case .lost: return ["the oplog no longer shows whether clients wrote to the original since then"]
+                case .dropped, .renamed: return ["the original was dropped or renamed, or is another collection now"]
+                }
             }
         }
         return []

@@ -168,9 +168,17 @@ package struct PartnerVerification: Sendable {
         do throws(ChangeFeed.End) {
             return try feed.take()
         } catch {
-            if case .failed(let error) = error { throw error }
-            throw RunError(
-                .unknownCollection, "\(feed.namespace) was dropped or renamed during the comparison: verify again")
+            switch error {
+            case .failed(let error): throw error
+            case .lost(let message):
+                throw RunError(
+                    .unsupportedCollection,
+                    "the changes of \(feed.namespace) during the comparison are lost (\(message)): verify again, with a "
+                        + "larger oplog if it happens again")
+            case .dropped, .renamed:
+                throw RunError(
+                    .unknownCollection, "\(feed.namespace) was dropped or renamed during the comparison: verify again")
+            }
         }
     }
 

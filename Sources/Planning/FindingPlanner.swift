@@ -73,7 +73,7 @@ struct FindingPlanner {
         part.entries[0].violations = [finding]
         if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
         // The steps after the first one are for values that the first one writes, and no finding counts such values.
-        // They are marked, so that a survey which finds no document for them makes them inactive.
+        // They are marked, so that a survey which finds no document for them removes them from the plan.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part
     }

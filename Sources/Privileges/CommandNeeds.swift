@@ -114,6 +114,10 @@ package struct CommandNeeds: Sendable {
             "deployed", steers,
             .needs(.state, "insert", "remove", for: "releases the job's reservations"),
             .may(
+                .data, "find", for: "looks which reserved documents fit now",
+                without: "the next run releases their reservations"),
+            findsRepairedInLedger,
+            .may(
                 .database, "listCollections", for: "compares the collection's validator",
                 without: "your word is recorded, unverified")),
         CommandNeeds(
@@ -122,7 +126,8 @@ package struct CommandNeeds: Sendable {
         CommandNeeds(
             "cleanup", steers,
             .needs(.state, "insert", "remove", for: "drops the journal and the records"),
-            .needs(.data, "find", "update", for: "removes the fields of `once` from the documents"), findsCollection),
+            .needs(.data, "find", "update", for: "removes the fields of `once` from the documents"), findsCollection,
+            findsRepairedInLedger),
         CommandNeeds(
             "watch", readsDocuments, follows, keepsOwnState,
             .needs(
@@ -163,6 +168,9 @@ package struct CommandNeeds: Sendable {
     private static let findsCollection = Need.needs(
         .database, "listCollections", for: "finds the collection and its options")
     private static let readsLedger = Need.needs(.ledger, "find", for: "counts unsynced documents")
+    private static let findsRepairedInLedger = Need.may(
+        .ledger, "find", for: "looks which reserved documents are still unsynced",
+        without: "the next run releases their reservations")
     private static let looksUp = Need.needs(.lookedUp, "find", for: "looks up documents of other collections")
     private static let looksUpByIndex = Need.needs(.indexed, "indexStats", for: "checks that a lookup has an index")
     private static let readsState = Need.needs(.state, "find", for: "reads the state")

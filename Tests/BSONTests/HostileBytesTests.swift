@@ -49,8 +49,8 @@ import Testing
             }
             // libbson reads extended JSON inside a scope as ordinary objects.
             guard !json.contains("$scope") else { continue }
-            // The documents are compared in MongoDB's order, because numbers with the same text may have different
-            // bits.
+            // The document that was read from the extended JSON is compared in MongoDB's order, and not by its bytes:
+            // numbers with different bits, such as two encodings of a decimal zero, can have the same text.
             #expect(BSONOrder.compare(.object(again), .object(document)) == .equal)
         }
         #expect(outcome.refused == 0)

@@ -37,6 +37,22 @@ import Testing
         #expect(own.knowsDead(try other("process", .integer(Int(child.processIdentifier)))))
     }
 
+    /// A process of another user may have no file in `/proc` that can be read.
+    @Test func anIdThatIsInUseIsNotFree() {
+        #expect(!ProcFile.isFree(1))
+        #expect(!ProcFile.isFree(own.process))
+        #expect(!ProcFile.isFree(.max))
+    }
+
+    /// Two containers of one machine may have the same host name, and cannot see each other's processes.
+    @Test func aProcessOfAnotherContainerCannotBeSeen() throws {
+        let dead = try other("process", 1).with(start: 1)
+        #expect(own.knowsDead(dead))
+        let elsewhere = try dead.document.replacing("processNamespace", with: "pid:[1]")
+        #expect(!own.knowsDead(try #require(RunnerIdentity(elsewhere))))
+        #expect(!own.knowsDead(try #require(RunnerIdentity(try elsewhere.replacing("processNamespace", with: "")))))
+    }
+
     @Test func aLaterProcessUnderItsIdIsNotIt() throws {
         #expect(own.knowsDead(try other("processStart", .integer(own.processStart - 1))))
     }

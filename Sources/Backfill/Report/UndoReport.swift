@@ -89,7 +89,7 @@ package struct UndoReport: Sendable {
         case undoneBefore
         /// All changes that could be undone were undone.
         case done
-        /// The undo stopped between two batches; the next undo continues from there.
+        /// The undo, or its dry run, stopped early; the next undo continues after the last checkpoint.
         case stopped(RunStop)
 
         /// Why the undo stopped; `nil` if it did not.

@@ -39,14 +39,8 @@ extension UndoLoop {
         guard let found = try find(open, of: part) else { return .tooSlow }
         for (entry, found) in found {
             switch found {
-            case .due(let document, let isUncertain):
-                due.append(document)
-                if isUncertain { tally.include(document.id) }
-            // An earlier try of this batch wrote to the document and was then cut off, so the document counts as
-            // restored.
-            case .asBefore where memory.wasSent(entry.id): tally.restored += 1
-            case .asBefore: tally.asBefore += 1
-            case .done: break
+            case .due(let document, _): due.append(document)
+            case .asBefore, .done: break
             case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
             }
         }
@@ -59,6 +53,7 @@ extension UndoLoop {
             due.removeAll { refused[$0.id] != nil }
         }
         var count = entries.count
+        var finished = found
         if let cut = try reserve(&due) {
             guard !due.isEmpty, let first = entries.firstIndex(where: { $0.id == cut.id }) else {
                 return .stopped(.threshold(cut.headroom))
@@ -66,6 +61,7 @@ extension UndoLoop {
             count = first - entries.startIndex
             let kept = Set(entries.prefix(count).map(\.id))
             left.removeAll { !kept.contains($0.id) }
+            finished.removeAll { entry, _ in !kept.contains(entry.id) }
         }
         // Servers before MongoDB 6.0 do not compare the collection's UUID with each command, so the undo compares it
         // before it skips documents.
@@ -75,6 +71,7 @@ extension UndoLoop {
             memory.restore(due)
             tally.restored += due.count
             for (id, document) in left { leave(id, document) }
+            self.count(finished)
             return .done(count)
         }
         guard try restore(due, of: part, leaving: &left) else { return .tooSlow }
@@ -83,7 +80,24 @@ extension UndoLoop {
         let restored = due.filter { !kept.contains($0.id) }
         memory.restore(restored)
         try noteRepaired(restored)
+        self.count(finished)
         return .done(count)
+    }
+
+    /// Counts the uncertain changes, and the documents that needed no write, of a batch that is finished.
+    ///
+    /// A batch that has to be tried again is not counted, because the next try finds the same documents.
+    private mutating func count(_ found: [(JournalPart.Entry, Found)]) {
+        for (entry, found) in found {
+            switch found {
+            case .due(let document, isUncertain: true): tally.include(document.id)
+            // An earlier try of this batch wrote to the document and was then cut off, so the document counts as
+            // restored.
+            case .asBefore where memory.wasSent(entry.id): tally.restored += 1
+            case .asBefore: tally.asBefore += 1
+            case .due, .done, .left: break
+            }
+        }
     }
 
     /// Compares each entry with its document; `nil` if the documents are too large to be held in memory together.

@@ -75,7 +75,7 @@ extension PatternTranslation {
             if let digit = rest.first, !("0"..."7").contains(digit) { needsCharacters = true }
         case "v": result += "\\x0B"
         case let letter where letter.isASCII && letter.properties.isAlphabetic && !Self.escapes.contains(letter):
-            // JavaScript ignores a backslash before a letter that has no meaning after a backslash.
+            // Without the flag `u`, JavaScript ignores a backslash before a letter that has no meaning after one.
             result.unicodeScalars.append(letter)
         default:
             if let other = Self.ofPCRE[letter] { differences.insert(other) }

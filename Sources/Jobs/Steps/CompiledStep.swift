@@ -234,7 +234,9 @@ extension CompiledStep {
         /// A new document, made from an object in the skipped document, does not fit the job's schemas for the
         /// collection into which it would be inserted.
         case unfitChild = "the object does not fit the schema of the collection that would take it"
-        /// The lookup collection has the link's value neither as an old value nor as a new one.
+        /// The lookup collection does not list the link's value, or its new value for it cannot be a link.
+        ///
+        /// A value that is listed only as a new value counts as listed, unless the step has `once`.
         case unknownKey = "the lookup does not know the value"
         /// The lookup collection has several new values for the link's value.
         case ambiguousKey = "the lookup gives several values"

@@ -13,8 +13,8 @@ package struct JSONReport: Sendable {
         self.object = object
     }
 
-    /// Returns the first members of every JSON output.
-    /// - Parameter command: the command; `nil` for output that belongs to no command.
+    /// Returns the members that every JSON report has: the versions, the commit and, if there is one, the command.
+    /// - Parameter command: the command; `nil` for a report that belongs to no command.
     static func head(_ command: String? = nil, version: Int = 1) -> ReportValue {
         ["schema_version": version, "tool_version": Release.version, "commit": Release.commit]
             + (command.map { ["command": $0] } ?? [:])

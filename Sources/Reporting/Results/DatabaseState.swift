@@ -47,7 +47,7 @@ extension DatabasesReport.Entry {
     /// Whether the job's exit code in this database is not 0; `false` if the job has no exit code.
     var fails: Bool { exitCode.map { $0 != 0 } ?? false }
 
-    /// The level of the outcome, for the colour of a report.
+    /// The level of the outcome, on which its colour and the level of the whole report depend.
     var level: Report.Level {
         switch outcome {
         case .failed: .error

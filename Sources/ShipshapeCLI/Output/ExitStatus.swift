@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BSON
 internal import Backfill
 internal import Checking
+internal import Concurrency
 internal import Glibc
 internal import JobState
 internal import LocatedYAML
@@ -72,7 +73,7 @@ enum ExitStatus: Int32, Error {
         case is LedgerUnreadable, is MissingPrivileges: self = .notPermitted
         case is OutputError: self = .cannotWrite
         case is WatchError, is PasswordFileError, is LimitError: self = .badConfiguration
-        case is ReplacedError: self = .stopped
+        case is ReplacedError, is StopAsked: self = .stopped
         default: self = .bug
         }
     }

@@ -1,4 +1,4 @@
-/// The test cases for the jobs of `jobs/examples` whose steps the server computes from a single document.
+/// The test cases for most jobs of `jobs/examples` whose steps the server computes; ``ReadyJobsTests`` has the others.
 enum StepsReadyJobs {
     static let cases = [
         ReadyJobCase(
