@@ -36,7 +36,7 @@ public struct BSONError: Error, Hashable, Sendable {
     public let code: Code
     /// The offset of the defect from the start of the buffer, in bytes; 0 if the input was extended JSON.
     public let offset: Int
-    /// The parser's explanation in addition to the code; it never contains a value of a document.
+    /// An explanation in addition to the code, or `nil`; it never contains a value of a document.
     public let detail: String?
 
     /// Creates an error; this initializer is never inlined, so that loops which can fail at every byte stay small.

@@ -32,7 +32,7 @@ extension CheckReport {
         merged.exceptions = merged.exceptions.map { use in
             var use = use
             let matched = Set(parts.flatMap { $0.exceptions?.matched ?? [] })
-            let all = (use.matched + use.unmatched).sorted { $0.location.line < $1.location.line }
+            let all = (use.matched + use.unmatched).sorted { $0.acceptance.location.line < $1.acceptance.location.line }
             use.matched = all.filter(matched.contains)
             use.unmatched = all.filter { !matched.contains($0) }
             return use

@@ -11,35 +11,16 @@ public struct FindingException: Hashable, Sendable {
     public var path: String
     /// The rule of the finding.
     public var rule: RuleCode
-    /// The identity of the only violation that is accepted; `nil` to accept every violation of the rule at the path.
-    public var fingerprint: Fingerprint?
-    /// The reason why the operator accepts the finding.
-    public var reason: String
-    /// The person or team that answers for the exception.
-    public var owner: String
-    /// The last day on which the exception is valid, in UTC, as `YYYY-MM-DD`; `nil` if it never expires.
-    public var expires: String?
-    /// The position of the exception in the operator's file.
-    public var location: SourceLocation
+    /// The operator's statement.
+    public var acceptance: Acceptance
 
     /// Creates an exception.
-    public init(
-        namespace: Namespace, path: String, rule: RuleCode, fingerprint: Fingerprint? = nil, reason: String,
-        owner: String, expires: String?, location: SourceLocation
-    ) {
+    public init(namespace: Namespace, path: String, rule: RuleCode, acceptance: Acceptance) {
         self.namespace = namespace
         self.path = path
         self.rule = rule
-        self.fingerprint = fingerprint
-        self.reason = reason
-        self.owner = owner
-        self.expires = expires
-        self.location = location
+        self.acceptance = acceptance
     }
-
-    /// Whether the exception has expired.
-    /// - Parameter today: The day in UTC, as `YYYY-MM-DD`.
-    public func isExpired(on today: String) -> Bool { expires.map { $0 < today } ?? false }
 }
 
 /// An index that finds the exception for a finding.
@@ -62,9 +43,9 @@ struct ExceptionIndex: Sendable {
         let key = Key(path: schema.path(of: located).description, rule: schema.code(of: located))
         guard let candidates = exceptions[key] else { return nil }
         // Only an exception with a fingerprint needs the words of the violation.
-        if let whole = candidates.first(where: { $0.fingerprint == nil }) { return whole }
+        if let whole = candidates.first(where: { $0.acceptance.fingerprint == nil }) { return whole }
         let fingerprint = schema.violation(located).fingerprint(in: schema.namespace)
-        return candidates.first { $0.fingerprint == fingerprint }
+        return candidates.first { $0.acceptance.fingerprint == fingerprint }
     }
 }
 
@@ -92,8 +73,8 @@ public struct ExceptionUse: Hashable, Sendable {
     {
         self.file = file
         let used = Set(collections.flatMap { $0.groups.compactMap(\.exception) })
-        expired = exceptions.filter { $0.isExpired(on: today) }
-        let active = exceptions.filter { !$0.isExpired(on: today) }
+        expired = exceptions.filter { $0.acceptance.isExpired(on: today) }
+        let active = exceptions.filter { !$0.acceptance.isExpired(on: today) }
         matched = active.filter(used.contains)
         unmatched = active.filter { !used.contains($0) }
     }

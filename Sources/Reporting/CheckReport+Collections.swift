@@ -91,7 +91,7 @@ extension CheckReport {
     var exceptionNotes: [String] {
         guard let use = exceptions else { return [] }
         var lines = use.expired.map { exception in
-            "Expired on \(exception.expires ?? ""): the exception for \(describe(exception))"
+            "Expired on \(exception.acceptance.expires ?? ""): the exception for \(describe(exception))"
         }
         if !use.matched.isEmpty {
             lines.append(
@@ -105,8 +105,8 @@ extension CheckReport {
     }
 
     private func describe(_ exception: FindingException) -> String {
-        "\(exception.rule) of \(exception.path) in \(exception.namespace) (\(exception.location), owner "
-            + "\(exception.owner))"
+        "\(exception.rule) of \(exception.path) in \(exception.namespace) (\(exception.acceptance.location), owner "
+            + "\(exception.acceptance.owner))"
     }
 }
 

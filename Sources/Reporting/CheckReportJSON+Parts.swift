@@ -59,8 +59,14 @@ extension ExceptionUse {
 extension FindingException {
     /// The operator's exception for a finding, as JSON.
     var json: ReportValue {
+        ["collection": "\(namespace)", "path": path, "rule": rule.rawValue] + acceptance.json
+    }
+}
+
+extension Acceptance {
+    /// The operator's statement as JSON.
+    var json: ReportValue {
         [
-            "collection": "\(namespace)", "path": path, "rule": rule.rawValue,
             "fingerprint": fingerprint?.description, "reason": reason, "owner": owner, "expires": expires,
             "file": location.file, "line": location.line,
         ]

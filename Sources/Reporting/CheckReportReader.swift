@@ -183,9 +183,10 @@ package struct CheckReportReader {
         FindingException(
             namespace: try namespace(try json.member("collection")), path: try json.string("path"),
             rule: RuleCode(rawValue: try json.string("rule")),
-            fingerprint: json["fingerprint"]?.text.flatMap { Fingerprint($0) }, reason: try json.string("reason"),
-            owner: try json.string("owner"), expires: json["expires"]?.text,
-            location: SourceLocation(file: try json.string("file"), line: try json.integer("line"), column: 1))
+            acceptance: Acceptance(
+                fingerprint: json["fingerprint"]?.text.flatMap { Fingerprint($0) }, reason: try json.string("reason"),
+                owner: try json.string("owner"), expires: json["expires"]?.text,
+                location: SourceLocation(file: try json.string("file"), line: try json.integer("line"), column: 1)))
     }
 
     private static func job(_ json: LocatedBSON) throws(SchemaError) -> JobTrace {

@@ -32,7 +32,7 @@ struct ViolationGroupWords {
         return Report.Finding(
             level: level, isFailure: isFailure, code: "\(violation.rule)", subject: "\(violation.path)",
             place: place, fingerprint: violation.fingerprint(in: collection.namespace),
-            acceptance: group.exception?.reason,
+            acceptance: group.exception?.acceptance.reason,
             message: "\(group.count.documents), \(group.severity): \(violation.path): expected \(violation.expected), "
                 + "found \(violation.found)",
             details: [samples, proof, exception].compactMap(\.self),
@@ -76,9 +76,10 @@ struct ViolationGroupWords {
 
     /// The exception that covers the group, with its reason and owner; `nil` if there is none.
     var exception: String? {
-        group.exception.map { exception in
-            let end = exception.expires.map { " until \($0)" } ?? ""
-            return "excepted\(end): \(exception.reason.printable) (\(exception.owner.printable), \(exception.location))"
+        group.exception.map(\.acceptance).map { acceptance in
+            let end = acceptance.expires.map { " until \($0)" } ?? ""
+            let owner = "\(acceptance.owner.printable), \(acceptance.location)"
+            return "excepted\(end): \(acceptance.reason.printable) (\(owner))"
         }
     }
 

@@ -63,11 +63,13 @@ public struct DiffReport: Sendable {
     }
 
     /// Returns the operator's acceptance of a change; `nil` if there is none.
-    public func acceptance(of change: SchemaChange) -> AcceptedChange? { accepted.first { $0.covers(change) } }
+    public func acceptance(of change: SchemaChange) -> Acceptance? {
+        accepted.first { $0.covers(change) }?.acceptance
+    }
 
     /// Returns the expired acceptance of a change that no other one accepts; `nil` if there is none.
-    public func expiredAcceptance(of change: SchemaChange) -> AcceptedChange? {
-        acceptance(of: change) == nil ? expired.first { $0.covers(change) } : nil
+    public func expiredAcceptance(of change: SchemaChange) -> Acceptance? {
+        acceptance(of: change) == nil ? expired.first { $0.covers(change) }?.acceptance : nil
     }
 
     /// Whether a change makes the run of the command fail.

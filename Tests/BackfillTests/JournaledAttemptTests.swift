@@ -95,7 +95,7 @@ import Testing
         var attempt = attempt(1...4, sent: 2)
         attempt.wrote(2)
         #expect(!attempt.isWhole && attempt.sentIDs == [1, 2])
-        // A client has made the same change to document 4 as the attempt.
+        // Another client has made the change to document 4 that the attempt would have made.
         let written = attempt.written(seeing: [1, 2, 4], others: [])
         #expect(written.missed == [3, 4] && written.unsure.isEmpty)
     }

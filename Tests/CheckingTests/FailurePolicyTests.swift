@@ -63,8 +63,10 @@ import Testing
         #expect(policy.fails(report) && policy.failingChanges(in: report) == changes)
         change.accepted = [
             AcceptedChange(
-                namespace: people, path: "n", code: .propertyTypeChanged, fingerprint: changes.first?.fingerprint,
-                reason: "r", owner: "o", expires: nil, location: SourceLocation(file: "e.yml", line: 1, column: 3))
+                namespace: people, path: "n", code: .propertyTypeChanged,
+                acceptance: Acceptance(
+                    fingerprint: changes.first?.fingerprint, reason: "r", owner: "o", expires: nil,
+                    location: SourceLocation(file: "e.yml", line: 1, column: 3)))
         ]
         report.active = CheckReport.ActiveSchema(name: "v1", difference: .computed(change))
         #expect(report.changeSeverity == .unsafe && !policy.fails(report))

@@ -137,8 +137,10 @@ import Testing
     @Test func anAcceptedFindingIsSuppressed() throws {
         var check = try CheckReport.fixture()
         check.collections[0].groups[0].exception = FindingException(
-            namespace: check.collections[0].namespace, path: "email", rule: .requiredMissing, reason: "imported",
-            owner: "ada", expires: nil, location: SourceLocation(file: "e.yml", line: 1, column: 1))
+            namespace: check.collections[0].namespace, path: "email", rule: .requiredMissing,
+            acceptance: Acceptance(
+                reason: "imported", owner: "ada", expires: nil,
+                location: SourceLocation(file: "e.yml", line: 1, column: 1)))
         let results = try results(CheckResult(check, policy: FailurePolicy()).report)
         let accepted = results.filter { $0["suppressions"] != nil }
         #expect(accepted.count == 1 && accepted[0]["level"] as? String == "note")

@@ -71,8 +71,10 @@ import Testing
 
     private func accepted(_ fingerprint: Fingerprint?, path: String = "n") -> AcceptedChange {
         AcceptedChange(
-            namespace: Self.people, path: path, code: .propertyTypeChanged, fingerprint: fingerprint, reason: "r",
-            owner: "o", expires: nil, location: SourceLocation(file: "e.yml", line: 1, column: 3))
+            namespace: Self.people, path: path, code: .propertyTypeChanged,
+            acceptance: Acceptance(
+                fingerprint: fingerprint, reason: "r", owner: "o", expires: nil,
+                location: SourceLocation(file: "e.yml", line: 1, column: 3)))
     }
 
     @Test func anAcceptedChangeDoesNotFail() throws {

@@ -110,7 +110,7 @@ extension BackfillRun {
             for id in ids { kernel.events(.skipped(.locked(id, phase: 0))) }
             try kernel.keepLease()
         }
-        // Further locked documents, which were not read, have no record; they are only counted.
+        // Only the first 10,000 locked documents are recorded as skipped; any others are only counted.
         locks.unlisted = held.count < LockWait.remembered ? 0 : max(0, try countLocked() - held.count)
         return false
     }

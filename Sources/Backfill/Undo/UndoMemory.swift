@@ -53,9 +53,9 @@ struct UndoMemory {
     /// - Returns: `false` if this undo has skipped it already.
     mutating func leave(_ id: BSONValue) -> Bool { leftNow.insert(id).inserted }
 
-    /// Continues with another attempt of the job in the journal.
-    /// - Parameter written: the documents that the attempt did not change, and the documents for which that is
-    ///   uncertain; `nil` if the attempt was not acknowledged.
+    /// Sets the attempt of the job at a chunk whose journal entries are undone next.
+    /// - Parameter written: the record of the documents that the attempt did not change, and of the documents for which
+    ///   that is uncertain; `nil` if the attempt was not acknowledged.
     mutating func begin(_ written: JournalStore.Written?) {
         attempt = written.map { (Set($0.missed), Set($0.unsure)) }
     }

@@ -59,7 +59,7 @@ extension DiffReport {
     /// Returns the acceptance of a change with its reason and owner, or says that it has expired, as a clause; `nil` if
     /// there is none.
     func acceptanceWords(of change: SchemaChange) -> String? {
-        func words(_ beginning: String, _ accepted: AcceptedChange) -> String {
+        func words(_ beginning: String, _ accepted: Acceptance) -> String {
             "\(beginning): \(accepted.reason) (\(accepted.owner), \(accepted.location))"
         }
         if let accepted = acceptance(of: change) {

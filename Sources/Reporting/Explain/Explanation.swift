@@ -29,8 +29,9 @@ package struct Explanation: Hashable, Sendable {
 
     /// The pages of all codes.
     package static let all: [Explanation] =
-        documents + validators + prisma + engines + schemas + prismaSchemas + changes + remarks + history + waits
-        + exitCodes
+        DocumentPages.all + ValidatorPages.all + PrismaPages.documents + engines + SchemaPages.all
+        + PrismaPages.schemas + ChangePages.all + OperationPages.remarks + OperationPages.history
+        + OperationPages.waits + OperationPages.exitCodes
 
     /// Returns the pages of a code, one for each kind that has it, or the pages on an error of Prisma.
     ///
@@ -42,14 +43,14 @@ package struct Explanation: Hashable, Sendable {
         let constraint = "constraint-"
         guard code.hasPrefix(constraint), code != constraint else { return all.filter { $0.code == code } }
         let judged = code.dropFirst(constraint.count)
-        let own = (validators + documents).filter { $0.code == judged }.prefix(1)
+        let own = (ValidatorPages.all + DocumentPages.all).filter { $0.code == judged }.prefix(1)
         return own.isEmpty ? [] : own + all.filter { $0.code == constraint + "…" }
     }
 
     /// Returns the pages of the rules whose violation makes a Prisma client's query fail with an error like `P2032`.
     private static func pages(ofPrismaError error: String) -> [Explanation] {
         guard error.hasPrefix("P2") else { return [] }
-        return prisma.filter { page in
+        return PrismaPages.documents.filter { page in
             page.statements.contains { statement in
                 statement.title == "Prisma's error" && statement.text.split(separator: ",").first == error[...]
             }

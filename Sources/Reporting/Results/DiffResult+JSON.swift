@@ -24,14 +24,7 @@ extension DiffResult {
             "consequences": change.kind.consequences.map(\.rawValue), "advice": change.kind.advice,
             "source": source(change.kind.source), "partner": change.partner.map(partner),
             "rename_hint": found.hint(for: change)?.rename, "documents": found.weights?[index].map(weight),
-            "fails": found.fails(change), "exception": found.acceptance(of: change).map(exception),
-        ]
-    }
-
-    private func exception(_ accepted: AcceptedChange) -> ReportValue {
-        [
-            "fingerprint": accepted.fingerprint?.description, "reason": accepted.reason, "owner": accepted.owner,
-            "expires": accepted.expires, "file": accepted.location.file, "line": accepted.location.line,
+            "fails": found.fails(change), "exception": found.acceptance(of: change)?.json,
         ]
     }
 

@@ -127,7 +127,7 @@ package struct PlanResult: Reportable {
     }
 
     /// The lines that propose the next commands; empty if no job can be tried yet, or if the operator has to decide on
-    /// a possible rename first.
+    /// a guess of the plan first, for example on a possible rename.
     ///
     /// A plan from two schemas proposes the dry run of the jobs that run before the deploy, if there are such jobs. A
     /// plan of repairs proposes ``nextOfRepairs``.

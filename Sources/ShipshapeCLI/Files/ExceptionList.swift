@@ -22,12 +22,12 @@ struct ExceptionList {
         self.file = file
         self.today = today
         affected = exceptions.filter { schema[$0.namespace] != nil }
-        active = affected.filter { !$0.isExpired(on: today) }
+        active = affected.filter { !$0.acceptance.isExpired(on: today) }
         let names = schema.collections.map { "\($0.namespace)" }
         let others = isPart ? [] : exceptions.filter { schema[$0.namespace] == nil }
         notes = others.map { exception in
             let hint = Spelling.hint(for: "\(exception.namespace)", among: names).map { " (\($0))" } ?? ""
-            return "\(exception.location): the schema does not cover \(exception.namespace)\(hint)"
+            return "\(exception.acceptance.location): the schema does not cover \(exception.namespace)\(hint)"
         }
     }
 

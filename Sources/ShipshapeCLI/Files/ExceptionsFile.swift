@@ -62,17 +62,17 @@ enum ExceptionsFile {
         let pathNode = try members.required("path")
         // Job files may write `pets.[].toy` for `pets[].toy`, so this file may, too.
         let path = try pathNode.text(of: "\"path\"").replacing(".[]", with: "[]")
-        let fingerprint = try members["fingerprint"].map(fingerprint)
-        let reason = try members.required("reason").text(of: "\"reason\"")
-        let owner = try members.required("owner").text(of: "\"owner\"")
-        let expires = try day(members["expires"])
+        let acceptance = Acceptance(
+            fingerprint: try members["fingerprint"].map(fingerprint),
+            reason: try members.required("reason").text(of: "\"reason\""),
+            owner: try members.required("owner").text(of: "\"owner\""), expires: try day(members["expires"]),
+            location: node.location)
         let code = try ruleNode.text(of: "\"rule\"")
         if changeCodes.contains(code) {
             // A change of the whole app has no collection.
             let namespace = members["collection"] == nil ? nil : try collection(members)
             let change = AcceptedChange(
-                namespace: namespace, path: path, code: SchemaChange.Code(rawValue: code), fingerprint: fingerprint,
-                reason: reason, owner: owner, expires: expires, location: node.location)
+                namespace: namespace, path: path, code: SchemaChange.Code(rawValue: code), acceptance: acceptance)
             accepted.changes.append(change)
             return AcceptedKey(change)
         }
@@ -81,9 +81,7 @@ enum ExceptionsFile {
             let hint = Spelling.hint(forPath: path, among: schema.placeNames).map { " (\($0))" } ?? ""
             throw pathNode.error("the schema of \(namespace) has no \"\(path)\"\(hint)")
         }
-        let finding = FindingException(
-            namespace: namespace, path: path, rule: rule, fingerprint: fingerprint, reason: reason, owner: owner,
-            expires: expires, location: node.location)
+        let finding = FindingException(namespace: namespace, path: path, rule: rule, acceptance: acceptance)
         accepted.findings.append(finding)
         return AcceptedKey(finding)
     }
@@ -137,11 +135,11 @@ struct AcceptedKey: Hashable {
 
     init(_ finding: FindingException) {
         collection = "\(finding.namespace)"
-        (path, rule, fingerprint) = (finding.path, finding.rule.rawValue, finding.fingerprint)
+        (path, rule, fingerprint) = (finding.path, finding.rule.rawValue, finding.acceptance.fingerprint)
     }
 
     init(_ change: AcceptedChange) {
         collection = change.namespace.map { "\($0)" } ?? ""
-        (path, rule, fingerprint) = (change.path, change.code.rawValue, change.fingerprint)
+        (path, rule, fingerprint) = (change.path, change.code.rawValue, change.acceptance.fingerprint)
     }
 }

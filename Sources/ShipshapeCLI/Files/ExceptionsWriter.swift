@@ -57,14 +57,14 @@ struct ExceptionsWriter {
     func added(_ new: [NewException], to text: String, today: String) throws -> String {
         let known = try ExceptionsFile.parse(text, path: path)
         let keys = Set(new.map(AcceptedKey.init))
-        func isReplaced(_ key: AcceptedKey, _ expires: String?) -> Bool {
-            guard let expires, expires < today else { return false }
-            return keys.contains { $0.isSameRule(as: key) && (key.fingerprint == nil || $0 == key) }
-        }
-        let replaced =
-            known.findings.filter { isReplaced(AcceptedKey($0), $0.expires) }.map(\.location.line)
-            + known.changes.filter { isReplaced(AcceptedKey($0), $0.expires) }.map(\.location.line)
-        let starts = (known.findings.map(\.location.line) + known.changes.map(\.location.line)).sorted()
+        let entries =
+            known.findings.map { (key: AcceptedKey($0), acceptance: $0.acceptance) }
+            + known.changes.map { (key: AcceptedKey($0), acceptance: $0.acceptance) }
+        let replaced = entries.filter { key, acceptance in
+            acceptance.isExpired(on: today)
+                && keys.contains { $0.isSameRule(as: key) && (key.fingerprint == nil || $0 == key) }
+        }.map(\.acceptance.location.line)
+        let starts = entries.map(\.acceptance.location.line).sorted()
         // Swift treats a carriage return with a line feed as one character, so the lines are split by scalars.
         var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
         if lines.last == "" { lines.removeLast() }

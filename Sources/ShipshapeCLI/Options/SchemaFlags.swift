@@ -146,8 +146,8 @@ struct ExceptionFlags: ParsableArguments {
     func read(into report: inout DiffReport, isWritten: Bool) throws {
         guard let path = isWritten ? presentPath : path else { return }
         let changes = try ExceptionsFile.read(at: path).changes
-        report.accepted = changes.filter { $0.expires.map { $0 >= Self.today } ?? true }
-        report.expired = changes.filter { $0.expires.map { $0 < Self.today } ?? false }
+        report.accepted = changes.filter { !$0.acceptance.isExpired(on: Self.today) }
+        report.expired = changes.filter { $0.acceptance.isExpired(on: Self.today) }
     }
 
     /// The path of the file of exceptions: the one that `--exceptions` names, or else the default file if it exists;

@@ -40,7 +40,7 @@ import Testing
         let exception = FindingException(
             namespace: Namespace(database: "app", collection: "Task"), path: "at",
             rule: RuleCode(rawValue: "powersync-date"),
-            reason: "r", owner: "o", expires: nil, location: SchemaNode.nowhere)
+            acceptance: Acceptance(reason: "r", owner: "o", expires: nil, location: SchemaNode.nowhere))
         let counts = try tally([["_id": 1, "at": Self.far], ["_id": 2, "then": Self.far]], exceptions: [exception])
             .counts
         #expect(counts.engine?.halting == 2)

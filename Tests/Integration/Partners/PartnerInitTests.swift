@@ -204,8 +204,8 @@ import Testing
         try await Mongod.shared.withPartner { test in
             try jobOfFailing(test, limit: 1201)
             try await test.load(1_200)
-            // The first two runs are killed before their first checkpoint, so the next one copies the same documents
-            // again.
+            // The first run is killed before its first checkpoint, so the second run copies the same documents again.
+            // The second run is killed after it has reserved room for the next chunk, and before it copies that chunk.
             for fault in ["after-write:1:kill", "after-harm:1", "after-checkpoint:1", "after-checkpoint:1"] {
                 let killed = try await test.run("init", fault: fault)
                 #expect(killed.wasKilled, "\(killed.errors)")

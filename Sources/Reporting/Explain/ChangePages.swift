@@ -1,6 +1,7 @@
-extension Explanation {
+/// The pages on the changes of a schema.
+enum ChangePages {
     /// The pages on the changes that `diff`, `check --active` and `plan` report.
-    static let changes = pages(
+    static let all = Explanation.pages(
         of: .changes,
         #"""
         type-added

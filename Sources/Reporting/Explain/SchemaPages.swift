@@ -1,6 +1,7 @@
-extension Explanation {
+/// The pages on the rules of `lint`.
+enum SchemaPages {
     /// The pages on the rules of `lint`.
-    static let schemas = pages(
+    static let all = Explanation.pages(
         of: .schemas,
         #"""
         schema-invalid

@@ -1,6 +1,7 @@
-extension Explanation {
+/// The pages on the rules of MongoDB's own validators.
+enum ValidatorPages {
     /// The pages on the rules of MongoDB's own validators.
-    static let validators = pages(
+    static let all = Explanation.pages(
         of: .validators,
         #"""
         below-minimum

@@ -1,6 +1,7 @@
-extension Explanation {
+/// The pages on the rules for Prisma.
+enum PrismaPages {
     /// The pages on the rules for documents that a Prisma client reads.
-    static let prisma = pages(
+    static let documents = Explanation.pages(
         of: .prisma,
         #"""
         type-mismatch
@@ -106,7 +107,7 @@ extension Explanation {
         """#)
 
     /// The pages on the rules of `lint` for Prisma schemas.
-    static let prismaSchemas = pages(
+    static let schemas = Explanation.pages(
         of: .prismaSchemas,
         #"""
         id-unmapped

@@ -1,6 +1,7 @@
-extension Explanation {
+/// The pages on the rules for documents of App Services schemas.
+enum DocumentPages {
     /// The pages on the rules for documents of App Services schemas.
-    static let documents = pages(
+    static let all = Explanation.pages(
         of: .documents,
         #"""
         required-missing

@@ -1,6 +1,7 @@
-extension Explanation {
+/// The pages on codes that no schema has: remarks, findings of the history, waits and exit codes.
+enum OperationPages {
     /// The pages on the remarks of `infer`.
-    static let remarks = pages(
+    static let remarks = Explanation.pages(
         of: .remarks,
         #"""
         rare-type
@@ -66,7 +67,7 @@ extension Explanation {
         """#)
 
     /// The pages on the findings that only the comparison with earlier checks shows.
-    static let history = pages(
+    static let history = Explanation.pages(
         of: .history,
         #"""
         anomaly
@@ -77,7 +78,7 @@ extension Explanation {
         """#)
 
     /// The pages on the reasons that make a run wait, under the names that metrics, hooks and `status` show.
-    static let waits = pages(
+    static let waits = Explanation.pages(
         of: .waits,
         #"""
         reading
@@ -145,7 +146,7 @@ extension Explanation {
         """#)
 
     /// The pages on the exit codes of every command.
-    static let exitCodes = pages(
+    static let exitCodes = Explanation.pages(
         of: .exitCodes,
         #"""
         0
