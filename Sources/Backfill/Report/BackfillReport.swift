@@ -45,6 +45,8 @@ package struct BackfillReport: Sendable {
         /// The limit that decided how fast the run was, in words; `nil` for a dry run, and for a run that was too short
         /// to say.
         package var bound: String?
+        /// The estimated cost of a run; `nil` unless the run was a dry run.
+        package var estimate: RunEstimate?
     }
 
     /// The job's name.
@@ -82,8 +84,6 @@ package struct BackfillReport: Sendable {
     package var isRepair = false
     /// A few documents that a dry run found to need the job; the output shows their values only with `--show-values`.
     package var samples: [Sample] = []
-    /// The estimated cost of a run; `nil` unless the run was a dry run.
-    package var estimate: RunEstimate?
     /// Notes for the operator on facts that no other property shows.
     package var notes: [String] = []
 

@@ -84,21 +84,22 @@ extension BackfillRun {
         survey = nil
         // If no document is locked now, documents that were unlocked since the survey may still need the job.
         guard try countLocked() > 0 else { return try countNeeding() > 0 }
-        if locks.end == nil {
-            locks.end = .now + runner.options.lockWait
-            if runner.options.unsetsLocks { locks.locks = try readLocks() }
+        if skipped.locks.end == nil {
+            skipped.locks.end = .now + runner.options.lockWait
+            if runner.options.unsetsLocks { skipped.locks.locks = try readLocks() }
             kernel.events(.waitingForLocks(documents: try countLocked(), seconds: runner.options.lockWait.seconds))
         }
-        while let end = locks.end, .now < end, !kernel.stop.isRaised, kernel.deadline.map({ .now < $0 }) ?? true {
+        while let end = skipped.locks.end, .now < end, !kernel.stop.isRaised, kernel.deadline.map({ .now < $0 }) ?? true
+        {
             try kernel.sleep(.milliseconds(250))
             let isLeft = try countLocked() > 0
             if try countNeeding() > 0 { return true }
             if !isLeft { return false }
         }
         guard !kernel.stop.isRaised else { return false }
-        if runner.options.unsetsLocks, !locks.locks.isEmpty {
-            let unset = try unset(locks.locks)
-            locks.locks = []
+        if runner.options.unsetsLocks, !skipped.locks.locks.isEmpty {
+            let unset = try unset(skipped.locks.locks)
+            skipped.locks.locks = []
             if unset > 0 { return true }
         }
         let held = try readLocks()
@@ -111,7 +112,7 @@ extension BackfillRun {
             try kernel.keepLease()
         }
         // Only the first 10,000 locked documents are recorded as skipped; any others are only counted.
-        locks.unlisted = held.count < LockWait.remembered ? 0 : max(0, try countLocked() - held.count)
+        skipped.locks.unlisted = held.count < LockWait.remembered ? 0 : max(0, try countLocked() - held.count)
         return false
     }
 
@@ -156,6 +157,8 @@ struct SkippedDocuments {
     private let maximum: Int
     /// The documents that this run skipped.
     private(set) var failures: [BSONValue: Failure] = [:]
+    /// The wait for documents that the sync translator has locked; they are skipped after it.
+    var locks = LockWait()
     /// The documents that earlier runs skipped and that this run tries again.
     private let earlier: Set<BSONValue>
 

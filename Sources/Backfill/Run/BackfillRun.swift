@@ -24,7 +24,6 @@ struct BackfillRun: ~Copyable {
     var tally = RunTally()
     var account = UnsyncAccount()
     var skipped: SkippedDocuments
-    var locks = LockWait()
     /// The job, compiled with the schema that is active now.
     var job: CompiledJob
     /// The job's limits, with the changes that operators made to them.
@@ -32,9 +31,7 @@ struct BackfillRun: ~Copyable {
     /// The result of the last survey of the whole collection; `nil` if there is none, or if it is out of date.
     var survey: Survey.Result?
     var refreshing = RefreshProgress()
-    /// How long the run has rested because of the limit `nice`, in seconds.
-    private var rested = 0.0
-    private let begun = ContinuousClock.now
+    private var time = RunTime()
 
     /// The most passes in a row.
     ///
@@ -58,7 +55,7 @@ struct BackfillRun: ~Copyable {
     /// The limit that decides how fast the run is, in words; `nil` for a run that is too short to say.
     var bound: String? {
         SpeedBound(
-            waits: kernel.throttler?.waits ?? [], rested: rested, seconds: begun.duration(to: .now).seconds,
+            waits: kernel.throttler?.waits ?? [], rested: time.rested, seconds: time.begun.duration(to: .now).seconds,
             limits: limits)?.description
     }
 
@@ -252,6 +249,14 @@ struct BackfillRun: ~Copyable {
     }
 }
 
+/// The times by which a run finds the limit that decides how fast it is.
+private struct RunTime {
+    /// When the run began.
+    let begun = ContinuousClock.now
+    /// How long the run has rested because of the limit `nice`, in seconds.
+    var rested = 0.0
+}
+
 /// The passes over the documents that need the job.
 extension BackfillRun {
     /// Takes every document that needs the job through all phases, a chunk at a time.
@@ -318,7 +323,7 @@ extension BackfillRun {
                 kernel.events(.chunk(documents: isLast(chunk) ? chunk.ids.count - left : 0, modified: modified))
                 let rest = kernel.worked * limits.nice
                 try kernel.sleep(rest)
-                rested += rest.seconds
+                time.rested += rest.seconds
             }
         }
     }

@@ -132,7 +132,7 @@ extension BackfillRunner {
                 report.unsyncable = (nil, try failing(under: next, on: pool), next.dialect)
             }
             report.failures = BackfillReport.FailureGroup.all(
-                of: try run.pruneFailures(), unlisted: run.locks.unlisted)
+                of: try run.pruneFailures(), unlisted: run.skipped.locks.unlisted)
             let copies = StaleCopies(job: job, collection: run.collection)
             report.notes += try retry.run {
                 try copies.notes(report.after, journal: run.kernel.store, keepsJournal: keepsJournal)
@@ -213,7 +213,7 @@ extension BackfillRunner {
             try checkHeadroom(of: plan)
         } catch { report.refusal = error.message }
         report.work.seconds = started.duration(to: .now).seconds
-        report.estimate = RunEstimate(
+        report.work.estimate = RunEstimate(
             RunEstimate.Measured(
                 seconds: report.work.seconds, changed: count.updates, touchedBytes: count.touchedBytes,
                 idBytes: count.idBytes, journalBytes: keepsJournal ? count.journalBytes : 0,

@@ -39,7 +39,7 @@ package struct TextReport {
         blocks += report.reports.map { name, report in
             [paint.bold("In \(name.printable): ") + TextReport(report, layout).body]
         }
-        blocks += [notes.map { "Note: \($0.printable)" }, [report.footer].compactMap { $0?.printable }]
+        blocks += [notes.map { "Note: \($0.printable)" }, [report.figures.footer].compactMap { $0?.printable }]
         return blocks.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
     }
 

@@ -32,9 +32,6 @@ package struct Report: Sendable {
     package var parts: [Part] = []
     /// The figures in words, one line each, which the text format shows instead of ``Figures/facts``.
     package var lines: [String] = []
-    /// A line with, for example, the number of documents read and the duration, which the text format shows instead of
-    /// ``Figures/facts``; `nil` for none.
-    package var footer: String?
     /// The figures of the result.
     package var figures = Figures()
     /// The findings, by collection, file or job.
@@ -66,6 +63,9 @@ extension Report {
     package struct Figures: Sendable {
         /// Single figures, each with a name.
         package var facts: [Fact] = []
+        /// A line with, for example, the number of documents read and the duration, which the text format shows instead
+        /// of ``facts``; `nil` for none.
+        package var footer: String?
         /// Sums of amounts, each shown with its limit.
         package var gauges: [Gauge] = []
         /// Amounts to compare, as bars.

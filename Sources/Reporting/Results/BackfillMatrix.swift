@@ -140,7 +140,7 @@ package struct BackfillMatrix: Reportable {
             report.reports.append((entry.database, part))
         }
         (report.notes, report.warnings) = (notes, warnings)
-        report.footer = "\(all.count.counted("database")) in \(found.seconds.inTenths) s."
+        report.figures.footer = "\(all.count.counted("database")) in \(found.seconds.inTenths) s."
         let isNext = found.isDryRun && found.refusal == nil && all.contains { $0.state == .wouldChange }
         report.next = isNext ? ["Next: the same command without --dry-run"] : []
         return report

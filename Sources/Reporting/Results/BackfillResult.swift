@@ -100,7 +100,7 @@ package struct BackfillResult: Reportable {
         if let count = found.madeUnsyncable {
             lines.append(count.unsyncable(isDryRun ? "would make" : "made", found.headroom))
         }
-        return lines + (work.modified > 0 ? found.estimate?.lines ?? [] : [])
+        return lines + (work.modified > 0 ? work.estimate?.lines ?? [] : [])
     }
 
     private var facts: [Report.Fact] {

@@ -136,7 +136,8 @@ package struct CheckMatrix: Reportable {
             report.reports.append((entry.database, check.report))
         }
         report.warnings = warnings
-        report.footer = "\(entries.count.counted("database")) of \(source) checked in \(duration.seconds.inTenths) s."
+        let databases = entries.count.counted("database")
+        report.figures.footer = "\(databases) of \(source) checked in \(duration.seconds.inTenths) s."
         return report
     }
 }

@@ -47,7 +47,7 @@ package struct CheckResult: Reportable {
             return part
         }
         report.figures.facts = facts
-        report.footer =
+        report.figures.footer =
             "\(found.readCount.documents) of \(found.source) read in \(found.duration.seconds.inTenths) s"
             + (found.commonMoment.map { ", consistent as of \($0)" } ?? "") + "."
         report.figures.gauges = [gauge].compactMap(\.self)

@@ -56,7 +56,9 @@ package struct EnforceResult: Reportable {
         if let mark = found.mark { report.lines.append("last    \(mark)") }
         if let check = check?.report {
             (report.figures.facts, report.figures.charts) = (check.figures.facts, check.figures.charts)
-            (report.sections, report.footer, report.notes) = (check.sections, check.footer, check.notes)
+            (report.sections, report.figures.footer, report.notes) = (
+                check.sections, check.figures.footer, check.notes
+            )
             report.style.hidesCommands = check.style.hidesCommands
         }
         report.figures.facts.insert(Report.Fact(name: "stage", value: found.stage.rawValue), at: 0)

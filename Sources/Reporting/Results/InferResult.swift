@@ -26,7 +26,7 @@ package struct InferResult: Reportable {
         report.tables = found.collections.map { table($0.inference) }
         report.notes = found.notes
         let read = found.collections.reduce(0) { $0 + $1.inference.documents }
-        report.footer = "\(read.documents) of \(found.source) read in \(found.duration.seconds.inTenths) s."
+        report.figures.footer = "\(read.documents) of \(found.source) read in \(found.duration.seconds.inTenths) s."
         return report
     }
 

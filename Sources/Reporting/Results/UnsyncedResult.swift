@@ -28,7 +28,7 @@ package struct UnsyncedResult: Reportable {
         report.figures.gauges = found.apps.map(gauge)
         report.sections = found.apps.flatMap { [section($0)] + $0.collections.compactMap(explained) }
         report.notes = found.notes
-        report.footer = "\(found.source) read in \(found.duration.seconds.inTenths) s."
+        report.figures.footer = "\(found.source) read in \(found.duration.seconds.inTenths) s."
         report.style.hidesCommands = true
         return report
     }

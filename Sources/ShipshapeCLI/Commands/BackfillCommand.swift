@@ -34,8 +34,7 @@ struct BackfillCommand: AsyncParsableCommand {
     @Argument(help: "The job file.", completion: .file())
     var job: String
 
-    @Flag(help: "Show what would change and what would remain; write nothing.")
-    var dryRun = false
+    @OptionGroup var preview: PreviewFlags
 
     @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
@@ -54,9 +53,6 @@ struct BackfillCommand: AsyncParsableCommand {
 
     @OptionGroup var selection: SelectionFlags
 
-    @Flag(help: "Show the values of a few documents before and after; only in a dry run.")
-    var showValues = false
-
     @Option(
         help: ArgumentHelp(
             "Write every skipped document and its code as JSON lines; the last line is the result.",
@@ -72,8 +68,8 @@ struct BackfillCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
-        try selection.check(isDryRun: dryRun, hasFailures: failures != nil)
-        guard dryRun || connection.readPreference == nil else {
+        try selection.check(isDryRun: preview.dryRun, hasFailures: failures != nil)
+        guard preview.dryRun || connection.readPreference == nil else {
             throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
         }
     }
@@ -88,9 +84,9 @@ struct BackfillCommand: AsyncParsableCommand {
             throw UsageError(
                 "--deployed: job \"\(file.name)\" names no next schema, so none can be the active one")
         }
-        if !dryRun { try review.confirm([file]) }
+        if !preview.dryRun { try review.confirm([file]) }
         let name = selection.part?.name(of: file.name) ?? file.name
-        let monitor = RunMonitor(dryRun ? nil : monitoring, of: "backfill", name, throttles: true)
+        let monitor = RunMonitor(preview.dryRun ? nil : monitoring, of: "backfill", name, throttles: true)
         try await monitor.following {
             if let databases = selection.databases {
                 return try await DatabasesBackfill(self, of: file, in: databases).run(monitor)
@@ -108,7 +104,7 @@ struct BackfillCommand: AsyncParsableCommand {
     }
 
     /// The name under which the command's privileges are listed.
-    var needs: String { dryRun ? "backfill --dry-run" : "backfill" }
+    var needs: String { preview.dryRun ? "backfill --dry-run" : "backfill" }
 
     private func run(_ file: Job, _ monitor: RunMonitor) async throws {
         var compiled = try CompiledJob(reading: file, assuming: app.assumptions)
@@ -117,7 +113,7 @@ struct BackfillCommand: AsyncParsableCommand {
                 "--part: the `once` steps of job \"\(file.name)\" mark finished documents for the whole job, so it "
                     + "cannot run in parts")
         }
-        let pool = try connection.pool(readsFromPrimary: !dryRun)
+        let pool = try connection.pool(readsFromPrimary: !preview.dryRun)
         var options = options
         options.only = try selection.ids.map { try IDList.read(at: $0, for: file.namespace) }
         let interruption = Interruption()
@@ -133,10 +129,10 @@ struct BackfillCommand: AsyncParsableCommand {
             compiled = try await onOwnedThread(name: "part") { () throws in try whole.job(part, on: pool) }
         }
         var work = JobRun(
-            job: compiled, options: options, stop: stop, isDryRun: dryRun, showsProgress: output.showsProgress,
+            job: compiled, options: options, stop: stop, isDryRun: preview.dryRun, showsProgress: output.showsProgress,
             isQuiet: output.quiet)
         var plan = try await work.plan(on: pool, isAsked: !yes || output.isKept)
-        if plan.deploy == .awaited, !dryRun, !yes, Console.canAsk {
+        if plan.deploy == .awaited, !preview.dryRun, !yes, Console.canAsk {
             let question =
                 compiled.next?.dialect == .prisma
                 ? "Do all clients use that schema now, or does none run?"
@@ -149,7 +145,7 @@ struct BackfillCommand: AsyncParsableCommand {
             work.options.statesDeploy = true
             plan = try await work.plan(on: pool, isAsked: true)
         }
-        let showsPlan = try !dryRun && confirm(plan, work)
+        let showsPlan = try !preview.dryRun && confirm(plan, work)
         interruption.beginWork()
         monitor.begin()
 
@@ -165,7 +161,7 @@ struct BackfillCommand: AsyncParsableCommand {
         }
         try skipped?.finish(lines.result(report))
         let result = BackfillResult(
-            report, showsValues: showValues, timeline: timeline.finished(),
+            report, showsValues: preview.showValues, timeline: timeline.finished(),
             nextCommands: nextCommands(after: compiled.job), shownPlan: showsPlan ? plan : nil)
         monitor.take(result.report.headline) { $0.take(report) }
         try output.show(result)
@@ -209,6 +205,15 @@ struct BackfillCommand: AsyncParsableCommand {
         }
         return isShown
     }
+}
+
+/// The flags for a run that only shows what would change.
+struct PreviewFlags: ParsableArguments {
+    @Flag(help: "Show what would change and what would remain; write nothing.")
+    var dryRun = false
+
+    @Flag(help: "Show the values of a few documents before and after; only in a dry run.")
+    var showValues = false
 }
 
 /// The flags for the documents that a backfill runs on, if not on all documents of the job's collection.

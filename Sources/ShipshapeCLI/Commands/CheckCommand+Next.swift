@@ -60,7 +60,7 @@ extension CheckCommand {
                 report.total.unexcepted.certain + (isStrict ? report.total.unexcepted.possible : 0)
             }
         guard failing > 0 else { return nil }
-        let accepted = exceptions.exceptions.map { [(name: "--exceptions", value: $0)] } ?? []
+        let accepted = accepting.exceptions.exceptions.map { [(name: "--exceptions", value: $0)] } ?? []
         let flags = place + accepted + [("--out", PlanFiles.folderForRepairs)]
         return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
     }
@@ -75,7 +75,7 @@ extension CheckCommand {
                 fingerprint: violation.fingerprint(in: namespace),
                 remark: "expected \(violation.expected), found \(violation.found)")
         }
-        try exceptions.accept(new + policy.failingChanges(in: report).map(NewException.init), statement)
+        try accepting.exceptions.accept(new + policy.failingChanges(in: report).map(NewException.init), statement)
         let rest = report.collections.reduce(0) { $0 + $1.overflowCount }
         if rest > 0 { Console.error("\(rest.counted("finding")) not accepted, because they are in no group") }
     }

@@ -43,16 +43,12 @@ struct CheckCommand: AsyncParsableCommand {
 
     @OptionGroup var subject: CheckSubjectFlags
     @OptionGroup var severity: SeverityFlags
-
-    @OptionGroup var failing: FailingFlags
     @OptionGroup(title: "Engine") var engine: EngineFlags
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
     @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "The App") var dialect: DialectFlags
-    @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
     @OptionGroup(title: "Exceptions") var accepting: AcceptFlags
     @OptionGroup(title: "Evidence") var failures: FailuresFlags
-    @OptionGroup(title: "Evidence") var evidence: EvidenceFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
@@ -72,16 +68,16 @@ struct CheckCommand: AsyncParsableCommand {
         guard subject.source == nil || !dialect.followLinks else {
             throw ValidationError("--follow-links needs a live deployment: a dump has no index for linked documents")
         }
-        if evidence.prove, subject.source != nil {
+        if failures.evidence.prove, subject.source != nil {
             throw ValidationError("--prove does not go with --source: it needs a server that counts documents")
         }
-        if evidence.prove, scan.sample != nil {
+        if failures.evidence.prove, scan.sample != nil {
             throw ValidationError("--prove does not go with --sample: the server cannot count a random sample")
         }
         if scan.part != nil, privacy.showValues {
             throw ValidationError("--show-values does not go with --part: merge cannot join values")
         }
-        if scan.part != nil, failing.isGiven {
+        if scan.part != nil, severity.failing.isGiven {
             throw ValidationError("--max-failing does not go with --part: give it to merge, which knows all documents")
         }
         if severity.failOnAnomaly, scan.part != nil {
@@ -140,7 +136,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     private func check() async throws {
         try output.prepare(
-            reading: [subject.schema?.name, comparison.active?.name, subject.source, exceptions.path] + engine.files
+            reading: [subject.schema?.name, comparison.active?.name, subject.source, accepting.exceptions.path]
+                + engine.files
                 + connection.files,
             writing: [failures.file, monitoring.metrics])
         let monitor = RunMonitor(monitoring, of: "check", checkedName, throttles: false)
@@ -149,7 +146,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     private func run(_ monitor: RunMonitor) async throws {
         let folder = try historyFolder()
-        try accepting.prepare(exceptions)
+        try accepting.prepare()
         let found = try await CheckSubject(self)
         let serverSchema = found.schema
         var baseline: Baseline?
@@ -158,7 +155,7 @@ struct CheckCommand: AsyncParsableCommand {
                 of: schema, serverSchema, collection: subject.collection.first, database: database,
                 connection: connection)
         {
-            try exceptions.read(into: &active.change, isWritten: accepting.accept)
+            try accepting.exceptions.read(into: &active.change, isWritten: accepting.accept)
             baseline = active
         }
         let interruption = Interruption()
@@ -180,8 +177,8 @@ struct CheckCommand: AsyncParsableCommand {
         run.rules.tally.includesInfo = severity.info
         run.rules.tally.keepsValues = privacy.showValues
         run.baseline = baseline
-        run.proves = evidence.prove
-        run.rules.exceptions = try exceptions.read(
+        run.proves = failures.evidence.prove
+        run.rules.exceptions = try accepting.exceptions.read(
             for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: !subject.collection.isEmpty,
             isWritten: accepting.accept)
         if let databases = subject.databases {
@@ -241,7 +238,7 @@ struct CheckCommand: AsyncParsableCommand {
     private var policy: FailurePolicy {
         var policy = comparison.policy(isStrict: severity.strict)
         policy.includesAnomalies = severity.failOnAnomaly
-        return scan.part == nil ? failing.added(to: policy) : policy
+        return scan.part == nil ? severity.failing.added(to: policy) : policy
     }
 
     /// Sets the dialect and the engine of a report, and whether documents that might fail count as failing.
@@ -275,7 +272,7 @@ struct CheckCommand: AsyncParsableCommand {
         let matrix = CheckMatrix(
             check.pattern.text, of: pool.redactedURI, entries,
             added: try await check.pattern.matches(on: pool).filter { !names.contains($0) },
-            ids: privacy.display, showsFilters: evidence.filters || evidence.prove,
+            ids: privacy.display, showsFilters: failures.evidence.filters || failures.evidence.prove,
             duration: started.duration(to: .now), places: places(in: check.run.schema))
         monitor.take(matrix.report.headline) { $0.take(entries.compactMap(\.report)) }
         try output.show(matrix)
@@ -311,7 +308,7 @@ struct CheckCommand: AsyncParsableCommand {
         let policy = policy
         var (report, history) = (found, CheckHistory([]))
         if policy.hasLimits { report.limits = policy.uses(in: report) }
-        report.notes += failing.notes(for: report, isPart: !subject.collection.isEmpty)
+        report.notes += severity.failing.notes(for: report, isPart: !subject.collection.isEmpty)
         var failure = failure
         if store != nil, report.isPartial {
             report.notes.append("this check is not kept in the history: not every document was read")
@@ -325,7 +322,8 @@ struct CheckCommand: AsyncParsableCommand {
             } catch { failure = failure ?? error }
         }
         let result = CheckResult(
-            report, policy: policy, history: history, ids: ids, showsFilters: evidence.filters || evidence.prove,
+            report, policy: policy, history: history, ids: ids,
+            showsFilters: failures.evidence.filters || failures.evidence.prove,
             next: next(after: report), places: places)
         monitor.take(result.report.headline) { [history] metrics in
             metrics.take([report])

@@ -79,10 +79,11 @@ struct DatabaseWorks {
         var options = flags.options
         options.maxRuntime = remaining
         let work = JobRun(
-            job: job, options: options, stop: stop, isDryRun: flags.dryRun, showsProgress: flags.output.showsProgress,
+            job: job, options: options, stop: stop, isDryRun: flags.preview.dryRun,
+            showsProgress: flags.output.showsProgress,
             isQuiet: flags.output.quiet)
         let plan = try await work.plan(on: pool, isAsked: flags.output.isKept)
-        if !flags.dryRun { try work.check(plan) }
+        if !flags.preview.dryRun { try work.check(plan) }
         return try await work.run(plan, on: pool) { [monitor, timeline] event in
             timeline.add(event)
             monitor.take(event)

@@ -44,14 +44,14 @@ struct DatabasesBackfill {
     /// Runs the job in all matching databases and shows the outcome.
     /// - Throws: ``ExitStatus`` unless the exit code is 0; any error found before the first write.
     func run(_ monitor: RunMonitor) async throws {
-        let pool = try flags.connection.pool(readsFromPrimary: !flags.dryRun)
+        let pool = try flags.connection.pool(readsFromPrimary: !flags.preview.dryRun)
         let interruption = Interruption()
         let signals = interruption.listen()
         defer { signals.cancel() }
         let names = try await pattern.names(on: pool)
         let places = try await places(names, on: pool)
         let missing = names.filter { name in !places.contains { $0.database == name } }
-        if !flags.dryRun { try confirm(places, missing) }
+        if !flags.preview.dryRun { try confirm(places, missing) }
         interruption.beginWork()
         monitor.begin()
 
@@ -64,14 +64,14 @@ struct DatabasesBackfill {
             order.count, flags: flags, on: pool, stop: interruption.stop, monitor: monitor, timeline: timeline)
         for place in order { await works.run(place.job, in: place.database, wasDone: !place.isOpen) }
         var report = DatabasesReport(
-            job: job.job.name, of: job.job.namespace.database, in: pattern.text, isDryRun: flags.dryRun,
+            job: job.job.name, of: job.job.namespace.database, in: pattern.text, isDryRun: flags.preview.dryRun,
             entries: names.map { name in
                 works.entries[name] ?? entry(name, isUndone: places.contains { $0.database == name })
             })
         report.ended = works.ended
         report.added = try await added(to: names, on: pool)
         report.seconds = started.duration(to: .now).seconds
-        let result = BackfillMatrix(report, showsValues: flags.showValues, timeline: timeline.finished())
+        let result = BackfillMatrix(report, showsValues: flags.preview.showValues, timeline: timeline.finished())
         monitor.take(result.report.headline) { $0.take(report) }
         try flags.output.show(result)
         if let failed = works.status ?? (report.refusal == nil ? nil : .findings) { throw failed }
@@ -121,7 +121,7 @@ struct DatabasesBackfill {
     /// Returns the state of each job by name; empty for a dry run whose user must not read the state database.
     private func states(of jobs: [String], on pool: ClientPool) async throws -> [String: String] {
         let registry = JobRegistry(flags.state.stateDatabase, on: pool)
-        return try await onOwnedThread(name: "state") { [isDryRun = flags.dryRun] () throws in
+        return try await onOwnedThread(name: "state") { [isDryRun = flags.preview.dryRun] () throws in
             do { return try registry.states(of: jobs) } catch let error as MongoError
                 where isDryRun && error.isAuthorization
             {

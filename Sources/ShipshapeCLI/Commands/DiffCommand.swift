@@ -77,7 +77,6 @@ struct DiffCommand: AsyncParsableCommand {
     @OptionGroup(title: "Versions") var versions: VersionFlags
     @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Renames") var renames: RenameFlags
-    @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
     @OptionGroup(title: "Exceptions") var accepting: AcceptFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
@@ -109,8 +108,8 @@ struct DiffCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare(
-            reading: [old?.name, new?.name, exceptions.path] + versions.names + connection.files)
-        try accepting.prepare(exceptions)
+            reading: [old?.name, new?.name, accepting.exceptions.path] + versions.names + connection.files)
+        try accepting.prepare()
         guard let old, let new else { return try await compareVersions() }
         let schemas = try await schemas(old, new)
         var report = try report(schemas, renames: try renames.read())
@@ -154,7 +153,7 @@ struct DiffCommand: AsyncParsableCommand {
         var report = try schemas.diff(renames: renames, isVersioned: schemaVersioning)
         report.changes += SchemaDiff.earlyRemovals(in: report.changes, today: ExceptionFlags.today)
         report.failOn = failOn.policy
-        try exceptions.read(into: &report, isWritten: accepting.accept)
+        try accepting.exceptions.read(into: &report, isWritten: accepting.accept)
         report.notes += [database.note(on: schemas.new)].compactMap(\.self)
         return report
     }
@@ -163,7 +162,7 @@ struct DiffCommand: AsyncParsableCommand {
     private func accept(_ reports: [DiffReport]) throws {
         guard let statement = accepting.statement else { return }
         let failing = reports.flatMap { report in report.changes.filter(report.fails) }
-        try exceptions.accept(failing.map(NewException.init), statement)
+        try accepting.exceptions.accept(failing.map(NewException.init), statement)
     }
 
     private func weigh(_ report: inout DiffReport) async throws {

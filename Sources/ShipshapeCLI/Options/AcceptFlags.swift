@@ -2,8 +2,10 @@ internal import ArgumentParser
 internal import Foundation
 internal import ServerSchema
 
-/// The flags by which a command writes the findings that fail it to the file of exceptions.
+/// The flags for the file of exceptions, and for writing the findings that fail a command to it.
 struct AcceptFlags: ParsableArguments {
+    @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
+
     @Flag(
         help: ArgumentHelp(
             "Accept the findings that fail this run: write them to the file of exceptions (--reason, --expires).",
@@ -47,7 +49,7 @@ struct AcceptFlags: ParsableArguments {
 
     /// Checks, before a long run, that the last day is still to come and that the file can be written.
     /// - Throws: ``UsageError``; ``OutputError``.
-    func prepare(_ exceptions: ExceptionFlags) throws {
+    func prepare() throws {
         guard accept else { return }
         if let expires, expires != Self.never, expires < ExceptionFlags.today {
             throw UsageError("--expires \(expires) has passed: name a later day")

@@ -69,6 +69,8 @@ struct SeverityFlags: ParsableArguments {
             discussion: "The usual number is the median of the last seven checks; --history keeps them."))
     var failOnAnomaly = false
 
+    @OptionGroup var failing: FailingFlags
+
     func validate() throws {
         guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
         if failOnAnomaly, history == nil {

@@ -1,8 +1,17 @@
 internal import ArgumentParser
 internal import Planning
 
-/// The flags that accept steps which `plan` suggests, because two schemas do not show that such a step is meant.
+/// The flags that decide what two schemas do not show: the values that fill fields, and which suggested steps are meant.
 struct DecisionFlags: ParsableArguments {
+    @Option(
+        name: .customLong("default"),
+        help: ArgumentHelp(
+            "The value that fills a field, as JSON or extended JSON, $now for a date: Person.email=\"\" (repeatable).",
+            discussion:
+                "Write the type's title or the collection before the field. A text needs no quotation marks.",
+            valueName: "type.field=value"), completion: .fields)
+    var defaultTexts: [String] = []
+
     @Option(
         help: ArgumentHelp(
             "Fields of OLD that become one text of NEW, in this order: Person.firstName,lastName=fullName "
@@ -24,6 +33,9 @@ struct DecisionFlags: ParsableArguments {
             valueName: "old"), completion: .fields)
     var embed: [String] = []
 
+    /// The values that `--default` states.
+    var defaults: [StatedDefault] { defaultTexts.compactMap { StatedDefault($0) } }
+
     /// The steps that the flags state.
     var steps: [StatedStep] { all.compactMap { StatedStep($0, $1) } }
 
@@ -32,6 +44,10 @@ struct DecisionFlags: ParsableArguments {
     }
 
     func validate() throws {
+        for text in defaultTexts where StatedDefault(text) == nil {
+            throw ValidationError(
+                "--default \(text.prefix { $0 != "=" }): write TYPE.field=VALUE, such as Person.email=\"\"")
+        }
         guard let (kind, text) = all.first(where: { StatedStep($0, $1) == nil }) else { return }
         let form =
             switch kind {

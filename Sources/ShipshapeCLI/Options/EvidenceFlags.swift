@@ -38,7 +38,7 @@ struct FailuresFileFlags: ParsableArguments {
     }
 }
 
-/// The flags for the file and the collection of failing documents.
+/// The flags for the file and the collection of failing documents, and for output that proves the findings.
 struct FailuresFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -54,6 +54,8 @@ struct FailuresFlags: ParsableArguments {
         help: ArgumentHelp(
             "How many days a collection of --failures keeps the documents of a run.", valueName: "days"))
     var keepFailures = 30
+
+    @OptionGroup(title: "Evidence") var evidence: EvidenceFlags
 
     func validate() throws {
         if failures.contains("-") { throw ValidationError(FailuresFileFlags.refusal) }

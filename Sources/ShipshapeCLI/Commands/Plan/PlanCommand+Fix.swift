@@ -18,7 +18,7 @@ extension PlanCommand {
         let namespaces = schema.collections.map(\.namespace)
         try await pool.requirePrivileges(for: "plan --fix", on: WorkPlaces(reading: namespaces))
         var options = PlanOptions()
-        options.defaults = statedDefaults
+        options.defaults = decisions.defaults
         options.name = name
         let planner = Planner(from: schema, to: schema, options: options)
         let report = try await check(schema, on: pool, hasExceptions: true)

@@ -69,15 +69,6 @@ struct PlanCommand: AsyncParsableCommand {
     var collection: String?
 
     @Option(
-        name: .customLong("default"),
-        help: ArgumentHelp(
-            "The value that fills a field, as JSON or extended JSON, $now for a date: Person.email=\"\" (repeatable).",
-            discussion:
-                "Write the type's title or the collection before the field. A text needs no quotation marks.",
-            valueName: "type.field=value"), completion: .fields)
-    var defaults: [String] = []
-
-    @Option(
         help: ArgumentHelp("The jobs' name; default: made from the collection and a digest.", valueName: "name"))
     var name: String?
 
@@ -100,10 +91,6 @@ struct PlanCommand: AsyncParsableCommand {
     func validate() throws {
         if let collection, Namespace(collection) == nil {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
-        }
-        for text in defaults where StatedDefault(text) == nil {
-            throw ValidationError(
-                "--default \(text.prefix { $0 != "=" }): write TYPE.field=VALUE, such as Person.email=\"\"")
         }
         if let fix = repairs.fix {
             if let old { throw ValidationError("--fix \(fix.name) plans for one schema: leave out \(old.name)") }
@@ -143,7 +130,7 @@ struct PlanCommand: AsyncParsableCommand {
         let schemas = try await ComparedSchemas(
             old, new, collection: collection, database: database, connection: connection)
         var options = PlanOptions()
-        options.defaults = statedDefaults
+        options.defaults = decisions.defaults
         options.renames = try renames.read()
         options.steps = decisions.steps
         options.name = name
@@ -162,9 +149,6 @@ struct PlanCommand: AsyncParsableCommand {
             plan, planner, NamedSchema(argument: old, schema: schemas.old),
             NamedSchema(argument: new, schema: schemas.new), only: schemas.only)
     }
-
-    /// The values that `--default` states.
-    var statedDefaults: [StatedDefault] { defaults.compactMap { StatedDefault($0) } }
 
     /// Returns a plan after checking its jobs, so that a defect is reported before the documents are surveyed.
     /// - Throws: ``PlanDefect`` for a job that does not fit the schemas; errors of `plan`.
