@@ -173,8 +173,8 @@ package struct PartnerVerification: Sendable {
             case .lost(let message):
                 throw RunError(
                     .unsupportedCollection,
-                    "the changes of \(feed.namespace) during the comparison are lost (\(message)): verify again, with a "
-                        + "larger oplog if it happens again")
+                    "the changes of \(feed.namespace) during the comparison are lost (\(message)): verify again; if it "
+                        + "happens again, enlarge the oplog")
             case .dropped, .renamed:
                 throw RunError(
                     .unknownCollection, "\(feed.namespace) was dropped or renamed during the comparison: verify again")
