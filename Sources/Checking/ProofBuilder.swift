@@ -10,7 +10,8 @@ import ServerSchema
 /// of a repeated name but costs half as much.
 struct ProofBuilder {
     let schema: CompiledSchema
-    /// Whether the builder describes only objects that have each field of their schema once and no other field.
+    /// Whether the builder, where possible, describes only objects that have each field of their schema once and no
+    /// other field.
     private var isOfComplete = false
 
     init(schema: CompiledSchema) { self.schema = schema }

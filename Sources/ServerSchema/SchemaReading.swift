@@ -157,8 +157,8 @@ struct SchemaReading {
         }
     }
 
-    /// Throws an error for a name that no server accepts, so that the name does not get into jobs, commands and
-    /// reports.
+    /// Throws an error for a name that no server accepts, or that has a control character, so that the name does not
+    /// get into jobs, commands and reports.
     ///
     /// A name with a space causes no error here; `lint` reports it.
     private func checkName(_ namespace: Namespace, at location: SourceLocation) throws(SchemaError) {

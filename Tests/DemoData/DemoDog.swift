@@ -1,6 +1,6 @@
 import BSON
 
-/// A document of `app.Dog`: a dog with links to people.
+/// A document of `app.Dog`: a dog, usually with a link to its owner.
 ///
 /// The `_id` is a long; a few documents have an int, which is the same to Sync.
 struct DemoDog: DemoRecipe {

@@ -29,7 +29,8 @@ struct UndoSubject {
     /// The name of a later job that wrote the same fields as this job; `nil` if there is none.
     let laterWriter: String?
 
-    /// The collection's UUID, if the server compares it with every command.
+    /// The collection's UUID, which the undo's commands name so that the server refuses them for another collection of
+    /// the same name; `nil` if the server cannot compare UUIDs.
     var collectionUUID: BSONValue? { target.checksUUID ? target.uuid : nil }
     /// Whether the job may have inserted documents in other collections.
     var mayHaveChildren: Bool { job?.steps.contains { $0.step.kind.linksToCreated != nil } ?? true }

@@ -18,8 +18,8 @@ struct SchemaFitter {
     private var pending: [Tightening] = []
     private var order = 0
 
-    /// The number of levels below the documents that a schema describes; it does not describe the contents of deeper
-    /// levels.
+    /// The largest number of levels that a schema describes, not counting the document itself; the contents of objects
+    /// and arrays on the last level are left out.
     static var maximumLevel: Int { 32 }
 
     init(_ tree: PathTree, _ options: InferOptions, cover: Double? = nil) {

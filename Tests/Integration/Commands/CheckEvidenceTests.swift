@@ -40,7 +40,7 @@ import Testing
             #expect(failures.count == 2_001)
             #expect(ids == Set((0..<3_000).filter { $0 % 3 != 0 } + [770_077_007]))
             let tags = failures.first { $0["_id"] == 770_077_007 }
-            // The elements 1 and 2 of `tags` fail in the same way, so the file lists one violation for both.
+            // The two numbers in `tags` fail in the same way, so the file lists one violation for both.
             #expect(
                 tags?["violations"] == [
                     [

@@ -240,8 +240,8 @@ import Testing
             let stopped = try await backfill("--allow-unsync", "100")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try await converted() == 39)
-            // The ledger now has the documents that were pending. The sum of ledger and pending is the same, so there
-            // is no more room.
+            // The watch adds the pending documents to the ledger. The sum of ledger and pending stays the same, so
+            // there is no more room than before.
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 49)
             let again = try await backfill("--allow-unsync", "100")
