@@ -110,7 +110,7 @@ package struct HeldLease {
         doubtEnd = .now + lease.terms.duration + lease.terms.skew
     }
 
-    /// Whether the fence in the current writes has certainly not expired until now, by this runner's own clock.
+    /// Whether the fence in the current writes certainly still holds, by this runner's own clock.
     package var isCertain: Bool {
         let terms = lease.terms
         return fencedAt.duration(to: .now) < terms.duration - terms.writeLimit - terms.spread

@@ -120,7 +120,7 @@ extension CompiledJob {
 extension CompiledJob {
     /// Returns a line for the operator for each obstacle to the job that a step found in the documents.
     ///
-    /// A step that no document needs has no obstacles.
+    /// The obstacles of a step that no document needs are left out.
     package func obstacles(found survey: Survey.Result) -> [String] {
         zip(steps, survey.before).flatMap { step, count in
             count.needing == 0 ? [] : step.preparation.obstacles.map { $0.message(of: step) }

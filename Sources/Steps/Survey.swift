@@ -5,10 +5,10 @@ package import Mongo
 
 /// Counts the documents that each step of a job would change or skip, before and after the job.
 ///
-/// Where possible, the client counts with ``StepFinder``; otherwise the server counts.
+/// If all steps are server-side, the client counts with ``StepFinder`` where possible; otherwise the server counts.
 ///
-/// If there are client-side steps, the server counts the documents that need no step, and ``Evaluation`` counts the
-/// documents that need one.
+/// If a step is client-side, ``Evaluation`` counts the documents that need a step, and the server counts the other
+/// documents, which a step might still skip.
 package struct Survey {
     /// The counts of a survey, for each step and for the job as a whole.
     package struct Result {

@@ -17,7 +17,7 @@ package struct LedgerExplainer {
     private static var batchSize: Int { 1_000 }
 
     /// Prepares to explain the entries of one app.
-    /// - Parameter appID: The app's id, in the spelling of ``LedgerSurvey``; `nil` for entries that name no app.
+    /// - Parameter appID: The app's id, as ``LedgerSurvey`` returns it; `nil` for entries that name no app.
     package init(
         _ ledgers: [Namespace], appID: String?, schemas: [CompiledSchema], options: Tally.Options = .init(),
         isStopped: @escaping @Sendable () -> Bool = { false }
