@@ -20,8 +20,8 @@ package struct ReservationStore {
     /// members has the reservations.
     ///
     /// A document that is reserved again is pending again, even if the ledger showed it before.
-    /// - Parameter stale: the documents of `ids` that already have an entry in the ledger from before this chunk. Such an
-    ///   entry does not prove that the ledger has seen the chunk's write.
+    /// - Parameter stale: the documents of `ids` that already have an entry in the ledger from before this chunk. Such
+    ///   an entry does not prove that the ledger has seen the chunk's write.
     package func add(_ ids: [BSONValue], stale: [BSONValue], of namespace: Namespace) throws(MongoError) {
         let isStale = Set(stale)
         let fresh = ids.filter { !isStale.contains($0) }

@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import Planning
 
-/// The flags that decide what two schemas do not show: the values that fill fields, and which suggested steps are meant.
+/// The flags that decide what two schemas do not show: the values that fill fields, and the suggested steps that are
+/// meant.
 struct DecisionFlags: ParsableArguments {
     @Option(
         name: .customLong("default"),

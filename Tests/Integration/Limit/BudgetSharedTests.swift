@@ -64,8 +64,8 @@ import Testing
                 #expect([0, 1, 75].contains(run.exitCode), "\(run.errors)")
             }
             #expect([1, 75].contains(try await job.exitCode))
-            // If all of them asked for room at the same moment, all of them may have been refused. The job then has room
-            // once it is alone.
+            // If all of them asked for room at the same moment, all of them may have been refused. The job then has
+            // room once it is alone.
             let alone = try await test.backfill(flags: flags)
             #expect([1, 75].contains(alone.exitCode), "\(alone.errors)")
             var failing = try await test.database.count("tasks", ["priority": ["$type": "int"]])
