@@ -111,7 +111,7 @@ extension Bench {
         let names = (0..<count).map { "shared--\($0)--shared--" }
         let wide = try Self.schema(names.map { "\"\($0)\": {\"bsonType\": \"int\"}" })
         let schema = CompiledSchema(wide.collections[0], of: wide)
-        // The fields are in reverse order, so that the checker expects none of them at its place.
+        // The fields are in reverse order, so that the checker expects every field at another position.
         let fields = BSONDocument(names.reversed().map { ($0, BSONValue.int(1)) })
         try measure("growth: names, \(count) alike at both ends", bytes: fields.bytes.count, items: count, of: "fields")
         {

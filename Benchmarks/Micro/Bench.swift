@@ -31,7 +31,7 @@ struct Bench {
         results.append(
             Measurement(
                 name: name, bytes: bytes, items: items, unit: unit, seconds: seconds.sorted(),
-                // The minimum counts, because a single run may have additional allocations, for example if a table
+                // The minimum is reported, because a single run may have additional allocations, for example if a table
                 // grows once.
                 allocations: allocations.min()))
     }

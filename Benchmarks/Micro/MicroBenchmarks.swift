@@ -3,7 +3,7 @@ import BSON
 
 /// Measures single parts of the program on one thread, mostly in memory.
 ///
-/// It does not use ordo-one/benchmark, because that package's counter of allocations always reads 0 here.
+/// The package ordo-one/benchmark is not used, because its counter of allocations always reads 0 here.
 @main
 struct MicroBenchmarks: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -39,7 +39,8 @@ public struct BSONDocument: Hashable, Sendable {
         }
     }
 
-    /// Hashes all bytes at once, which is faster than the synthesized method: it would hash them one after another.
+    /// Hashes all bytes at once, which is faster than the synthesized method, because that hashes them one after
+    /// another.
     public func hash(into hasher: inout Hasher) {
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }

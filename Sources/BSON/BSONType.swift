@@ -57,7 +57,7 @@ extension BSONType {
 }
 
 extension BSONType: CustomStringConvertible {
-    /// MongoDB's name of the type, as `$type` and `bsonType` spell it; the byte in hex for an unknown type.
+    /// MongoDB's name of the type, as in `$type` and `bsonType`; the byte in hex for an unknown type.
     public var description: String {
         switch self {
         case .double: "double"

@@ -92,8 +92,8 @@ private struct ScannedDecimal {
         return true
     }
 
-    /// Appends as many zeros to the coefficient as it has room for, so that `1.00` stays `1.00`; counts the others in
-    /// the exponent.
+    /// Appends zeros to the coefficient while it has fewer than 34 digits, so that `1.00` stays `1.00`; counts the
+    /// other zeros in the exponent.
     /// - Returns: `true`, because zeros always fit.
     private mutating func append(zeros: Int) -> Bool {
         let kept = min(zeros, Decimal128.digits - coefficient.decimalDigits)

@@ -4,7 +4,7 @@
 /// names without a NUL. The text of JavaScript code ends at a NUL. `-0` is read as the `int` 0, and the payload of a
 /// NaN is lost. JavaScript code and DBPointers inside an array are refused. Code inside a scope is read as an object.
 public enum ExtendedJSON {
-    /// The spelling of numbers and dates in extended JSON.
+    /// The form of numbers and dates in extended JSON.
     public enum Form: Hashable, Sendable {
         /// Every type is written, so that the text can be read back to the same bytes.
         case canonical

@@ -21,7 +21,9 @@ public struct FieldPath: Hashable, Sendable {
         self.components = components
     }
 
-    /// Divides the text between two dots into the name, if it has one, and a `[]` for each `[]` or `{}` after it.
+    /// Divides a part of the path without dots, such as `pets[]`, into its components.
+    ///
+    /// The components are the name, if there is one, and a `[]` for each `[]` or `{}` after it.
     private static func components(of text: Substring) -> [String] {
         var (name, marks) = (text, 0)
         while name.hasSuffix(each) || name.hasSuffix("{}") { (name, marks) = (name.dropLast(2), marks + 1) }
@@ -36,7 +38,7 @@ public struct FieldPath: Hashable, Sendable {
 }
 
 extension FieldPath: CustomStringConvertible {
-    /// The components, joined by dots, except that `[]` follows its list or dictionary without one.
+    /// The components joined by dots; there is no dot before a `[]`.
     public var description: String {
         components.reduce(into: "") { text, component in
             text += (text.isEmpty || component == Self.each ? "" : ".") + component

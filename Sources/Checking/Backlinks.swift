@@ -1,7 +1,7 @@
 public import BSON
 public import ServerSchema
 
-/// The documents of one collection, counted by the number of links to each; their type is to become embedded.
+/// The documents of one collection whose type is to become embedded, counted by the number of links to each document.
 ///
 /// The clients' own migration requires exactly one link to each document, counted over all fields of all types that can
 /// link to it. Source: `semantics.md` section 9.
@@ -10,10 +10,11 @@ public struct Backlinks: Hashable, Sendable {
     public var target: Namespace
     /// The paths at which documents hold links to ``target``, and whose links were counted.
     public var places: [Place]
-    /// The paths whose links were not counted, because they are in another database than ``target``, and the server
-    /// does not join collections of two databases.
+    /// The paths whose links were not counted, because these links are in another database than ``target``, and the
+    /// server does not join collections of two databases.
     public var unread: [Place]
-    /// The documents to which no link leads; the clients' migration fails, because it would lose them.
+    /// The documents to which no link leads; if there are any, the clients' migration fails, because it would lose
+    /// them.
     public var without = Objects()
     /// The documents to which exactly one link leads.
     public var one = Objects()
@@ -21,7 +22,7 @@ public struct Backlinks: Hashable, Sendable {
     public var several = Objects()
     /// The number of values at ``places`` that are already an embedded object instead of a key.
     ///
-    /// A document without a link may be among these embedded objects.
+    /// A document in ``without`` may have been embedded already, as one of these objects.
     public var embedded = 0
 
     /// A path at which the documents of one collection hold links.

@@ -10,7 +10,7 @@ public struct CheckOptions: Hashable, Sendable {
     /// Data-access validation refuses such a null while the app's null-type switch is off. Sync itself accepts it.
     /// Source: `semantics.md`, sections 2.5 and 5.3 of the project's reference.
     public var refusesNulls = false
-    /// Whether documents count in the verdict if clients only write to their collection.
+    /// Whether a collection's documents count in the verdict if clients only write to that collection.
     public var countsAsymmetric = false
     /// The sync engine whose rules judge the documents in addition to the schema; `nil` if only the schema judges.
     public var engine: EngineSettings?
@@ -41,7 +41,7 @@ public struct SyncCircumstances: Hashable, Sendable {
 struct SchemaContext {
     /// The field whose value assigns a document to a partition.
     ///
-    /// `nil` if the app does not sync by partitions, for a collection that does not sync, and without an app.
+    /// `nil` in three cases: there is no app, the app does not sync by partitions, or the collection does not sync.
     private(set) var partition: SyncConfiguration.PartitionKey?
     /// The collections that sync; `nil` if not all of them are known, or if the judged collection does not sync itself.
     private(set) var synced: [CollectionSchema]?

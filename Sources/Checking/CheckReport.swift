@@ -22,7 +22,7 @@ public struct CheckReport: Sendable {
     public var sync: SyncCircumstances
     /// The use of the operator's exceptions; `nil` if there is no file of exceptions.
     public var exceptions: ExceptionUse?
-    /// The limits for failing documents that the operator states, with the numbers that fail; empty without limits.
+    /// The operator's limits for failing documents, each with the number of documents that fail; empty without limits.
     public var limits: [FailingLimitUse] = []
     /// The numbers that decide whether the deploy is safe for the documents and for the limit of the ledger.
     public var verdict: DeployVerdict
@@ -66,7 +66,7 @@ public struct CheckReport: Sendable {
     /// The number of documents read, in all collections.
     public var readCount: Int { collections.reduce(0) { $0 + $1.counts.read } }
 
-    /// Makes documents that might stop syncing count like documents that stop, except in the projection of the ledger.
+    /// Counts documents that might stop syncing like documents that stop; ``DeployVerdict/projected`` does not change.
     public mutating func countPossible() {
         verdict.possiblyStopping = total.changes?.newlyPossible ?? total.newPossible
         verdict.countsPossible = true
@@ -185,7 +185,7 @@ extension CheckReport {
         public var scope = SyncScope.synced
         /// Whether the collection's documents count in the verdict.
         public var isCounted = true
-        /// The partner that serves the schema change, or is to serve it, so that this collection keeps its schema.
+        /// The partner that serves, or is to serve, the schema change, so that this collection keeps its schema.
         ///
         /// `nil` if there is none.
         public var partner: Namespace?
@@ -253,9 +253,9 @@ extension CheckReport {
 
     /// The severity of the schema change for sync and for the clients.
     ///
-    /// Unknown if no change is known, or if the verdict on the change is `versioned`. Safe if ``isChangeJudged`` is
-    /// false. With a Prisma schema, only older clients count here; ``documentsSeverity`` covers what newer clients
-    /// read.
+    /// Unsafe if the verdict on the change is `breaking`. Unknown if the verdict is `versioned`, or if no change is
+    /// known. Otherwise safe; always safe if ``isChangeJudged`` is false. With a Prisma schema, only older clients
+    /// count here; ``documentsSeverity`` covers newer clients.
     public var changeSeverity: DeployVerdict.Severity {
         guard isChangeJudged else { return .safe }
         switch active?.difference {
@@ -311,7 +311,7 @@ extension CheckReport.Collection {
         /// The guarantees that the result lacks, each with the reason.
         public var missing: [MissingGuarantee] = []
 
-        /// Creates a reading of every document whose counts are not consistent as of one time.
+        /// Creates the facts for a check that reads all documents, and whose counts are not consistent as of one time.
         public init() {}
     }
 

@@ -16,7 +16,7 @@ public struct CompiledSchema: Sendable {
     public let options: CheckOptions
     /// The collection's role in sync.
     public let scope: SyncScope
-    /// The keywords that the schema uses but that no rule judges, with the paths of the values that they restrict.
+    /// The keywords of the schema that no rule judges, each with the path of the value that it restricts.
     public let unevaluatedKeywords: [UnevaluatedKeyword]
 
     /// The plan that checks documents if the schema is of the `jsonschema` dialect; `nil` for other dialects.
@@ -170,8 +170,7 @@ extension CompiledSchema {
         static var inTuple: Self { Self(rawValue: 256) }
         /// `additionalProperties` is false.
         static var closed: Self { Self(rawValue: 512) }
-        /// The walker does not judge additional fields, because `patternProperties` also decides which fields are
-        /// additional.
+        /// The walker does not judge fields that `properties` does not name, because `patternProperties` may name them.
         static var ignoresExtras: Self { Self(rawValue: 1024) }
         /// The schema names `null` among the types, or no type at all.
         static var nullable: Self { Self(rawValue: 2048) }
@@ -207,7 +206,7 @@ extension CompiledSchema {
         /// The absent field is only a possible failure, because the sync engine does not write an empty list, set or
         /// dictionary.
         case possible
-        /// The absent field is no failure, because its default is of the right type and replaces the value.
+        /// The absent field is no failure, because its default is of the right type and replaces the missing value.
         case defaulted
         /// The absent field is no failure, but a Prisma client reads null where its types promise a list.
         case readAsNull
@@ -242,7 +241,7 @@ extension CompiledSchema {
 
 /// The paths at which findings can occur; the operator's files, such as exceptions, name such paths.
 extension CompiledSchema {
-    /// The paths that the schema names, as reports spell them.
+    /// The paths that the schema names, as they are written in reports.
     package var placeNames: [String] { texts.paths.map(\.description) }
 
     /// Whether a rule can report a finding at a path.

@@ -25,7 +25,9 @@ struct Contribution: Hashable, Sendable {
 struct ContributionTable: Sendable {
     /// The largest number of contributions that are kept; each is one combination of findings.
     static var maximumCount: Int { 50_000 }
-    /// The largest total length of the lists of groups in all kept contributions; one document may be in every group.
+    /// The largest total length of ``Contribution/groups`` in all kept contributions.
+    ///
+    /// The limit ``maximumCount`` alone would not bound the memory, because a single document may be in every group.
     static var maximumGroupCount: Int { 1_000_000 }
     /// The number that the table returns for every contribution that it did not keep.
     static var unknown: UInt32 { .max }
@@ -40,7 +42,7 @@ struct ContributionTable: Sendable {
         }
     }
 
-    /// Returns, without a search in the table, the number of the contribution of a document that has no findings.
+    /// Returns the number for a document without findings; this needs no search in the table.
     @inline(__always)
     static func numberOfFitting(active: Verdict?) -> UInt32 { active.map { UInt32($0.rawValue) + 1 } ?? 0 }
 

@@ -68,8 +68,8 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
         case .finite: break
         }
         guard coefficient != 0 else { return isNegative ? -0.0 : 0 }
-        // For the coefficient c and the exponent e, c · 10^e = c · 5^e · 2^e. This is exact if c · 5^e is an integer
-        // that fits in 53 bits once the factors of two of c are moved to the power of two.
+        // For the coefficient c and the exponent e, c · 10^e = c · 5^e · 2^e. A double can have exactly this value if
+        // the product c · 5^e, without its factors of two, is an integer of at most 53 bits.
         let twos = coefficient.trailingZeroBitCount
         guard exponent <= 400, exponent >= -400, let significand = scaledByFives(coefficient >> UInt128(twos)),
             significand < 1 << 53
@@ -133,7 +133,8 @@ extension DecimalParts {
     private static func rounded(_ value: Double, toMultiplesOf exponent: Int) -> UInt128 {
         let bits = UInt128(value.significandBitPattern | (value.isNormal ? 1 << 52 : 0))
         let twos = max(Int(value.exponentBitPattern), 1) - 1075
-        // 10^22 times 53 bits, and 53 bits times 2^70, are less than 2^128, so these two cases fit in a `UInt128`.
+        // A number of 53 bits is less than 2^128 if it is multiplied by 10^22 or by 2^70, so these two cases fit in a
+        // `UInt128`.
         if exponent <= 0, exponent >= -22, twos <= 0, twos > -128 {
             return divide(bits * .powerOfTen(-exponent), by: 1 << UInt128(-twos))
         }

@@ -5,18 +5,19 @@ public import ServerSchema
 /// A resync records every failing document again, so the projected ledger is the union of the current ledger and the
 /// failing documents.
 public struct DeployVerdict: Hashable, Sendable {
-    /// The number of ledger entries at which the sync engine stops, unless the vendor's support has raised it.
+    /// The number of ledger entries at which the sync engine stops by default; the vendor's support can raise it.
     public static var defaultLimit: Int { 100_000 }
 
     /// The outcomes of a deploy, from the best to the worst.
     public enum Band: String, Hashable, Sendable, Codable, CaseIterable {
         /// No document is certain to stop syncing, and the limit is not reached even if all possible failures happen.
         case safe
-        /// No document that was read is certain to stop syncing, and the limit is not reached, but documents were left
-        /// out on purpose.
+        /// No document that was read is certain to stop syncing, and the limit is not reached; other documents were
+        /// left out on purpose.
         case unproven
-        /// Documents stop syncing, but too few to reach the limit; documents that might stop count only if the operator
-        /// asks for it.
+        /// Documents stop syncing, but too few to reach the limit.
+        ///
+        /// Documents that might stop syncing count as well if the operator asks for it.
         case documentsWillStop = "documents_will_stop"
         /// The ledger reaches the limit if all possible failures happen.
         case syncMightStop = "at_risk"

@@ -63,7 +63,7 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var newCertain: Int { certain - certainInLedger }
     /// The number of documents in ``possible`` that the ledger does not record.
     public var newPossible: Int { possible - possibleInLedger }
-    /// The number of documents all of whose failures are covered by exceptions.
+    /// The number of documents whose failures are all covered by exceptions.
     public var excepted: Int { certain + possible - unexcepted.certain - unexcepted.possible }
 
     /// Adds the counts of other documents, such as those that another thread read.

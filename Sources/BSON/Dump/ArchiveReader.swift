@@ -141,8 +141,9 @@ extension ArchiveReader {
 
     /// Throws if the archive lacks the end of a collection.
     ///
-    /// Every collection that has begun must end. A plain collection that the prelude names must also have begun. A time
-    /// series need not, because it appears under the name of its buckets, nor a view, because it has no documents.
+    /// Every collection that has begun must end. A plain collection that the prelude names must also have begun. Time
+    /// series and views are exceptions: a time series appears under the name of its buckets, and a view has no
+    /// documents.
     private func checkEnd() throws(DumpError) {
         let open = progress.first { !$0.isClosed }?.namespace
         let closed = Set(progress.map(\.namespace))

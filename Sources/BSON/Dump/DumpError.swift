@@ -49,7 +49,8 @@ public struct DumpError: Error, Hashable, Sendable {
     public let line: Int?
     /// The number of documents before the failure.
     ///
-    /// These documents are not affected, unless a checksum is wrong or the compression is damaged.
+    /// If a checksum is wrong or the compression is damaged, these documents may be damaged as well; otherwise, they
+    /// are not affected.
     public let documents: Int
     /// The defect that caused the failure, with an offset from the document's first byte; `nil` for another cause.
     public let damage: BSONError?

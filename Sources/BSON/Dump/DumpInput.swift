@@ -189,7 +189,7 @@ extension DumpInput {
     /// `common/archive/archive.go`).
     var isArchive: Bool { pending.count >= 4 && UInt32(bitPattern: int32()) == 0x8199_E26D }
 
-    /// Whether the first byte after white space begins an object or an array.
+    /// Whether the first byte after a byte order mark and white space begins an object or an array.
     ///
     /// Also `true` for a source of white space alone, if it has less than 1 MiB.
     private mutating func beginsAsJSON() throws(DumpError) -> Bool {

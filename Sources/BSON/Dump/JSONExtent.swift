@@ -11,7 +11,8 @@ struct JSONExtent {
 
     /// The number of commas outside of strings.
     ///
-    /// Each comma separates two elements, and an element with a name takes at least three bytes in BSON.
+    /// The number limits the size of the document from below: each comma separates two elements, and an element takes
+    /// at least three bytes in BSON.
     private(set) var commas = 0
 
     private var depth = 0

@@ -3,7 +3,7 @@
 /// The input is one document after another, each on one or several lines, or one array of documents. A byte order mark
 /// and blank lines are skipped. If a document has a name twice, both elements are kept.
 public struct JSONFileReader: ~Copyable {
-    /// The longest text of a document that the reader accepts.
+    /// The largest text of one document that the reader accepts, in bytes.
     ///
     /// The limit is six times that of BSON, because one byte of a string takes up to six bytes of text.
     public static var maximumTextSize: Int { 6 * BSONFileReader.maximumDocumentSize }

@@ -39,9 +39,9 @@ struct UnsyncBudget {
 
     /// Judges documents in order, and returns the documents before the first one that the budget has no room for.
     ///
-    /// At most `room` of the returned documents take room. A document takes none if the phase cannot make it
-    /// unsyncable, or if a killed run or another job has already reserved it. A document also takes none if the ledger
-    /// shows it and the write only might make it unsyncable.
+    /// At most `room` of the returned documents take room in the budget. A document takes no room in three cases: the
+    /// phase cannot make it unsyncable; a killed run or another job has already reserved it; or the ledger shows it and
+    /// its judgement is ``Judgement/possiblyUnsyncable``.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {
@@ -77,8 +77,8 @@ struct UnsyncBudget {
         let document: DueDocument
         /// Whether the document takes no further room in the budget.
         ///
-        /// This is so if the document is reserved, or if the ledger shows it and the write only might make it
-        /// unsyncable.
+        /// Either the document is reserved already, or the ledger shows it and its judgement is
+        /// ``Judgement/possiblyUnsyncable``.
         var isRecorded: Bool
         /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
@@ -129,8 +129,8 @@ extension UnsyncBudget {
     ///
     /// A document keeps its reservation while the ledger may still show it. The function examines the reservations of
     /// the jobs in `runners`, and of jobs that no runner holds.
-    /// - Parameter runners: the names of jobs whose leases the caller holds, and which have written every chunk that
-    ///   they reserved.
+    /// - Parameter runners: the names of jobs whose leases the caller holds; these jobs must have written every chunk
+    ///   that they reserved.
     /// - Returns: how many reserved documents sync again, or no longer exist.
     @discardableResult
     func freeRepaired(_ store: borrowing StateStore, including runners: [String]) throws -> Int {
@@ -163,8 +163,8 @@ extension UnsyncBudget {
         let isRepaired = Set(repaired)
         try store.reservations.note(
             repaired: repaired, unsyncable: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
-        // If the ledger does not show a repaired document long after its reservation, the ledger has noticed the
-        // repair, so the reservation is removed.
+        // Long after a reservation, the ledger shows the document if it does not sync. If the ledger does not show a
+        // repaired document by then, its reservation is not needed any more.
         let shown = try ledger.listed(repaired, of: namespace)
         let grace = grace(store)
         try store.reservations.removeUnseen(
@@ -177,10 +177,10 @@ extension UnsyncBudget {
         try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
 
-    /// Returns how many documents that have a reservation of this job, or of a job without a runner, sync again or no
-    /// longer exist.
+    /// Returns how many reserved documents sync again or no longer exist.
     ///
-    /// A run releases the reservations of these documents.
+    /// The function examines the reservations of this job and of jobs that no runner holds. A run releases the
+    /// reservations of the counted documents.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {
         let jobs = try store.reservations.idleJobs(of: collection.namespace, including: [store.job])
         var count = 0
@@ -207,7 +207,8 @@ extension UnsyncBudget {
 }
 
 extension SchemaPath {
-    /// Whether one of the two paths is a prefix of the other; a path into all elements or values matches every name.
+    /// Whether one of the two paths is a prefix of the other; a component for all elements or values matches every
+    /// name.
     fileprivate func meets(_ path: FieldPath) -> Bool {
         zip(steps, path.components).allSatisfy { step, name in
             step == .field(name) || step == .values || name == FieldPath.each

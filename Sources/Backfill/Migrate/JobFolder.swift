@@ -33,8 +33,10 @@ package struct JobFolder: Sendable {
     /// The names of the files that hold a draft of a job, in order.
     package let drafts: [String]
 
-    /// Reads the jobs and drafts from the `.yml` and `.yaml` files directly in a folder, except hidden files, and then
-    /// those in its subfolder ``afterDeploy``.
+    /// Reads the jobs and drafts from the `.yml` and `.yaml` files directly in a folder, and then from those in its
+    /// subfolder ``afterDeploy``.
+    ///
+    /// Hidden files are skipped.
     /// - Throws: ``JobError``; the errors of reading a schema.
     package static func read(at path: String, assuming assumptions: CheckOptions) throws -> JobFolder {
         var files = try jobFiles(in: path)
@@ -86,8 +88,8 @@ package struct JobFolder: Sendable {
 }
 
 extension CompiledJob {
-    /// Returns the SHA-256 of `text`, which is a version of the job's text, and of the roles, paths and texts of the
-    /// job's schemas.
+    /// Returns the SHA-256 of a version of the job's text, together with the roles, paths and texts of the job's
+    /// schemas.
     func digest(of text: String) -> String {
         let schemas = sources.map { role, source in
             BSONValue.array(of: [.string(role), .string(source.path), .string(source.text)])

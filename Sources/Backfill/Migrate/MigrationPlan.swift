@@ -17,7 +17,7 @@ package struct AppliedJob: Hashable, Sendable {
     package var hasFindings: Bool
 }
 
-/// The events since the start of a job that decide whether a migration may run the job again.
+/// The events after a job's start that decide whether a migration may run the job again.
 package struct JobAftermath: Sendable {
     /// The error that refuses another run of the job; `nil` unless the job was undone.
     package var undone: RunError?
@@ -75,7 +75,7 @@ package struct MigrationPlan: Sendable {
 
     /// Compares a folder with the records of applied jobs.
     /// - Parameters:
-    ///   - aftermath: the facts about the jobs that were started, by the jobs' names.
+    ///   - aftermath: the events of the jobs that were started, with the jobs' names as keys.
     ///   - waiting: the names of the jobs that wait for the deploy of their next schemas.
     ///   - again: whether the applied jobs run again.
     package init(

@@ -13,7 +13,7 @@ package struct BackfillReport: Sendable {
         case dryRun
         /// No document needed the job.
         case nothingToDo
-        /// Every document of the run that needed the job and could be changed was changed.
+        /// The run reached its end: it changed every document that needed the job and could be changed.
         case done
         /// The run stopped between two chunks; the next run continues from there.
         case stopped(RunStop)
@@ -28,11 +28,11 @@ package struct BackfillReport: Sendable {
         package var modified = 0
         /// The number of changes; a document counts once for each phase of the job that changed it.
         package var updates = 0
-        /// Whether ``modified`` may be too low, for example because the server does not report for every failed write
-        /// how many documents it changed.
+        /// Whether ``modified`` may be too low, for example because the server did not report how many documents a
+        /// failed write changed.
         package var modifiedIsLow = false
-        /// The number of documents in which a refresh gave, or would give, a target its source's new value; `nil` if no
-        /// step refreshes its target.
+        /// The number of documents in which a refresh replaced, or would replace, a target's value by the source's new
+        /// value; `nil` if no step refreshes its target.
         package var refreshed: Int?
         /// How many chunks the run wrote, or would write.
         package var chunks = 0
@@ -98,8 +98,8 @@ package struct BackfillReport: Sendable {
         package var after: [(path: String, value: BSONValue?)]
     }
 
-    /// Whether documents remain that the operator has to fix or that the run should have changed, or whether a run
-    /// would be refused.
+    /// Whether documents remain that the operator has to fix or that the run should have changed; in a dry run, also
+    /// whether a run would be refused.
     ///
     /// `false` for a stopped run, because the next run continues.
     package var hasFindings: Bool {

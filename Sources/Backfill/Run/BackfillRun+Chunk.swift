@@ -10,8 +10,7 @@ import Steps
 extension BackfillRun {
     /// The outcome of an attempt at a chunk.
     enum Attempt {
-        /// The chunk is done: the number says how many documents it changed. The chunks of `rest` still have to be
-        /// done.
+        /// The chunk is done, except for its documents in `rest`; the number says how many documents were changed.
         case done(Int, rest: [Chunk])
         /// The chunk was not finished; its documents have to be tried again, in the given chunks.
         case again([Chunk])
@@ -76,8 +75,8 @@ extension BackfillRun {
             guard try checkpoint(documents, of: chunk) else { return .again(chunk.rereading(in: chunk.ids.count)) }
             account.confirm(unsyncable: documents.filter { $0.judgement == .unsyncable }.map(\.id))
             try releaseReservations(phase)
-            // If a user changed a document between the read and the write, the user's change stays, and the document is
-            // read again.
+            // If a user changed a document between the read and the write, the user's change stays. The documents of
+            // the chunk are then read again.
             if conflicts, let again = chunk.metAgain(documents.map(\.id)) { rest.append(again) }
             return .done(modified, rest: rest)
         }
@@ -146,7 +145,8 @@ extension BackfillRun {
         case stopped(RunStop)
     }
 
-    /// The largest number of times that a chunk is judged, if other jobs take its room again and again.
+    /// The most attempts to judge a chunk and to reserve its documents; an attempt fails, for example, if other jobs
+    /// take the room in the budget first.
     private static let maximumTries = 4
 
     /// Judges the documents of a chunk, and reserves as many of them as the unsync budget has room for.
@@ -174,7 +174,7 @@ extension BackfillRun {
                     possiblyUnsyncable: decision.documents.filter { $0.judgement == .possiblyUnsyncable }.map(\.id))
                 return .admitted(decision.documents)
             }
-            // Since the headroom was read, other jobs or new entries in the ledger took the room, so the headroom is
+            // After the headroom was read, other jobs or new entries in the ledger took the room, so the headroom is
             // read again.
             account.headroom = nil
         }
@@ -205,8 +205,8 @@ extension BackfillRun {
 
     // MARK: Journal
 
-    /// Writes the changes that the chunk is about to make to the journal, if the run keeps one.
-    /// - Returns: the documents that may be written; if the run keeps a journal, they are in it.
+    /// Writes to the journal the changes that the chunk is about to make, if the run keeps a journal.
+    /// - Returns: the documents that may be written; if the run keeps a journal, it has them all.
     private mutating func journal(
         _ documents: [DueDocument], of phase: Phase, at index: Int
     ) throws -> [DueDocument] {
@@ -236,8 +236,8 @@ extension BackfillRun {
         case refused(MongoError)
     }
 
-    /// The fewest documents in each of several concurrent commands; for fewer, a further command costs more than it
-    /// saves.
+    /// The fewest documents that each of several concurrent commands gets; with fewer, an additional command would cost
+    /// more time than it saves.
     private static let leastSideBySide = 50
 
     /// Writes the documents of a chunk.
@@ -304,8 +304,8 @@ extension BackfillRun {
     /// - Parameters:
     ///   - documents: how many documents the chunk has.
     ///   - updates: the updates that the commands consist of.
-    ///   - phase: the phase whose updates are sent; `nil` for inserts into other collections, which wait for a majority
-    ///     themselves and whose replies name no term.
+    ///   - phase: the phase whose updates are sent; `nil` for inserts into other collections. These inserts wait for a
+    ///     majority themselves, and their replies name no term.
     ///   - isPerDocument: whether each statement applies to one document.
     ///   - commands: sends the commands, and returns the server's replies.
     /// - Returns: `nil` when all commands are done; otherwise how the write ended.

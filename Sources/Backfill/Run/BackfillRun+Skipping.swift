@@ -68,7 +68,7 @@ struct LockWait {
     /// The options of a count of locked documents.
     ///
     /// The count has the read concern of ``BackfillRun/countNeeding()``. Otherwise, a document whose lock was removed a
-    /// moment ago would be neither locked nor in need of the job, and the run would end without writing it.
+    /// moment ago could be counted neither as locked nor as needing the job, and the run would end without writing it.
     fileprivate static let options = ReadScope.collection.options(comment)
 }
 
@@ -103,8 +103,8 @@ extension BackfillRun {
             if unset > 0 { return true }
         }
         let held = try readLocks()
-        // If all locked documents were unlocked since the previous count, another pass is due if any of them needs the
-        // job.
+        // All locked documents may have been unlocked since the previous count. Another pass is then due if one of them
+        // needs the job.
         if held.isEmpty { return try countNeeding() > 0 }
         for ids in held.map(\.id).commandSlices(count: 1_000) {
             try kernel.retrying { try kernel.store.failures.skip(locked: ids, phase: 0) }
@@ -157,7 +157,8 @@ struct SkippedDocuments {
     private let maximum: Int
     /// The documents that this run skipped.
     private(set) var failures: [BSONValue: Failure] = [:]
-    /// The wait for documents that the sync translator has locked; they are skipped after it.
+    /// The wait for documents that the sync translator has locked; documents that are still locked after it are
+    /// skipped.
     var locks = LockWait()
     /// The documents that earlier runs skipped and that this run tries again.
     private let earlier: Set<BSONValue>

@@ -172,7 +172,7 @@ struct BackfillRun: ~Copyable {
 
     /// Returns 0 if a cheap query shows that no document can need the job, and `nil` otherwise.
     ///
-    /// The query usually succeeds if the job has already run.
+    /// The result is usually 0 if the job has already run.
     private mutating func searchForNothing() throws -> Int? {
         let job = runner.job
         survey = try kernel.reading(job.job.namespace) { collection in
@@ -249,7 +249,7 @@ struct BackfillRun: ~Copyable {
     }
 }
 
-/// The times by which a run finds the limit that decides how fast it is.
+/// The times of a run, from which it determines the limit that decides its speed.
 private struct RunTime {
     /// When the run began.
     let begun = ContinuousClock.now
@@ -263,8 +263,8 @@ extension BackfillRun {
     /// - Returns: why the run has to stop; `nil` at the end of the pass.
     private mutating func pass() throws -> RunStop? {
         var reader: ChunkReader?
-        // In a job of several phases, the reader reads only `_id`s. A new reader does so too after the server could not
-        // evaluate a document, which is then found by halving its chunk.
+        // In a job of several phases, the reader reads only `_id`s. In other jobs, a new reader reads only `_id`s once
+        // the server has failed to evaluate a document; the run then finds that document by halving its chunk.
         var readsIDs = job.phases.count > 1
         return try pass { run, amount in
             while true {

@@ -194,8 +194,8 @@ package struct BackfillRunner: Sendable {
             return try options.only.map { try survey.run(over: $0.slices) }
                 ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
-        // The kinds of the steps prove that no document needs a step after a run, so the counts of such documents are
-        // 0. A dry run also checks that in every document.
+        // If `isProof` is false, the survey did not count the documents that would need a step after a run. The kinds
+        // of the steps prove that there are none, so the counts are 0. A dry run also checks this in every document.
         if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
         try checkEnds(result, isProof: isProof)
         return result
@@ -295,7 +295,7 @@ package struct BackfillRunner: Sendable {
                 + "record the deploy for the job that ran before it: shipshape deployed --yes FILE")
     }
 
-    /// The state in which a job that waits for the deploy may run, as a clause.
+    /// The condition under which a job that waits for the deploy may run, as a clause for a message.
     private var deployedState: String {
         switch job.next?.dialect {
         case .prisma:
@@ -314,8 +314,8 @@ package struct BackfillRunner: Sendable {
 
     /// Refuses a job whose plan found obstacles in the documents, or that would make too many documents unsyncable.
     ///
-    /// The number of unsyncable documents is too high if it exceeds the number that the operator accepted and, without
-    /// the documents that are already reserved, also the headroom.
+    /// Too many means that two limits are exceeded: the documents are more than the operator accepted, and those that
+    /// are not reserved yet are more than the headroom.
     package func checkHeadroom(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
         let count = plan.risk.madeUnsyncable

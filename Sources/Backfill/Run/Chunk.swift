@@ -43,8 +43,9 @@ struct Chunk: Sendable {
     private(set) var detail = DueCursor.Detail.id
     /// How often documents of the chunk were read again because they changed between the read and the write.
     private(set) var conflicts = 0
-    /// Whether each document is written by a statement of its own, because the server refused a document of the larger
-    /// chunk from which this chunk was divided.
+    /// Whether each document is written by a statement of its own.
+    ///
+    /// `true` for the parts of a chunk in which the server refused a document.
     private(set) var isCareful = false
 
     /// Creates a chunk of documents that have not been read yet, and may need the phase.

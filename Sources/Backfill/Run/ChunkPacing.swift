@@ -40,8 +40,8 @@ struct ChunkPacing {
     ///   - documents: how many documents the chunk had.
     ///   - isWhole: whether all documents of the chunk are done.
     ///   - time: how long the chunk took, without waits for a majority.
-    /// - Returns: whether now, but not before, even a chunk of one document takes more bytes or time than the limits of
-    ///   a chunk allow.
+    /// - Returns: whether ``ChunkSize/isStuck`` has just become `true`: even a chunk of one document takes more bytes
+    ///   or time than the limits of a chunk allow.
     mutating func learn(from documents: Int, isWhole: Bool, time: Duration) -> Bool {
         let wasStuck = size.isStuck
         if isWhole, trial == nil { size.learn(from: documents, time: time) }

@@ -65,7 +65,7 @@ final class ChunkReader: Sendable {
         desk.isAsked.signal()
     }
 
-    /// Waits for the documents that were asked for, and returns them; empty at the end of the collection.
+    /// Waits for the requested documents, and returns them; empty at the end of the collection.
     /// - Parameter whileWaiting: called at intervals during the wait.
     /// - Throws: the error of the read; ``StopAsked``; the error of `whileWaiting`.
     func answer(stop: StopSignal, whileWaiting: () throws -> Void) throws -> [DueDocument] {

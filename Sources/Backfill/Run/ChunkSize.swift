@@ -15,7 +15,7 @@ struct ChunkSize: Hashable {
 
     /// The number of documents in the next chunk.
     private(set) var documents: Int
-    /// Whether the size is one document, and even a chunk of one document takes more than a target.
+    /// Whether the size is one document, and even such a chunk exceeds the target for its bytes or its time.
     private(set) var isStuck = false
     private var maximum: Int
     private var targetBytes: Double
@@ -23,7 +23,9 @@ struct ChunkSize: Hashable {
     private let averageSize: Int?
     private var samples: [Cost] = []
 
-    /// How many chunks of one size are measured before the size is adapted, unless one chunk takes far too long.
+    /// How many chunks of one size are measured before the size is adapted.
+    ///
+    /// If one chunk takes far too long, the size is adapted at once.
     private static let window = 11
     /// The size of the first chunk, if the limits of documents and bytes allow it.
     private static let start = 20_000

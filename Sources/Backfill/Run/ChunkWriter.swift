@@ -17,8 +17,7 @@ struct ChunkWriter {
     ///
     /// With it, the server refuses the write if the collection was replaced.
     let collectionUUID: BSONValue?
-    /// Whether each document gets its own statement, because the server refused a document of the larger chunk from
-    /// which the current chunk was divided.
+    /// Whether each document gets its own statement, as ``Chunk/isCareful`` says.
     var isCareful = false
 
     /// Whether each statement applies to one document.
@@ -73,7 +72,7 @@ struct ChunkWriter {
         try send(updates.map { $0.statement(under: lease) }, under: lease, isFinal: isFinal, on: client)
     }
 
-    /// Sends commands concurrently, the first on `client` and each other one on a further client of the pool.
+    /// Sends commands concurrently: the first on `client`, and each of the others on a separate client of the pool.
     /// - Returns: the server's reply to each command, once all replies have arrived.
     func send(
         _ commands: [[Update]], under lease: Lease, isFinal: Bool, on client: borrowing Client, and pool: ClientPool
@@ -117,10 +116,10 @@ extension ChunkWriter {
         var withoutValues: Likeness { Likeness(isSafe: isSafe, hasNoArray: hasNoArray, fields: fields) }
     }
 
-    /// The fewest documents with the same old values that share a statement of their own.
+    /// The fewest documents with equal old values that get a statement of their own.
     ///
-    /// For fewer documents, a larger statement, in which the server looks up each document's old values, takes less
-    /// time.
+    /// Smaller groups are joined in one statement, in which the server looks up the old values of each document. For
+    /// small groups, this takes less time than one statement for each group.
     static let fewest = 8
     /// The most documents, and the most bytes, in a statement that compares each document with its own old values.
     static let maximumCompared = (documents: 1_000, bytes: 1 << 20)
@@ -154,8 +153,9 @@ extension ChunkWriter {
 
     private func updates(_ documents: [DueDocument], _ likeness: Likeness) throws -> [Update] {
         var steps = likeness.isSafe ? phase.safeSteps : phase.steps
-        // A step that was to change no field is left out, so that it cannot make a change that the journal lacks. If a
-        // document needs the step now, the next pass handles the document.
+        // A step that would change no field of these documents is left out. Otherwise, it might make a change that the
+        // journal lacks, if a user changed a document after the read. The next pass handles a document that needs the
+        // step.
         let changed = Set(changedFields(likeness).map(\.name))
         if !changed.isEmpty {
             steps.removeAll { changed.isDisjoint(with: $0.step.kind.touched.map(\.topLevel)) }
@@ -230,8 +230,8 @@ extension ChunkWriter {
         return Update(
             ids: [document.id], condition: .all(isDue + isSame),
             pipeline: [["$set": .object(Assignment(writes: writes).specification)]],
-            // The update compares strings by their bytes unless the `_id` contains a string, because only the
-            // collection's collation finds such an `_id`.
+            // The update compares strings by their bytes. If the `_id` contains a string, it uses the collection's
+            // collation, because the server finds such an `_id` only by it.
             isBinary: !document.id.dependsOnCollation)
     }
 }

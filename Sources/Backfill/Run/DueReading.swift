@@ -79,7 +79,9 @@ private struct DueFinder {
         hasArray = CompiledExpression(phase.hasArray)
     }
 
-    /// Returns the document if it needs the phase, with its change unless only the `_id` is wanted; otherwise `nil`.
+    /// Returns the document if it needs the phase, and `nil` if it does not.
+    ///
+    /// The result includes the document's change if ``evidence`` is not `nil`.
     func due(_ view: borrowing BSONView) throws(NotEvaluated) -> DueDocument? {
         let after: BSONDocument?
         if evidence == nil {

@@ -23,7 +23,7 @@ struct JournaledAttempt {
     /// until the first update is about to be sent.
     var start: Start?
 
-    /// A means of finding out which documents met the condition of their update at one time.
+    /// A means of finding out which documents met the condition of their update just before the first update was sent.
     enum Start {
         /// The server can read the documents as they were at the given time.
         case time(UInt64)
@@ -68,15 +68,17 @@ struct JournaledAttempt {
 
     /// Returns which documents were not changed, and for which documents that is uncertain.
     ///
-    /// If the run stopped between two commands, the documents whose updates were not sent were not changed.
+    /// If the run stopped between two commands, some updates were not sent. The documents of these updates were not
+    /// changed.
     ///
-    /// The server reports how many documents it changed, but not which. This number is enough only if it equals the
-    /// number of documents that look changed now, and no other document can have been changed. Otherwise, a user might
-    /// by chance have made one document look changed before the write, and another one look unchanged after it.
+    /// The server reports how many documents it changed, but not which ones. A document that has the new values now
+    /// might have got them from a user. The documents with the new values are therefore known to be changed only if
+    /// their number equals the reported number and `others` is empty. Otherwise, every document whose update was sent
+    /// is uncertain. The documents in ``doubtful`` are always uncertain.
     /// - Parameters:
-    ///   - changed: the documents that look changed now.
-    ///   - others: the documents that do not look changed now, but may have been changed: their updates were sent, and
-    ///     they met the conditions just before the first update was sent; `nil` if unknown.
+    ///   - changed: the documents that have the new values now.
+    ///   - others: the documents that do not have the new values now, but may have been changed: their updates were
+    ///     sent, and they met the conditions just before the first update was sent; `nil` if unknown.
     func written(seeing changed: Set<BSONValue>, others: Set<BSONValue>?) -> JournalStore.Written {
         let sent = sentIDs
         var written = JournalStore.Written()

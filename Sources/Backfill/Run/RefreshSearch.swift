@@ -17,13 +17,15 @@ struct WrittenValues {
     private let targets: Set<String>
     /// The constants that steps of the job write to top-level fields, by the names of the fields.
     ///
-    /// A digest may cover such a field together with a target. Even if a user changed that field, the target may still
-    /// hold the job's value. The digest is therefore also compared with the constant in the field's place.
+    /// A digest may cover such a field together with a target. If a user changed that field, the digest no longer
+    /// matches the document, although the target may still hold the job's value. The digest is therefore also compared
+    /// with the constant in place of the field's current value.
     private let fillings: [String: BSONValue]
     private var digests: [BSONValue: Set<Digest>] = [:]
 
-    /// The largest number of fields of one digest for which a refresh tries the constant of ``fillings`` in place of
-    /// the field's current value.
+    /// The most fields of one digest for which a refresh tries the constants in ``fillings``.
+    ///
+    /// Each of these fields is tried with its current value and with its constant, which gives up to 64 combinations.
     private static let maximumFillings = 6
 
     init(of job: CompiledJob) {
@@ -72,8 +74,8 @@ struct WrittenValues {
     }
 }
 
-/// Finds the documents for a refresh: their targets hold the values that the job wrote, and the job would now write
-/// others.
+/// Finds the documents for a refresh: their targets still hold the values that the job wrote, but the job would now
+/// write other values.
 struct RefreshSearch {
     /// The most documents to which one refresh applies.
     private static let maximum = 100_000
@@ -83,10 +85,11 @@ struct RefreshSearch {
     let collection: MongoCollection
     let collectionUUID: BSONValue?
 
-    /// Returns the `_id`s of the documents to refresh, whose targets still hold the values that the job wrote, and the
-    /// digests from the journal that show this.
+    /// Returns the `_id`s of the documents to refresh, and the digests of the values that the job wrote to them.
     ///
-    /// The list and the digests are empty if no step refreshes its target, or if no target differs from its source.
+    /// A document is refreshed only if its targets still hold the values that the job wrote; the digests in the journal
+    /// show this. The list and the digests are empty if no step refreshes its target, or if no target differs from its
+    /// source.
     func own(by journal: JournalStore) throws -> ([BSONValue], WrittenValues) {
         var written = WrittenValues(of: job)
         guard let phase = job.refreshing else { return ([], written) }

@@ -31,7 +31,7 @@ package struct RunEstimate: Hashable, Sendable {
 
     /// How long the run would take, in seconds.
     package let seconds: Double
-    /// Whether ``seconds`` is the time that the consumer of the changes takes.
+    /// Whether the consumer of the changes, and not the run's own work, determines ``seconds``.
     package let isBoundByConsumer: Bool
     /// The bytes that the run would add to the oplog, including the journal's entries.
     package let oplogBytes: Int

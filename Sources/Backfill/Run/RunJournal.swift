@@ -18,8 +18,8 @@ struct RunJournal {
     /// How many documents were inserted in other collections and have no link, because the documents that should link
     /// to them changed.
     private(set) var unlinked = 0
-    /// The number of chunks that were done before the newest read of documents; the journal stores it with all chunks
-    /// of that read.
+    /// The number of chunks that were done when the run last read documents; the journal stores it with each chunk of
+    /// these documents.
     var group = 0
     /// Tracks whether a majority has the writes and the journal of the current chunk.
     var durability: WriteDurability
@@ -27,8 +27,9 @@ struct RunJournal {
     private let readsMoments: Bool
     /// The number of the newest attempt in the journal; `nil` when it has to be read from the journal.
     private var sequence: Int64?
-    /// The numbers of the attempts at the current chunk that are acknowledged: the journal records which documents they
-    /// changed.
+    /// The numbers of the attempts at the current chunk that are acknowledged.
+    ///
+    /// An attempt is acknowledged once the journal records which documents it changed.
     private var acknowledged: [Int64] = []
 
     /// - Parameters:
@@ -134,8 +135,8 @@ struct RunJournal {
     /// Records that the given updates of the attempt are about to be sent.
     mutating func willSend(_ updates: [ChunkWriter.Update]) { attempt?.willSend(updates) }
 
-    /// Records how to find out later which documents met the condition of their update before the first update of the
-    /// attempt.
+    /// Records how to find out later which documents met the condition of their update just before the attempt's first
+    /// update was sent.
     mutating func noteStart(in namespace: Namespace, _ kernel: borrowing Kernel) throws {
         guard let documents = attempt?.documents, let updates = attempt?.updates, attempt?.start == nil else { return }
         attempt?.start = .unknown
@@ -273,8 +274,8 @@ struct RunJournal {
         acknowledged.append(attempt.sequence)
     }
 
-    /// Deletes from the journal the records of which documents the chunk's attempts changed, because an election may
-    /// have undone these changes.
+    /// Removes from the journal the information about which documents the chunk's attempts changed, because an election
+    /// may have undone these changes.
     func withdraw(_ kernel: borrowing Kernel) throws {
         try kernel.retrying { try kernel.store.journal.withdraw(acknowledged) }
     }

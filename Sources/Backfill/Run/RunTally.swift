@@ -49,7 +49,8 @@ struct RunTally {
 
     /// Drops ``uncounted``, because an election may have undone some of these changes.
     ///
-    /// When the chunk runs again, its changes may be counted a second time or not at all.
+    /// The chunk runs again. If the election has not undone the change of a document, the document is not changed
+    /// again, and therefore not counted.
     /// - Parameter isLow: whether the counts may be too low because of this.
     mutating func giveUp(isLow: Bool) {
         self.isLow = self.isLow || isLow

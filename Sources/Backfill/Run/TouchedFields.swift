@@ -51,8 +51,8 @@ struct TouchedFields: ~Copyable {
             let others = try view.find(Self.evidenceMark).map { BSONDocument(copying: try view.document($0)) }
             let value = try view.value(id)
             let willBe = BSONDocument(copying: try view.document(after))
-            // If a large document changes between the two reads, the journal's digest of its new values is wrong, so
-            // undo will skip the document.
+            // The old fields of a large document are read separately. If the document changes between the two reads,
+            // the journal's digest of its new values is wrong, so undo will skip the document.
             let was =
                 before.type == .object
                 ? BSONDocument(copying: try view.document(before))

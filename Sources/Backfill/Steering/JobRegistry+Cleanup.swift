@@ -4,7 +4,7 @@ import JobState
 import Jobs
 import Mongo
 
-/// The removal of what a finished job leaves in the deployment: its journal, records and marker fields.
+/// The removal of a finished job's journal, records and marker fields.
 extension JobRegistry {
     /// Returns the plan of a job's clean-up, with the counts of what it would drop; nothing is written.
     /// - Parameter named: The collection that the job's file names; `nil` if the operator gave only the job's name.
@@ -32,8 +32,9 @@ extension JobRegistry {
     /// Marks the job as cleaned up, and drops what the plan lists.
     ///
     /// The job is marked before its marker fields are removed. Otherwise, a run that starts without the fields would
-    /// repeat the steps. The clean-up holds the job's lease, so that no run starts in the meantime, except while it
-    /// removes marker fields: a job with marker fields cannot run again once it is marked as cleaned up.
+    /// repeat the steps. The clean-up holds the job's lease, so that no run starts in the meantime. It does not hold
+    /// the lease while it removes marker fields, because a job with marker fields cannot run again once it is marked as
+    /// cleaned up.
     ///
     /// If a clean-up dies, the next one repeats it.
     /// - Throws: ``RunError``, for example of kind `leaseHeld` when a runner holds the job, of kind `notDone` when a

@@ -27,7 +27,7 @@ package struct JobRegistry: Sendable {
             identity: RunnerIdentity.current(), terms: LeaseTerms(duration: .seconds(30)))
     }
 
-    /// Returns the states of those jobs in `jobs` that were started, by the jobs' names.
+    /// Returns the states of the started jobs among `jobs`, with the jobs' names as keys.
     ///
     /// A state is a word such as `done` or `undone`, as the job's last runner stored it.
     package func states(of jobs: [String]) throws(MongoError) -> [String: String] {
@@ -47,7 +47,8 @@ package struct JobRegistry: Sendable {
         guard let record = try store(job).jobs.record(),
             let namespace = record["ns"]?.text.flatMap({ Namespace($0) })
         else { return nil }
-        // If this version cannot read the job's text, the error is left to the command that needs the text.
+        // If this version cannot read the job's text, only the job's collection is known. The command that needs the
+        // text reports the error.
         let compiled = try? StoredJob.compile(record, assuming: CheckOptions())
         return compiled.map(JobReach.init) ?? JobReach(collection: namespace)
     }
@@ -179,7 +180,7 @@ extension JobRegistry {
     package struct LimitInForce: Hashable, Sendable {
         /// The limit's name below `limits` in a job file.
         package var name: String
-        /// The limit's value, as a job file spells it.
+        /// The limit's value, as it is written in a job file.
         package var value: String
         /// Whether an operator set the limit for this job.
         package var isOverridden: Bool
@@ -289,7 +290,7 @@ extension JobRegistry {
         return try client.allChecked("migrations", [:]).compactMap(AppliedJob.init).sorted { $0.job < $1.job }
     }
 
-    /// Returns the facts about those jobs in `names` that were started, by the jobs' names.
+    /// Returns the events of the started jobs among `names`, with the jobs' names as keys.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func aftermath(of names: [String]) throws -> [String: JobAftermath] {
         let begun = Set(try self.names()).intersection(names)
@@ -304,10 +305,11 @@ extension JobRegistry {
         return all
     }
 
-    /// Records a job as applied, unless it is recorded already.
+    /// Records a job as applied.
     ///
-    /// If a run dies before the job is recorded, the next run records it.
-    /// - Parameter isAgain: whether the job was applied before and has run again, so that its record is updated.
+    /// If the job is recorded already, its record stays as it is; with `isAgain`, the record is updated. If a run dies
+    /// before the job is recorded, the next run records it.
+    /// - Parameter isAgain: whether the job was applied before and has run again.
     package func record(_ entry: JobFolder.Entry, hasFindings: Bool, isAgain: Bool = false) throws(MongoError) {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         try client.createIfAbsent(

@@ -26,12 +26,11 @@ package struct RebindPlan: Sendable {
     /// changes.
     package internal(set) var hasLast: Bool?
 
-    /// How many of ``changes`` belong to documents that exist, without evidence whether they are the documents that the
-    /// job changed.
+    /// How many of ``changes`` belong to existing documents that may or may not be the ones that the job changed.
     package var unidentified: Int { changes - same - gone - others }
 
-    /// Whether the collection is not the one that the job changed: of the documents for which the comparison is
-    /// certain, most do not exist or are other documents.
+    /// Whether the collection is probably not the one that the job changed: ``gone`` and ``others`` together exceed
+    /// ``same``.
     ///
     /// Users delete some documents, but not most of them at once.
     package var isAnother: Bool { (gone + others) * 2 > changes - unidentified }

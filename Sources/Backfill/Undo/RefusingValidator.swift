@@ -54,8 +54,8 @@ extension RefusingValidator {
             let found = reply["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? []
             return Dictionary(found.compactMap { $0["_id"] }.map { ($0, Self.misfit) }) { $1 }
         } catch let error as MongoError where error.isOfOneDocument {
-            // The validator's expression fails for a document, as it would in a write. That document is found by
-            // halving.
+            // The validator's expression fails for a document, as it would in a write. The list is halved until that
+            // document is found.
             guard documents.count > 1 else {
                 return documents.first?.document?["_id"].map { [$0: error.code.rawValue] } ?? [:]
             }

@@ -25,8 +25,8 @@ struct Restoring {
     /// Returns the update that restores documents of one group, or alike documents of several groups, if they are still
     /// as they were read; `nil` for no documents.
     ///
-    /// The update writes only the changed fields. But if a removed field has to return to its position, a pipeline
-    /// writes the whole document, because a pipeline keeps every byte of it.
+    /// The update writes only the changed fields. But if a field that the job removed has to return to its position,
+    /// the update replaces the whole document, by a pipeline that keeps every byte of it.
     /// - Parameters:
     ///   - documents: documents of one group, with the same values in the changed fields; or documents of several
     ///     groups with the same ``likeness``.
@@ -63,8 +63,8 @@ struct Restoring {
         let filter: BSONDocument = [
             "_id": ["$in": .array(of: documents.map(\.id))], "$expr": Expression.all(conditions).bson,
         ]
-        // Strings are compared by their bytes, unless an `_id` contains a string: the server finds such an `_id` only
-        // by the collection's collation.
+        // Strings are compared by their bytes. If an `_id` contains a string, they are compared by the collection's
+        // collation, because the server finds such an `_id` only by it.
         let isBinary = !documents.contains { $0.id.dependsOnCollation }
         return UpdateStatement(
             filter, update, isMulti: !isPlaced, hint: ["_id": 1],

@@ -21,8 +21,8 @@ struct RestoringStatements {
     static let largest = (16 << 20) - (16 << 10)
 
     /// - Parameters:
-    ///   - isGrouped: whether documents that are restored in the same way share a statement; if the server refuses one
-    ///     of them, the whole statement ends.
+    ///   - isGrouped: whether documents that are restored in the same way share a statement. If the server refuses one
+    ///     of these documents, it ends the whole statement.
     ///   - concurrency: the number of connections on which the statements are sent.
     init(
         _ documents: [Restoring], under lease: Lease, grouped isGrouped: Bool, for concurrency: Int
@@ -64,8 +64,8 @@ struct RestoringStatements {
 
     /// Returns groups of documents that are restored in the same way, with enough groups for all connections.
     ///
-    /// A document is a group of its own if its fields return to their positions, or if the write requires that the
-    /// whole document is unchanged. Small groups of the journal are joined if their documents are alike.
+    /// A document is a group of its own if the positions of its fields have to be restored, or if the write requires
+    /// that the whole document is unchanged. Small groups of the journal whose documents are alike are joined.
     private static func groups(
         _ documents: [Restoring], for concurrency: Int
     ) throws(BSONError) -> [[Restoring]] {

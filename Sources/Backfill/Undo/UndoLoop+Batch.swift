@@ -118,8 +118,8 @@ extension UndoLoop {
         let fields = try group.fields(of: document)
         if fields == group.before { return .asBefore }
         guard JournalDigest(of: fields) == group.after else {
-            // The fields hold neither the values from before the job's change nor those from after it. Another client
-            // changed them, unless this undo already restored them from newer journal entries.
+            // The fields hold neither the values from before the job's change nor those from after it. Either this undo
+            // already restored them from newer journal entries, or another client changed them.
             return try memory.isRestored(fields, of: entry.id, in: group) ? .done : .left(.changed)
         }
         let isReplaced = try entry.evidence.map { try part.evidence.isReplaced(document, since: $0) } ?? false
@@ -170,7 +170,8 @@ extension UndoLoop {
             for (id, code) in outcome.refused {
                 left.append((id, UndoReport.LeftDocument(reason: .refused, code: code)))
             }
-            // If a document moves from one shard to another, a router may count it twice or not at all.
+            // The number that a router reports is not reliable: if a document moves from one shard to another, the
+            // router may count it twice or not at all.
             let isShort = outcome.modified < due.count
             guard isShort || kernel.client.isBehindRouter else {
                 isDone = true
@@ -200,8 +201,8 @@ extension UndoLoop {
                 case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
                 }
             }
-            // If a user repaired a document of `fresh` after it was judged, only the restore would make it unsyncable,
-            // so it needs a reservation.
+            // The documents of `fresh` changed after they were judged. If a user repaired such a document, the restore
+            // would make it unsyncable, so the document needs a reservation.
             guard try reserve(&fresh) == nil else { return false }
             due += fresh
             if due.isEmpty { break }
@@ -240,14 +241,13 @@ extension UndoLoop {
     struct Written {
         /// How many documents the write changed, as far as the replies show it.
         var modified = 0
-        /// The documents that the server refuses with the fields from before the job, each with the server's error
-        /// code.
+        /// The documents that the server refuses to restore, each with the server's error code.
         var refused: [(id: BSONValue, code: Int)] = []
     }
 
     /// Restores those documents that are still as they were read; `nil` if the write took too long.
-    /// - Parameter isGrouped: whether documents that are restored in the same way share a statement; if the server
-    ///   refuses one of them, the whole statement ends.
+    /// - Parameter isGrouped: whether documents that are restored in the same way share a statement. If the server
+    ///   refuses one of these documents, it ends the whole statement.
     mutating func write(_ documents: [Restoring], grouped isGrouped: Bool) throws -> Written? {
         try kernel.keepLease()
         guard let lease = kernel.leaseIfAny else { return Written() }
@@ -325,7 +325,7 @@ extension UndoLoop {
     }
 }
 
-/// The unsync budget for documents that sync now, as the job left them, and would not once they are restored.
+/// The unsync budget of an undo: for documents that sync now, as the job left them, but would not sync once restored.
 extension UndoLoop {
     /// Judges the documents to be restored, and reserves room for those that the restore makes unsyncable.
     ///
@@ -371,7 +371,8 @@ extension UndoLoop {
             try budget.limit.record(new, new: new, stale: new.filter(shown.contains), of: namespace, kernel.store)
         }
         guard now.isExceeded else { return cut }
-        // Since the headroom was read, another job took the room, so no document of the batch is restored.
+        // After the headroom was read, another job took the room in the budget, so no document of the batch is
+        // restored.
         due = []
         return (new[0], now)
     }

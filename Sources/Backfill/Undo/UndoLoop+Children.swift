@@ -44,7 +44,8 @@ extension UndoLoop {
     }
 
     /// Returns the counts of the documents that the job inserted in other collections; `nil` if there are none.
-    /// - Parameter left: the documents that all undos of the job, or in a dry run this one, leave in place.
+    /// - Parameter left: the documents that stay in place: after all undos of the job, or, in a dry run, after this one
+    ///   alone.
     func reportOfChildren(left: ChildTally) -> UndoReport.Children? {
         let report = UndoReport.Children(
             removed: children.removed, earlier: memory.isRetry ? 0 : earlierRemoved, gone: children.gone,
@@ -67,9 +68,9 @@ extension UndoLoop {
         }
     }
 
-    /// Returns the links that remain in the fields to which the job wrote links.
+    /// Returns the links that remain in the fields to which the job wrote links; empty in a dry run.
     ///
-    /// The caller undoes the job's changes first; before that, the fields hold the job's own links. Empty in a dry run.
+    /// The caller must undo the job's changes first, because the fields hold the job's own links until then.
     private func linksThatStayed() throws -> Set<IDKey> {
         guard !kernel.isDry else { return [] }
         let fields = (subject.job?.steps ?? []).compactMap(\.step.kind.linksToCreated)

@@ -103,13 +103,13 @@ struct UndoLoop: ~Copyable {
     private mutating func checkpoint(_ position: JournalPosition) throws {
         guard !kernel.isDry else { return }
         FaultInjection.reached(.afterRestore)
-        // An undo that only retries skipped documents stores no position, because it is not resumed.
+        // An undo that only retries skipped documents is never resumed, so it stores no position.
         let changes = memory.isRetry ? [:] : RangeChange.undone(to: position, restored: earlier + tally.restored)
         try kernel.renew(setting: changes)
     }
 }
 
-/// The release of reservations of documents that the job made unsyncable, and that sync again.
+/// The release of reservations of documents that sync again after the job had made them unsyncable.
 extension UndoLoop {
     /// Records which of the restored documents sync again after the job had made them unsyncable.
     ///

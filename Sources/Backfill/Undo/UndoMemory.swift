@@ -14,10 +14,10 @@ struct UndoMemory {
     private let rewritten: Set<String>?
     /// Documents that this undo skipped.
     private var leftNow: Set<BSONValue> = []
-    /// The documents that the current attempt, whose journal entries are being undone, did not change, and the
-    /// documents for which that is uncertain.
+    /// The documents that the job's current attempt did not change, and the documents for which that is uncertain.
     ///
-    /// `nil` if the attempt was not acknowledged.
+    /// The current attempt is the one whose journal entries are being undone. `nil` if the journal does not record
+    /// which documents it changed.
     private var attempt: (missed: Set<BSONValue>, unsure: Set<BSONValue>)?
     /// The documents of the current batch to which a write was sent.
     private var sent: Set<BSONValue> = []
@@ -27,7 +27,8 @@ struct UndoMemory {
     /// Once this many fields are recorded, the fields of further documents are not recorded.
     private static let maximumRestored = 2_000_000
 
-    /// Starts with the documents that earlier undos of the job skipped, without the documents to retry.
+    /// Creates the memory; `leftBefore` holds the documents that earlier undos of the job skipped, without those to
+    /// retry.
     /// - Parameter retried: the only documents to process; `nil` for all.
     init(rewritten: Set<String>?, leftBefore: Set<BSONValue>, retried: Set<BSONValue>? = nil) {
         (self.rewritten, self.leftBefore, self.retried) = (rewritten, leftBefore, retried)
@@ -53,14 +54,14 @@ struct UndoMemory {
     /// - Returns: `false` if this undo has skipped it already.
     mutating func leave(_ id: BSONValue) -> Bool { leftNow.insert(id).inserted }
 
-    /// Sets the attempt of the job at a chunk whose journal entries are undone next.
+    /// Sets the job's current attempt; the undo processes its journal entries next.
     /// - Parameter written: the record of the documents that the attempt did not change, and of the documents for which
-    ///   that is uncertain; `nil` if the attempt was not acknowledged.
+    ///   that is uncertain; `nil` if the journal has no such record.
     mutating func begin(_ written: JournalStore.Written?) {
         attempt = written.map { (Set($0.missed), Set($0.unsure)) }
     }
 
-    /// Whether the job's current attempt did not write the document.
+    /// Whether the job's current attempt is known not to have written the document.
     func isMissed(_ id: BSONValue) -> Bool { attempt?.missed.contains(id) == true }
 
     /// Whether the job's current attempt is known to have written the document.
@@ -71,7 +72,8 @@ struct UndoMemory {
     /// Records that a write to the given documents is about to be sent.
     mutating func send(_ ids: some Sequence<BSONValue>) { sent.formUnion(ids) }
 
-    /// Whether a write of the current batch was sent to the document; the batch may have been cut off after that.
+    /// Whether a write to the document was sent in the current batch; an earlier try of the batch may have been cut off
+    /// after that.
     func wasSent(_ id: BSONValue) -> Bool { sent.contains(id) }
 
     /// Ends the current batch, and drops the list of documents to which its writes were sent.
@@ -84,10 +86,10 @@ struct UndoMemory {
         }
     }
 
-    /// Whether this undo restored, from newer entries, each field that differs from the old values in the entry.
+    /// Whether each field of the entry has its old value, or a value that this undo restored from a newer entry.
     ///
-    /// A restored field of ``rewritten`` does not count, because the job may have written its value itself. If
-    /// ``rewritten`` is `nil`, no restored field counts.
+    /// A field of ``rewritten`` must have its old value, because the job may have written the restored value itself. If
+    /// ``rewritten`` is `nil`, this applies to all fields. Also `false` if this undo has restored no field yet.
     func isRestored(_ now: BSONDocument, of id: BSONValue, in group: JournalGroup) throws -> Bool {
         guard !restored.isEmpty else { return false }
         let (now, before) = (now.view, group.before.view)

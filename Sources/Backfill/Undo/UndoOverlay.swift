@@ -1,11 +1,13 @@
 import BSON
 import JobState
 
-/// The changes that a dry run counted as undone so far; older entries of the same documents are compared with the
-/// documents without these changes.
+/// The changes that the dry run of an undo has counted as undone so far.
 ///
-/// An attempt in the journal has each document only once. But an older attempt at the same chunk has the same
-/// documents, and an earlier pass may have some of them.
+/// A dry run does not write. Before it compares an older journal entry with a document, it therefore removes these
+/// changes from its copy of the document.
+///
+/// An attempt in the journal has each document only once. But other entries may concern the same document: an older
+/// attempt at the same chunk has the same documents, and an earlier pass may have some of them.
 struct UndoOverlay {
     /// The most documents of later passes whose changes are remembered.
     static let maximum = 100_000
@@ -22,8 +24,8 @@ struct UndoOverlay {
     /// once.
     private(set) var isFull = false
 
-    /// - Parameter judgesWhole: whether whole documents are judged, so that the changes of a pass are kept for every
-    ///   earlier pass; otherwise only for an earlier pass that touches the same fields.
+    /// - Parameter judgesWhole: whether whole documents are judged. Then the changes of every pass except the first are
+    ///   kept. Otherwise, the changes of a pass are kept only if an earlier pass touches one of the same fields.
     init(_ passes: [JournalStore.Pass], judgesWhole: Bool, maximum: Int = Self.maximum) {
         self.maximum = maximum
         lasting = Set(

@@ -109,7 +109,7 @@ package struct UndoRunner: Sendable {
 
     /// Refuses an undo that would make too many documents unsyncable.
     ///
-    /// Too many means more than the headroom, and also more than the operator accepted.
+    /// Too many means more than the headroom and more than the operator accepted.
     package func checkHeadroom(of report: UndoReport) throws(RunError) {
         guard let headroom = report.headroom, let count = report.madeUnsyncable, count > headroom.documents,
             count > options.allowUnsync ?? 0
@@ -129,7 +129,8 @@ package struct UndoRunner: Sendable {
         let started = ContinuousClock.now
         let store = try store(pool)
         _ = try subject(store, on: pool)
-        // If the job has no document in `ranges`, a new one is created: an undo needs only the journal.
+        // The lease is stored in the job's record in `ranges`. If this record is missing, a new one is created, because
+        // an undo otherwise needs only the journal.
         try retry.run { if try store.ranges.document() == nil { try store.createRange() } }
         let (heldLease, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             .take(store, for: .undo)

@@ -39,9 +39,9 @@ struct UndoSubject {
     ///
     /// `nil` if the job's text cannot be read.
     ///
-    /// The job may have written another value to such a field than the journal shows, because other clients can change
-    /// the sources just before the write. A value that a later attempt found in the field may therefore be the job's
-    /// own. Other steps are not needed again after they wrote a field, so a later value of such a field is a user's.
+    /// Other clients can change the source fields just before the write. The job may then have written another value to
+    /// such a field than the journal shows, so a value that a later attempt found in the field may be the job's own.
+    /// Other steps are not needed again after they wrote a field, so a later value of that field is a user's.
     var rewritten: Set<String>? {
         job.map { job in
             let steps = job.steps.map(\.step.kind).filter(\.mayRewrite)

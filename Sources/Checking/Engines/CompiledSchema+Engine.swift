@@ -83,8 +83,8 @@ struct EngineCondition {
     /// Whether the expression matches only values that have the finding.
     var isExact: Bool {
         switch finding.found.detail {
-        // The server has no operator that finds exactly these values, such as one for the depth of a value, or for a
-        // text as SQLite or JSON has it.
+        // The server cannot find exactly these values. For example, it has no operator for the depth of a value, or for
+        // the text of a value in SQLite or JSON.
         case .nestedDeeper, .largerAsJSON, .equalText, .unfit, .number, .notNumber, .exponent, .otherLength, .inexact,
             .longer:
             false
