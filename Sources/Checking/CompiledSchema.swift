@@ -241,7 +241,7 @@ extension CompiledSchema {
 
 /// The paths at which findings can occur; the operator's files, such as exceptions, name such paths.
 extension CompiledSchema {
-    /// The paths that the schema names, as they are written in reports.
+    /// The paths that the schema names, as reports show them.
     package var placeNames: [String] { texts.paths.map(\.description) }
 
     /// Whether a rule can report a finding at a path.

@@ -1,7 +1,7 @@
 public import BSON
 public import ServerSchema
 
-/// The most documents that may fail without making a check fail.
+/// The largest number or share of documents that may fail without making a check fail.
 public enum FailingLimit: Hashable, Sendable {
     /// A number of documents.
     case documents(Int)
@@ -45,7 +45,7 @@ public struct FailingThreshold: Hashable, Sendable {
     public var namespace: Namespace
     /// The rule; `nil` for all rules without a threshold of their own.
     public var rule: RuleCode?
-    /// The most documents that may fail.
+    /// The largest number or share of documents that may fail.
     public var limit: FailingLimit
     /// The position in the file that states the threshold.
     public var location: SourceLocation
@@ -58,11 +58,11 @@ public struct FailingThreshold: Hashable, Sendable {
 
 /// A limit for failing documents, and how many fail.
 public struct FailingLimitUse: Hashable, Sendable {
-    /// The collection; `nil` for all collections without a threshold of their own together.
+    /// The collection; `nil` for the limit on all collections that have no threshold of their own.
     public var namespace: Namespace?
     /// The rule; `nil` for all rules without a threshold of their own.
     public var rule: RuleCode?
-    /// The most documents that may fail.
+    /// The largest number or share of documents that may fail.
     public var limit: FailingLimit
     /// The number of documents that fail and count against the limit.
     public var failing: Int
@@ -112,7 +112,8 @@ extension FailurePolicy {
         return use?.isExceeded == false
     }
 
-    /// Returns the policy with the thresholds for the collections of the same names in another database.
+    /// Returns the policy for another database: a threshold for a collection of `own` then applies to the collection
+    /// with the same name in `database`.
     public func moved(from own: String, to database: String) -> FailurePolicy {
         var policy = self
         for index in policy.thresholds.indices {

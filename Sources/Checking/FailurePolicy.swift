@@ -20,7 +20,10 @@ public struct FailurePolicy: Hashable, Sendable {
     public var includesPossible: Bool
     /// Whether a breaking change makes the check fail even if all documents fit.
     public var includesChange: Bool
-    /// The most documents that may fail, in all collections without a threshold of their own together; `nil` means 0.
+    /// The largest number or share of documents that may fail; `nil` means 0.
+    ///
+    /// The limit applies to the documents of all collections together. A collection in ``thresholds`` has a limit of
+    /// its own.
     public var maximum: FailingLimit?
     /// The limits for single collections and rules.
     public var thresholds: [FailingThreshold] = []
@@ -75,7 +78,7 @@ public struct FailurePolicy: Hashable, Sendable {
         failsByChange(report) ? report.unacceptedChanges : []
     }
 
-    /// Whether a group of findings makes its report fail, unless a limit accepts the group's documents.
+    /// Whether a group of findings makes its report fail if no limit accepts the group's documents.
     public func fails(_ group: ViolationGroup) -> Bool {
         guard group.exception == nil, group.violation.level >= (includesPossible ? .possible : .certain) else {
             return false

@@ -44,7 +44,7 @@ package struct FieldKey: Sendable, BitwiseCopyable {
         return word
     }
 
-    /// Whether this name from a document, in `bytes`, equals the given name from the plan, in `names`.
+    /// Whether this name, whose bytes are in `bytes`, equals the name `other`, whose bytes are in `names`.
     @inline(__always)
     package func matches(_ other: FieldKey, in bytes: RawSpan, names: RawSpan) -> Bool {
         guard head == other.head, length == other.length, tail == other.tail else { return false }

@@ -34,7 +34,7 @@ struct FieldTable: Sendable {
 
     /// Adds the bytes of a name to the table, and returns its key.
     ///
-    /// This alone does not make the name a field name: a search does not find it; its key can only be compared.
+    /// The name does not become a field name: a search does not find it. Its key can only be compared with other keys.
     mutating func key(_ name: String) -> FieldKey {
         let start = nameBytes.count
         nameBytes.append(contentsOf: name.utf8)
@@ -85,7 +85,8 @@ struct FieldLookup: ~Escapable {
     /// The fields of most documents are in the schema's order. The name of the field at the index `expected` is
     /// therefore compared first, before the end of the element's name is known.
     /// - Parameters:
-    ///   - types: The types of the values whose names are searched for if the element does not have the expected name.
+    ///   - types: The types that matter to the caller. If an element does not have the expected name, its name is
+    ///     searched only if its value has one of these types.
     ///   - found: Set to the index of the element's field among the object's fields; -1 for a name that is unknown, or
     ///     is not searched.
     @inline(__always)

@@ -3,7 +3,8 @@ import ServerSchema
 
 /// Builders of aggregation expressions, as BSON values.
 ///
-/// The expressions replace the match language, whose `null`, `$exists` and `$type` look into arrays.
+/// The expressions are used instead of the match language, because its `null`, `$exists` and `$type` also look into
+/// arrays.
 enum Expression {
     static func type(_ value: BSONValue, is name: String) -> BSONValue { ["$eq": [["$type": value], .string(name)]] }
     static func isArray(_ value: BSONValue) -> BSONValue { ["$isArray": [value]] }

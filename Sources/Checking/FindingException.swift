@@ -7,7 +7,7 @@ public import ServerSchema
 public struct FindingException: Hashable, Sendable {
     /// The collection in which the finding is accepted.
     public var namespace: Namespace
-    /// The path of the finding, as reports spell it.
+    /// The path of the finding, as reports show it.
     public var path: String
     /// The rule of the finding.
     public var rule: RuleCode
@@ -57,7 +57,7 @@ public struct ExceptionUse: Hashable, Sendable {
     public var matched: [FindingException]
     /// The valid exceptions that cover no finding.
     public var unmatched: [FindingException]
-    /// The expired exceptions: each is a finding itself.
+    /// The exceptions that have expired; each of them makes the check fail.
     public var expired: [FindingException]
 
     /// Creates an instance from its parts.

@@ -9,13 +9,15 @@ protocol FindingSink {
     static var stopsAtFirst: Bool { get }
     /// Whether ``Walker`` validates all bytes, even those of values that it skips.
     static var validates: Bool { get }
-    /// Receives a finding at its node, or at the steps below the node that were given to ``enter(_:)``.
+    /// Receives a finding.
+    ///
+    /// The finding is at its node or, after ``enter(_:)``, at the entered steps below the node.
     mutating func report(_ finding: Finding)
-    /// Receives a finding about `element`, a field that the schema does not name, of the object at the finding's node.
+    /// Receives a finding about `element`, a field of the object at the finding's node that the schema does not name.
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView)
     /// Adds a step below the node for the findings that follow, for example inside a mixed value, which has no nodes.
     mutating func enter(_ step: SchemaPath.Step)
-    /// Adds the step into a field, whose name becomes a String only if the sink keeps paths.
+    /// Adds the step into a field; the field's name is converted to a String only if the sink keeps paths.
     mutating func enter(field element: BSONElement, of view: borrowing BSONView)
     /// Removes the step that ``enter(_:)`` added last.
     mutating func leave()
@@ -148,9 +150,10 @@ struct FindingCollector: FindingSink {
 }
 
 extension Found {
-    /// Whether the finding describes `value`, which the walker noted last, and not a value around it or a missing one.
+    /// Whether the finding applies to `value`, the value that the walker noted last.
     ///
-    /// Always `false` for objects and arrays, because the walker notes the values inside them before it reports.
+    /// Otherwise the finding applies to an object or array around that value, or to a missing value. The result is
+    /// always `false` for objects and arrays, because the walker notes the values inside them before it reports.
     fileprivate func isOf(_ value: BSONValue?) -> Bool {
         guard let value, value.type == type, TypeMask(type).isDisjoint(with: [.object, .array]) else { return false }
         return switch detail {

@@ -75,7 +75,7 @@ struct ProofBuilder {
             && node.flags.isDisjoint(with: [.required, .partition, .partitionRequired, .dictionary])
     }
 
-    /// A schema that fits only documents with each field once and no other field; the server quickly rejects other
+    /// A schema that accepts only documents with each field once and no other field; the server quickly rejects other
     /// documents.
     ///
     /// `nil` if no such schema can be built.
@@ -118,7 +118,8 @@ struct ProofBuilder {
         guard node.items >= 0 else { return keywords }
         let first = Int(node.items)
         var builder = self
-        // In an array of many objects, it is rare that each object has all fields of the schema.
+        // In an array of many objects, it is rare that each object has all fields of the schema. A filter for such
+        // objects would almost never match.
         builder.isOfComplete = false
         let items: BSONValue =
             node.tupleCount == 0

@@ -1,10 +1,10 @@
 public import ServerSchema
 
-/// The stable name of a rule, as reports spell it.
+/// The stable name of a rule, as reports show it.
 ///
 /// The type is not an enumeration, because later versions may add rules.
 public struct RuleCode: RawRepresentable, Hashable, Sendable {
-    /// The stable name of the rule, as reports spell it.
+    /// The stable name of the rule, as reports show it.
     public let rawValue: String
 
     /// Creates the code of a rule with a name.
@@ -128,9 +128,9 @@ extension RuleCode {
     public static let tooFewItems = Rule.tooFewItems.code
     /// An array has more elements than `maxItems`.
     public static let tooManyItems = Rule.tooManyItems.code
-    /// Two elements of an array are equal, against `uniqueItems`.
+    /// Two elements of an array are equal, although `uniqueItems` forbids it.
     public static let itemsNotUnique = Rule.itemsNotUnique.code
-    /// An array has an element after those that `items` lists, against `additionalItems`.
+    /// An array has an element after those that `items` lists, and `additionalItems` does not allow the element.
     public static let additionalItem = Rule.additionalItem.code
     /// An object has fewer fields than `minProperties`.
     public static let tooFewProperties = Rule.tooFewProperties.code

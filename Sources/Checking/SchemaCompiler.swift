@@ -198,7 +198,8 @@ extension SchemaCompiler {
 extension SchemaCompiler {
     /// Marks the nodes that hold the keys of a collection's links.
     ///
-    /// If the types of the compared field are known, each of these nodes then accepts only these types.
+    /// A link's key is compared with a field of the linked documents, usually `_id`. If the schema states the types of
+    /// that field, the node of the key accepts only these types.
     mutating func compileLinks(of collection: CollectionSchema) {
         for link in collection.relationships {
             guard let index = keyNode(link.source) else { continue }

@@ -38,7 +38,9 @@ public struct Tally: Sendable {
     /// Called with the `_id` of every document that is certain to fail under both ``schema`` and the active schema.
     public var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
 
-    /// The number of the contribution of the document that was added last, for ``take(back:of:)``.
+    /// The number of the contribution that the last document made to the counts.
+    ///
+    /// ``take(back:of:)`` subtracts the contribution with this number.
     public internal(set) var lastContribution: UInt32 = 0
 
     var contributions = ContributionTable()
@@ -50,7 +52,7 @@ public struct Tally: Sendable {
     var groups: [Group] = []
     private(set) var index: [FindingCollector.Located: Int] = [:]
     var collector: FindingCollector
-    /// The number of documents that come before the next one in the source and that other threads count.
+    /// How many documents before the next one in the source are counted by other tallies.
     ///
     /// `nil` if the documents have no order.
     private var skipped: Int?
@@ -222,9 +224,10 @@ public struct Tally: Sendable {
 }
 
 extension Tally {
-    /// Sets how many documents of the source come before the next one, if several threads share the source.
+    /// Sets how many documents of the source come before the next one that this tally adds.
     ///
-    /// When the tallies are merged, the samples that come first in the source are kept.
+    /// Call it if several threads share the source. When their tallies are merged, the samples that come first in the
+    /// source are kept.
     package mutating func resume(after documents: Int) { skipped = documents - counts.read }
 
     /// Adds the counts of another thread, made with the same schemas over other documents of the same collection.
@@ -261,7 +264,8 @@ extension Tally {
         }
     }
 
-    /// The groups of findings: the worst level first, then the worst outcome in the engine, then the largest group.
+    /// The groups of findings, sorted by level, then by outcome in the engine, then by size; the worst and the largest
+    /// come first.
     public var violationGroups: [ViolationGroup] {
         let builder = FilterBuilder(schema: schema)
         let isComparing = counts.changes != nil
@@ -282,9 +286,9 @@ extension Tally {
     /// - Parameter contribution: The value of ``lastContribution`` after a document was added.
     public func knows(_ contribution: UInt32) -> Bool { contributions[contribution] != nil }
 
-    /// Subtracts the counts of one document, or does nothing if its contribution was not kept.
+    /// Subtracts the counts of one document; does nothing if the document's contribution was not kept.
     ///
-    /// Call it only after the last document was added.
+    /// Call it only after all documents have been added.
     /// - Parameters:
     ///   - contribution: The value of ``lastContribution`` after the document was added.
     ///   - id: The document's `_id`.
@@ -348,7 +352,7 @@ extension VerdictChanges {
 }
 
 extension Tally {
-    /// Whether a document is not certain to fail under the active schema; true if no active schema covers the
+    /// Whether a document syncs, or might sync, under the active schema; true if no active schema covers the
     /// collection.
     /// - Throws: ``BSONError`` if the bytes are damaged.
     public func fitsActive(_ document: borrowing BSONView) throws(BSONError) -> Bool {

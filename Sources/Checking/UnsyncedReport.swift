@@ -141,7 +141,11 @@ public struct UnsyncedReport: Hashable, Sendable {
         apps.flatMap(\.collections).filter { $0.explanation == .notCovered }.reduce(0) { $0 + $1.documentCount }
     }
 
-    /// Whether the report holds a finding: an app at its limit, or a document that is not known to sync again.
+    /// Whether the report holds a finding: an app whose ledger has reached the limit, or a document that still fails or
+    /// might fail to sync.
+    ///
+    /// Without a schema, every ledger entry is a finding. With a schema, every document outside the schema is one,
+    /// unless the report is of one collection only.
     public var hasFindings: Bool {
         if apps.contains(where: { $0.headroom(limit: limit) < 0 }) { return true }
         guard let explained else { return apps.contains { $0.count.entries > 0 } }

@@ -2,7 +2,7 @@ import BSON
 
 /// An aggregation expression that is true for values that have a given finding.
 struct ValueCondition {
-    /// Whether the expression matches only values that have the finding.
+    /// Whether the expression matches the values that have the finding and no others.
     private(set) var isExact: Bool
     private let finding: Finding
     private let node: CompiledSchema.Node
@@ -26,13 +26,14 @@ struct ValueCondition {
 
     var found: Found { finding.found }
 
-    /// Whether the expression also matches values that do not have the finding.
+    /// Whether the expression also matches values that do not have the finding, or misses values that have it.
     private var isWider: Bool {
         switch found.detail {
         case .otherLength, .tooDeep: true
         case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
             numericTarget == nil
-        // The checker ignores the order of an object's fields; the server's set operators do not.
+        // The checker ignores the order of an object's fields, but the server's set operators do not. The expression
+        // therefore misses elements that differ only in this order.
         case .equalElements: !elements.isDisjoint(with: [.object, .array])
         // In a mixed value, the expression also matches a link, because the keys of a link begin with a dollar sign.
         case .dollarKey: node.flags.contains(.mixed)
@@ -64,7 +65,7 @@ struct ValueCondition {
         case .noMember:
             return Expression.guarded(
                 isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
-        // Only engines have these findings, whose conditions are those of ``EngineCondition``.
+        // Only the rules of engines cause these findings; ``EngineCondition`` has their conditions.
         case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .number, .notNumber, .exponent, .longer, .larger,
             .largerAsJSON, .moreFields, .equalText, .unfit:
             return isOfType

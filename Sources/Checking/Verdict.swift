@@ -26,7 +26,7 @@ extension Verdict: Comparable {
 }
 
 extension Verdict: CustomStringConvertible {
-    /// The verdict's name, as reports spell it.
+    /// The verdict's name, as reports show it.
     public var description: String {
         switch self {
         case .fits: "fits"

@@ -3,7 +3,7 @@ public import ServerSchema
 
 /// One problem of one document, or one fact about it that is worth knowing.
 ///
-/// A violation names types. It holds a value only if the operator asked for values.
+/// A violation names types. It holds a value only if the operator set `--show-values`.
 public struct Violation: Hashable, Sendable {
     /// The path of the value in the document.
     public let path: SchemaPath
@@ -15,7 +15,7 @@ public struct Violation: Hashable, Sendable {
     public let expected: String
     /// The words for the type that was found, with details.
     public let found: String
-    /// The value that was found; `nil` unless the operator asked for values.
+    /// The value that was found; `nil` without `--show-values`.
     public var value: BSONValue?
 
     /// Creates a violation.
@@ -58,8 +58,9 @@ public struct ViolationGroup: Hashable, Sendable {
     public var newCount: Int?
     /// The `_id`s of a few documents of the group.
     public var sampleIDs: [BSONValue]
-    /// The values that have the violation, one for each of ``sampleIDs``; all `nil` unless values were asked for, and
-    /// empty if the group was read from a report.
+    /// The values that have the violation, one for each of ``sampleIDs``.
+    ///
+    /// All are `nil` if the check did not keep values. The array is empty if the group was read from a report.
     public var sampleValues: [BSONValue?]
     /// The exception that covers the group; `nil` if there is none.
     public var exception: FindingException?
@@ -111,7 +112,7 @@ extension Level: Comparable {
 }
 
 extension Level: CustomStringConvertible {
-    /// The level's name, as reports spell it.
+    /// The level's name, as reports show it.
     public var description: String {
         switch self {
         case .info: "info"

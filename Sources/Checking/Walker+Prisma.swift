@@ -38,7 +38,8 @@ extension Walker {
         let node = nodes[index]
         let found = Found(BSONType.null)
         if node.place == .element {
-            // In a list of embedded types, the client returns a null element, although its own types exclude null.
+            // In a list of embedded types, the client returns a null element, although the types that it declares
+            // exclude null.
             let level: Level = node.accepts == .object ? .info : .certain
             return sink.report(Finding(.arrayItemNull, level, node: index, found))
         }

@@ -332,7 +332,7 @@ extension Walker {
             guard element.valueLength > Self.maximumBytes else { continue }
             let type = TypeMask(element.type)
             let isContainer = type == .object || type == .array
-            // The 5 bytes that do not count are the four of the length, and the string's terminator or the binary
+            // Five bytes of the value do not count: the four of its length, and the string's terminator or the binary
             // data's subtype.
             let isLarge = TypeMask([.string, .binData]).contains(type) && element.valueLength - 5 > Self.maximumBytes
             guard isContainer || isLarge else { continue }

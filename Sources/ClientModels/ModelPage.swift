@@ -3,7 +3,7 @@ import Mustache
 
 /// The values with which a language's template is filled to make the file of a class.
 ///
-/// No property of ``Property`` has the name of a property of the page, because Mustache looks for a name in both.
+/// ``Property`` and the page have no property name in common, because Mustache looks for a name in both.
 struct ModelPage {
     let origin, className, classStored, base, fileStem, primaryKey: String
     let imports, gaps: [String]

@@ -95,7 +95,9 @@ package struct ObjectClasses: Sendable {
     }
 }
 
-/// The error that a field cannot be a property of a class; its reason is a clause after the field's name.
+/// The error for a field that cannot be a property of a class.
+///
+/// In notes, `reason` follows the field's name.
 private struct NoClientType: Error {
     let reason: String
 }

@@ -9,7 +9,7 @@ extension Duration {
         ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000),
     ]
 
-    /// Reads a duration as the command line and job files spell it, such as `500ms`, `30s`, `10m` or `2h`.
+    /// Reads a duration as it is written on the command line and in job files, such as `500ms`, `30s`, `10m` or `2h`.
     ///
     /// Returns `nil` for any other text, and for more than 1,000,000,000 of a unit.
     package init?(text: String) {
@@ -19,7 +19,9 @@ extension Duration {
         self = .milliseconds(count * unit.milliseconds)
     }
 
-    /// The duration as text in the largest unit of which it is a whole number, without fractions of a millisecond.
+    /// The duration as text, such as `90s` or `2h`: a whole number of the largest possible unit.
+    ///
+    /// A fraction of a millisecond is left out.
     package var text: String {
         let total = milliseconds
         guard total != 0 else { return "0s" }

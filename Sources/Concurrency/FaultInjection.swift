@@ -39,7 +39,7 @@ package enum FaultInjection {
     ///
     /// Debug builds read `SHIPSHAPE_PLANT=NAME`.
     package enum Bug: String, CaseIterable, Sendable {
-        /// Writes are sent without the fence in their filter.
+        /// Writes are sent without the fence, which stops the writes of a runner whose lease has ended.
         case noFence = "no-fence"
         /// Writes affect every document of their chunk, not only those that need the job.
         case noNeeds = "no-needs"

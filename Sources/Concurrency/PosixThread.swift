@@ -10,8 +10,10 @@ package enum PosixThread {
     private static let stackSize = 8 << 20
 
     /// Starts a thread that runs `body` and then ends.
+    ///
+    /// If the system cannot start another thread, the process ends. If a function was set with ``onExhaustion(_:)``,
+    /// that function ends the process.
     /// - Parameter name: the name that debuggers and `ps -L` show, cut to 15 bytes.
-    /// - Precondition: the system can start one more thread, unless ``onExhaustion(_:)`` was called.
     package static func start(name: String, _ body: @Sendable @escaping () -> Void) {
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
         let status = unsafe create(start.toOpaque())

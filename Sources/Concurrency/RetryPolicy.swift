@@ -177,7 +177,7 @@ package struct Retries: Sendable {
     package private(set) var count = 0
 
     /// Creates the state before the first failure.
-    /// - Parameter limit: the longest time between the first failure in a row and the last attempt.
+    /// - Parameter limit: the longest time from the first of several failures in a row to the last attempt.
     package init(limit: Duration) { self.limit = limit }
 
     /// Records a success, so that the next failure counts as the first one in a row.

@@ -28,7 +28,7 @@ package struct Enforcement {
     ///
     /// The time is shorter than the time for which the record reserves the collection.
     private static let trusted = EnforcementStore.leaseTime - .seconds(10)
-    /// How long a runner reserves the collection for the step to "constraint", at which the server reads every
+    /// How long a runner reserves the collection for the step to "constraint", during which the server reads every
     /// document.
     private static let longLease: Duration = .seconds(600)
 
@@ -180,8 +180,7 @@ extension Enforcement {
     private func fresh(
         _ validator: BSONDocument?, _ seen: SeenCollection, _ record: EnforcementStore.Record?
     ) throws -> State {
-        // The caller names no validator to enforce, so the new enforcement would keep the collection's current
-        // validator.
+        // Without a validator from the caller, the stages lead to the collection's current validator.
         guard let validator else {
             let path = EnforcementPath(namespace, to: seen.validation.validator, from: seen.validation)
             return State(path: path, stage: .before, seen: seen, record: record, isFresh: true)
@@ -212,8 +211,9 @@ extension Enforcement {
         throw Self.foreign(seen, record, namespace)
     }
 
-    /// Whether the recorded enforcement is complete and still in effect, and another one begins because `validator`
-    /// differs.
+    /// Whether the recorded enforcement is over: it is complete, and `validator` is a different validator.
+    ///
+    /// The collection must still have the validation of the recorded enforcement.
     private static func isOver(
         _ record: EnforcementStore.Record, _ seen: SeenCollection, for validator: BSONDocument?
     ) -> Bool {

@@ -10,9 +10,9 @@ struct ExpressionCompiler {
     /// Whether the expression reads more of the document than the fields of ``fieldNames``.
     private(set) var readsMore = false
     private var variables: [String: Int] = [:]
-    /// The object whose hash a `$let` variable is bound to, by the variable's name.
+    /// The variables of a `$let` whose value is the hash of an object, each with that object.
     ///
-    /// Such a variable is known only where ``comparedWithItsMerge(_:)`` reads it.
+    /// Such a variable can be read only in the comparison of ``comparedWithItsMerge(_:)``.
     private var hashes: [String: BSONValue] = [:]
     /// The value in which a path such as `$name` starts: the document, unless `CURRENT` is bound to another value.
     private var current = Node.Base.root
@@ -31,7 +31,10 @@ struct ExpressionCompiler {
         path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// Returns a path, by the index of its top-level field if ``Frame/fields`` has room for that field.
+    /// Returns the node for a path.
+    ///
+    /// For a path in the document, the node holds the index of the top-level field in ``fieldNames``. Only
+    /// ``Frame/maximumFields`` fields get an index; for any further field, the node holds its name.
     private mutating func path(_ base: Node.Base, _ names: [String]) -> Node {
         guard base == .root else { return .path(base, names) }
         guard let name = names.first else {
@@ -162,10 +165,11 @@ struct ExpressionCompiler {
         return list.values.count == 1 ? list.values[0] : nil
     }
 
-    /// Returns ``Node/changesByMerging(_:seesKeys:)`` for a comparison of an object with its own merge; `nil` for any
-    /// other expression.
+    /// Returns ``Node/changesByMerging(_:seesKeys:)`` for an expression that asks whether `$mergeObjects` changes an
+    /// object; `nil` for any other expression.
     ///
-    /// The comparison is between the hashes, or the sizes, of the object and of the result of `$mergeObjects` for it.
+    /// Such an expression compares the object with the result of `$mergeObjects` for it, either by their hashes or by
+    /// their sizes.
     private mutating func comparedWithItsMerge(_ equality: BSONValue) -> Node? {
         guard let sides = equality.document?["$eq"]?.document?.values, sides.count == 2 else { return nil }
         func taken(_ value: BSONValue, _ name: String) -> BSONValue? {

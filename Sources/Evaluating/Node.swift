@@ -30,7 +30,9 @@ indirect enum Node: Sendable {
     case isSame([(slot: Int, value: Node)], by: Node)
     case someElement(Node)
     case everyElement(Node)
-    /// Whether `$mergeObjects` would change an object: with `seesKeys`, in any byte; otherwise, in its size.
+    /// Whether `$mergeObjects` would change an object.
+    ///
+    /// With `seesKeys`, a change of any byte counts; otherwise, only a change of the object's size.
     case changesByMerging(Node, seesKeys: Bool)
 
     case type(Node)
@@ -104,7 +106,7 @@ struct TypeSet: Hashable, Sendable {
 
 /// The memory of one evaluation of an expression.
 struct Frame {
-    /// The most top-level fields that are looked up together, before the evaluation.
+    /// The largest number of top-level fields that are looked up together, before the evaluation.
     static let maximumFields = 8
 
     /// The values of the variables that the expression binds.

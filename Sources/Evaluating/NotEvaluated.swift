@@ -1,4 +1,4 @@
-/// An error that means that the client cannot evaluate an expression for a document exactly as the server does.
+/// The error for an expression that the client cannot evaluate for a document exactly as the server does.
 package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
     /// The reason why the client cannot evaluate the expression.
     package enum Reason: Hashable, Sendable {

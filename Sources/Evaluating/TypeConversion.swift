@@ -182,12 +182,12 @@ enum TypeConversion {
         }
     }
 
-    /// Whether a text spells a number, and whether the number has a fraction or an exponent.
+    /// The form of a number in a text: not a number, a whole number, or a number with a fraction or an exponent.
     private enum Spelling { case none, whole, fraction }
 
-    /// Returns how a text spells a number; `.none` if the server certainly refuses the text as a number.
+    /// Returns the form of the number in a text; `.none` if every server refuses to read the text as a number.
     ///
-    /// Throws for texts that some servers may read leniently.
+    /// Throws for a text that only some servers may read as a number.
     private static func spelling(of text: String) throws(NotEvaluated) -> Spelling {
         var rest = Array(text.utf8)[...]
         guard let first = rest.first else { return .none }
@@ -200,8 +200,9 @@ enum TypeConversion {
         let whole = digits()
         if rest.isEmpty { return whole > 0 ? .whole : .none }
         guard whole > 0, rest.first == UInt8(ascii: ".") || isPower(rest[rest.startIndex]) else {
-            // The text is certainly no number if the next byte begins neither a named number such as `Infinity`, nor
-            // the prefix of another base, nor a fraction or white space.
+            // The next byte may begin a named number such as `Infinity`, the prefix of another base, a fraction or
+            // white space. Some servers may read such a text as a number. Every server refuses a text with any other
+            // byte here.
             guard let next = rest.first, !"xXiInN. \t\n".utf8.contains(next) else { throw NotEvaluated(.version) }
             return .none
         }

@@ -12,7 +12,7 @@ package final class ChangeFeed: Sendable {
     package struct Batch: Sendable {
         /// The `_id`s of the documents, each once, in the order of their first change.
         package var ids: [BSONValue] = []
-        /// The time of each document's last change that is not an ignored one, in the order of ``ids``.
+        /// The time of each document's last change, not counting ignored changes, in the order of ``ids``.
         package var times: [ChangeTime] = []
         /// The time of each document's first change, in the order of ``ids``.
         package var firstTimes: [ChangeTime] = []
@@ -24,8 +24,9 @@ package final class ChangeFeed: Sendable {
         package var place: FeedPlace
         /// The time up to which the feed has reported all changes.
         package var time: ClusterTime
-        /// The time of the last change in the batch, or 0 if it has no changes; the caller's read of the documents must
-        /// not be earlier.
+        /// The time of the last change in the batch; 0 if it has no changes.
+        ///
+        /// The caller must read the documents as of this time or a later one.
         package var latest: ClusterTime
         fileprivate var seen: [IDKey: Int] = [:]
     }
@@ -34,7 +35,8 @@ package final class ChangeFeed: Sendable {
     package struct IgnoredChange: Sendable {
         /// The `_id` of the document that the transaction changed.
         package var id: BSONValue
-        /// The time of another client's last change of the document, earlier in the batch; `nil` if there is none.
+        /// The time of the last change of the document by another client before this change; `nil` if the batch has
+        /// none.
         package var earlier: ChangeTime?
     }
 
@@ -189,7 +191,7 @@ extension ChangeFeed {
         guard let time = try event.find("clusterTime"), case .timestamp(let stamp) = try event.value(time) else {
             throw BSONError(.truncated, at: 0)
         }
-        // An event without a document key concerns the collection itself.
+        // An event without a document key reports a change of the collection itself.
         guard let key = try event.find("documentKey"), key.type == .object else {
             let kind = try event.find("operationType").map { element throws(BSONError) in try event.value(element) }
             throw kind == "drop" || kind == "dropDatabase" ? End.dropped(ClusterTime(rawValue: stamp)) : End.renamed

@@ -52,9 +52,10 @@ package struct ImportedSchema: Sendable {
         validator = ["$jsonSchema": .object(schema)]
     }
 
-    /// The most nested levels of a validator: MongoDB's limit for a command, less a reserve.
+    /// The largest number of nested levels in a validator: MongoDB's limit for a command, less a reserve.
     private static let deepest = 180
-    /// The most bytes of a validator: MongoDB's limit for a document, less a reserve for the command around it.
+    /// The largest size of a validator in bytes: MongoDB's limit for a document, less a reserve for the command around
+    /// it.
     private static let largest = 15 << 20
 }
 

@@ -34,14 +34,16 @@ package struct InferOptions: Sendable {
 
 /// The rule that decides whether an object is a dictionary, whose keys are data, or an embedded object.
 package struct DictionaryRule: Hashable, Sendable {
-    /// The smallest number of distinct keys that the dictionaries at a path must have, over all of them.
+    /// The smallest number of distinct keys that all objects at a path must have together.
     package var minimumKeys = 20
-    /// The largest share of the distinct keys at a path that an average object at the path may have.
+    /// The largest share of the distinct keys at a path that an object at the path may have on average.
+    ///
+    /// If there are 100 distinct keys and the share is 0.25, the objects may have at most 25 keys on average.
     package var maximumShare = 0.25
-    /// The largest share of the dictionaries at a path that may have the most common key.
+    /// The largest share of the objects at a path that may have the path's most common key.
     package var maximumPresence = 0.5
-    /// The smallest share of the values in the dictionaries at a path, apart from nulls, that must have one common
-    /// type.
+    /// The smallest share that the most common type must have among the values in the objects at a path, not counting
+    /// nulls.
     package var minimumSameType = 0.99
 
     /// Creates the default rule.

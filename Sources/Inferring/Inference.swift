@@ -81,7 +81,7 @@ package struct Inference: Sendable {
     package let isCrowded: Bool
     /// The compiled schema, which checks documents.
     package let compiled: CompiledSchema
-    /// A schema that was made from half of the documents, with a cover of 100% of that half.
+    /// A schema that was made from half of the documents, with a cover of 1 instead of the cover in ``options``.
     package let trained: CompiledSchema
 
     /// Makes a schema from the counts of a survey.

@@ -40,8 +40,8 @@ package struct Outcome: Sendable {
         possible = isStrict ? 0 : counts.possible
         groups = tally.violationGroups
         isWithinCover = failing <= inference.options.budget(of: counts.read)
-        // Only documents that fail under `trained` but fit `compiled` count as missed. The fitter leaves out documents
-        // that fail under both schemas on purpose, so the bound `leftOut` counts them.
+        // Only documents that fail under `trained` but fit `compiled` count as missed. A document that fails under both
+        // schemas is one that the fitter decided to refuse, so the bound `leftOut` counts it.
         let missed = min(changes.healed + (isStrict ? changes.possiblyHealed : 0), inference.heldOut)
         heldOut = (inference.heldOut, missed)
         // If two bounds are added, each may be wrong only half as often.

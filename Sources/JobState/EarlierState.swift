@@ -6,7 +6,7 @@ package import BSON
 /// number without an attempt is therefore not an error, and every journaled change counts as uncertain. Even if the
 /// sums of a checkpoint prove that an attempt was written, its documents may have been replaced since.
 package struct EarlierState: Hashable {
-    /// The number of the job's last attempt at a chunk in the journal.
+    /// The number of the latest attempt at a chunk in the job's journal; the numbers rise from attempt to attempt.
     package var journaled: Int64
     /// The number of documents that the job changed, according to its checkpoints.
     package var modified: Int

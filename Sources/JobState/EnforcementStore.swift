@@ -49,7 +49,7 @@ package struct EnforcementStore {
 
     private var id: BSONValue { .string("\(namespace)") }
 
-    /// The collection's record; `nil` before the first step of its enforcement.
+    /// Returns the collection's record; `nil` before the first step of its enforcement.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func record() throws -> Record? {
         guard let document = try client.firstChecked(Self.collection, ["_id": id]) else { return nil }

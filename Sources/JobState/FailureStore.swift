@@ -40,7 +40,7 @@ package struct Failure: Hashable, Sendable {
         words(for: error.code.rawValue) ?? error.codeName ?? "refused by the server"
     }
 
-    /// Returns the words for a server's error code that concerns a single document; `nil` if there are none.
+    /// Returns the words for a server's error code, if the error applies to a single document; otherwise `nil`.
     package static func words(for code: Int) -> String? {
         switch code {
         case 121: "refused by the collection's validator"

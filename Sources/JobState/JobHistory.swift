@@ -15,8 +15,9 @@ package struct JobHistory {
         package var modified: Int
         /// The texts of the files of the new schema, which documents fit after the job; empty if the job names none.
         package var next: Set<String>
-        /// Whether the state database holds the job's journal: `false` if the journal is empty, after a run without
-        /// one, and after a cleanup.
+        /// Whether the state database holds journaled changes of the job.
+        ///
+        /// `false` if a run kept no journal, if the journal is empty, or if a cleanup removed it.
         package var hasJournal: Bool
 
         /// Whether the job was begun, has work left, and is not being undone.
@@ -57,7 +58,7 @@ package struct JobHistory {
 
     /// Returns the changes that jobs journaled for the given documents, by `_id`.
     ///
-    /// The changes of one document are sorted by the first start of their job; those of one job, from the oldest to the
+    /// The changes of one document are sorted by the first start of their job, and within a job from the oldest to the
     /// newest. A document without a journaled change is missing from the result.
     /// - Throws: ``MongoError``, ``BSONError`` or ``RunError`` for a journal that cannot be read.
     package func changes(of ids: Set<IDKey>) throws -> [IDKey: [JournalGroup]] {

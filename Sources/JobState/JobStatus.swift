@@ -84,8 +84,10 @@ package struct JobStatus: Sendable {
     /// When the job's runner last made progress, for instance finished a chunk, began a pass, or stopped waiting; `nil`
     /// if that is unknown.
     package var checkpointed: ServerTime?
-    /// The time of the last sign of a runner: ``checkpointed`` while a runner holds the lease, otherwise the last
-    /// checkpoint or renewal of a lease.
+    /// The time of the last sign of life of the job.
+    ///
+    /// While a runner holds the lease, this is ``checkpointed``. Otherwise it is the time of the last checkpoint or
+    /// renewal of a lease.
     package var heard: ServerTime?
     /// The reasons why the job's runner waits; empty if it does not wait.
     package var waiting: [WaitReason] = []

@@ -15,7 +15,7 @@ package struct JobStore {
     let client: StoreClient
     let job: String
 
-    /// The job's record in the collection `jobs`; `nil` before the job's first start.
+    /// Returns the job's record in the collection `jobs`; `nil` before the job's first start.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func record() throws -> BSONDocument? { try client.firstChecked("jobs", ["_id": .string(job)]) }
 
@@ -97,10 +97,10 @@ extension JobStore {
         Control(try client.firstChecked("jobs", ["_id": .string(job)], projecting: ["control": 1]) ?? [:])
     }
 
-    /// Returns who recorded that the job's next schema was deployed, and when; `nil` while no deploy is recorded.
+    /// Returns the record that the job's next schema was deployed, with the operator and the time; `nil` if there is
+    /// none.
     ///
-    /// If none is recorded for this job, the deploy recorded for another job with the same collection and the same next
-    /// schema counts.
+    /// If this job has no such record, that of another job with the same collection and the same next schema counts.
     /// - Parameter schemas: the schema files that the job is bound to, as its record holds them.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func deployMark(of namespace: Namespace, schemas: [BSONDocument]) throws -> Control.Mark? {
@@ -179,8 +179,9 @@ extension JobStore {
         return nil
     }
 
-    /// Returns the time of a job's last checkpoint in milliseconds since 1970; the time of the job's start if it has no
-    /// checkpoint; `nil` if neither is known.
+    /// Returns the time of a job's last checkpoint, in milliseconds since 1970.
+    ///
+    /// Without a checkpoint, returns the time of the job's start; `nil` if that is not known either.
     private func lastWrite(of record: BSONDocument) throws -> Int64? {
         let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
         // Earlier versions of the program recorded no time of the last write. Their last activity was the last write or
@@ -224,8 +225,8 @@ extension BSONDocument {
 
     /// Whether the text of the job file in this job's record names a collection.
     ///
-    /// If the job runs in another database than the one in its file, the text contains the file's database, so the
-    /// collection's name is searched for with that database.
+    /// A job can run in another database than the one that its file names. The text then has the database of the file,
+    /// so the method searches for the collection's name with that database.
     fileprivate func names(_ namespace: Namespace) -> Bool {
         let text = self["text"]?.text ?? ""
         guard let own = self["from"]?.text else { return text.contains(namespace.description) }

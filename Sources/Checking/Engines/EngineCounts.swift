@@ -1,5 +1,6 @@
-/// The numbers of documents by what an engine does with them; each document counts at most once, by its worst certain
-/// finding.
+/// The numbers of documents, by what an engine does with them.
+///
+/// Each document counts at most once, by its worst certain finding.
 public struct EngineCounts: Hashable, Sendable, Codable {
     /// The documents that halt the engine for all users.
     public var halting = 0

@@ -4,7 +4,7 @@ import ServerSchema
 /// The rules of an engine for the documents of one collection, compiled once for ``EngineWalker``.
 struct EnginePlan: Sendable {
     let engine: Engine
-    /// The tests of values by their types; the tests of the level ``Level/info`` come last.
+    /// The tests of values, each for certain types; the tests of the level ``Level/info`` come last.
     private(set) var tests: [ValueTest] = []
     /// The number of tests of a higher level than ``Level/info``.
     private(set) var seriousTestCount = 0
@@ -55,7 +55,7 @@ struct EnginePlan: Sendable {
         /// The range of the whole numbers that the field may hold.
         var low: Int64 = .min
         var high: Int64 = .max
-        /// Whether the field is a list that becomes null if it is absent.
+        /// Whether the field is a list, so that the client's property is null if the field is absent.
         var isList = false
     }
 
@@ -79,8 +79,8 @@ struct EnginePlan: Sendable {
         var idSize = Limit()
         /// The types of the values that tests of a higher level than ``Level/info`` judge.
         ///
-        /// The types that contain values are included if such a test judges nested values, or if the nesting has a
-        /// limit.
+        /// Objects, arrays and code with a scope are included if such a test judges nested values, or if the nesting
+        /// has a limit.
         var watched: TypeMask = []
         /// The types to watch in addition to ``watched`` if findings of the level ``Level/info`` are wanted.
         var watchedForInfo: TypeMask = []
@@ -89,10 +89,11 @@ struct EnginePlan: Sendable {
         var judgedInFields: TypeMask = []
         /// Whether binary data as `_id` must be a UUID of subtype 4.
         var hasOnlyUUIDs = false
-        /// The document size in bytes up to which no limit on the size can be exceeded.
+        /// The document size in bytes up to which the limits on the size need no check.
         ///
-        /// The JSON text of a document is less than eight times as long as the document itself, unless it has many
-        /// top-level doubles of a hundred digits or more.
+        /// The size relies on an estimate: the JSON text of a document is less than eight times as long as the
+        /// document. The estimate fails only for a document with many top-level doubles of a hundred digits or more.
+        /// The text of such a document can exceed its limit unnoticed.
         var harmlessSize: Int { min(size.most, secondSize.most, rowSize.most / 8) }
     }
 
@@ -173,7 +174,9 @@ extension EnginePlan {
         }
     }
 
-    /// Adds the rule for a field, unless the field's name is empty or already has a rule, as `_id` may have.
+    /// Adds the rule for a field.
+    ///
+    /// Does nothing if the field's name is empty or already has a rule; `_id`, for example, may already have one.
     private mutating func add(_ name: String, _ field: Field, expected: String? = nil) {
         guard !names.contains(name), !name.isEmpty else { return }
         names.append(name)
@@ -186,7 +189,8 @@ extension EnginePlan {
         if let index = names.firstIndex(of: "_id") { return fields[index].plain.formIntersection(types) }
         var field = Field(kind: .id, rule: rule.rule, level: rule.level, plain: types, accepts: types)
         if onlyUUIDs { field.plain.remove(.binData) }
-        // The text of an `_id` of another type, such as a number, hardly ever exceeds a limit of hundreds of bytes.
+        // The text of an `_id` is checked only for strings, objects and binary data. The text of another type, such as
+        // a number, hardly ever exceeds a limit of hundreds of bytes.
         if limits.idSize.most < .max { field.plain.subtract([.string, .object, .binData]) }
         add("_id", field)
     }
@@ -197,8 +201,8 @@ extension EnginePlan {
         let expected = "value that an \(column.type) column holds"
         switch column.type {
         case .text:
-            // A text column loses no value, but is in the table, so that most documents have their fields in the
-            // table's order.
+            // A text column loses no value. It is in the table nevertheless, so that the fields of most documents are
+            // in the table's order.
             add(column.name, Field(kind: .text, rule: rule.rule, level: rule.level, plain: .all))
         case .integer:
             let plain = nulls.union(whole).union([.long, .timestamp])

@@ -1,6 +1,8 @@
 /// The table of rules, by engine.
 extension EngineRule {
-    /// The rules of all engines, those with the worst outcome first within each engine.
+    /// The rules of all engines.
+    ///
+    /// Within an engine, the rules with the worst outcome come first.
     public static let all: [EngineRule] = powersync + objectbox + ditto + rxdb + couchbase + any
 
     /// Returns the row of the table for a code; `nil` if no engine has the rule.
@@ -8,7 +10,7 @@ extension EngineRule {
 
     private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
 
-    /// The rules of one engine; none for Device Sync, whose rules come from its schemas.
+    /// Returns the rules of one engine; none for Device Sync, whose rules come from its schemas.
     static func all(of engine: Engine) -> [EngineRule] { all.filter { $0.engine == engine } }
 }
 

@@ -60,16 +60,16 @@ extension EngineSettings {
 }
 
 extension ClientTable.ColumnType {
-    /// Creates the type of the column that holds values of the schema's types; `nil` if the schema names no type, or if
-    /// no one column holds values of all types.
+    /// Creates the type of a column that holds the values of all given types, apart from null.
+    ///
+    /// `nil` if there is no other type than null, or if no column holds the values of all of them.
     init?(_ types: [SchemaType]) {
         let columns = Set(types.filter { $0 != .null }.map(Self.column))
         guard columns.count == 1, case let column?? = columns.first else { return nil }
         self = column
     }
 
-    /// Returns the type of the column that holds the values of a schema's type; `nil` if no one column holds all of
-    /// them.
+    /// Returns the type of a column that holds all values of a schema's type; `nil` if there is none.
     private static func column(_ type: SchemaType) -> Self? {
         switch type {
         case .int, .long, .bool, .timestamp: .integer

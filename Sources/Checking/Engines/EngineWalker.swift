@@ -60,7 +60,7 @@ struct EngineWalker: ~Escapable {
 // MARK: values
 
 extension EngineWalker {
-    /// Judges a top-level field whose value is of a watched type.
+    /// Judges a top-level field whose type is in ``watched``, and the values inside it.
     private func top<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, into sink: inout Sink
     ) throws(BSONError) {
@@ -72,7 +72,7 @@ extension EngineWalker {
         sink.leave()
     }
 
-    /// Judges a value of a watched type, and the values inside it.
+    /// Judges a value whose type is in ``watched``, and the values inside it.
     /// - Parameter depth: The number of levels between the value and its top-level field.
     /// - Returns: Whether the value is, or contains, an object or array that is nested too deep.
     private func value<Sink: FindingSink>(
@@ -232,8 +232,9 @@ extension EngineWalker {
         return Found(element.type)
     }
 
-    /// Whether SQLite's CAST reads the whole text as a number, apart from blanks around it and, if `isWhole`, from a
-    /// fraction of zeros.
+    /// Whether SQLite's CAST reads the whole text as a number.
+    ///
+    /// Blanks around the number are allowed. With `isWhole`, so is a fraction of zeros, as in `5.00`.
     private func isNumber(_ text: RawSpan, isWhole: Bool) -> Bool {
         let words = text.decoded().utf8.split { $0 == 0x20 || (0x09...0x0D).contains($0) }
         guard words.count == 1, let word = words.first.map({ Substring($0) }) else { return false }

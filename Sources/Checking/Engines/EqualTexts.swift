@@ -42,7 +42,9 @@ extension Tally {
     /// texts.
     package var canHaveEqualTexts: Bool { idTypes.canHaveEqualTexts }
 
-    /// Counts, for a document that was added before, the finding that another `_id` has the same text as its `_id`.
+    /// Counts the finding that the `_id` of a document has the same text as the `_id` of another document.
+    ///
+    /// The document must have been added before.
     /// - Throws: ``BSONError`` if the bytes are damaged; nothing is then counted.
     package mutating func countEqualText(_ document: borrowing BSONView, ledger: LedgerIndex?) throws(BSONError) {
         guard let engine = schema.engine, let rule = engine.idText, let element = try document.find("_id") else {
@@ -81,7 +83,9 @@ extension Tally {
     }
 }
 
-/// The text of a document's `_id`, by which engines whose keys are text identify the document.
+/// The text of a document's `_id`.
+///
+/// Engines whose keys are texts identify the document by it.
 package enum IDText {
     /// Returns the text of the document's `_id`; `nil` if the `_id` is missing, or has no text, such as null.
     /// - Throws: ``BSONError`` if the bytes are damaged.

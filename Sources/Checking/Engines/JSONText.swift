@@ -166,7 +166,7 @@ extension BSONValue {
     /// Returns a finite double as JavaScript writes it inside objects and arrays: with the fewest digits that identify
     /// it, without a point if it is a whole number, and with an exponent only from 1e21 on and below 1e-6.
     fileprivate static func scriptText(of number: Double) -> String {
-        // Below 2^53, these digits are the fewest that identify the number.
+        // Below 2^53, the digits of a whole number are the fewest that identify it.
         if number.magnitude < 0x1p53, let whole = Int64(exactly: number) { return "\(whole)" }
         let text = "\(number)"
         guard let mark = text.firstIndex(of: "e") else { return text.hasSuffix(".0") ? "\(text.dropLast(2))" : text }

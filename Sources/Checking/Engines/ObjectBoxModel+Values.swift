@@ -8,7 +8,8 @@ struct PropertyValues {
     var types: TypeMask
     /// The BSON types of the elements that the property holds, if its values are arrays.
     var elements: TypeMask = .all
-    /// The range of the whole numbers that the property holds; `nil` if the property holds none, or all.
+    /// The range of the whole numbers that the property holds; `nil` if it holds no whole numbers, or holds all of
+    /// them.
     var range: ClosedRange<Int64>?
 
     fileprivate static func vector(_ elements: TypeMask) -> Self { Self(types: .array, elements: elements) }

@@ -149,7 +149,7 @@ extension JSONSchemaCompiler {
 
     /// Adds the names in `properties` and `required` to the field table, to the paths, or to both.
     ///
-    /// The paths are for names that contain a dot, are empty, or repeat.
+    /// See ``JSONSchemaPlan/PathField`` for the names that are added to the paths.
     mutating func compileFields(
         _ schema: SchemaNode, of index: Int, into rule: inout JSONSchemaPlan.ObjectRule
     ) {

@@ -70,7 +70,7 @@ struct JSONSchemaPlan: Sendable {
         var items: Int32 = -1
         var firstInTuple: Int32 = 0
         var tupleCount: Int32 = 0
-        /// The rule for the elements after the tuple.
+        /// The rule for the elements after those for which the list `items` has a schema.
         var additional = Others.allowed
     }
 
@@ -83,7 +83,7 @@ struct JSONSchemaPlan: Sendable {
         var additional = Others.allowed
         var firstPattern: Int32 = 0
         var patternCount: Int32 = 0
-        /// The index in ``JSONSchemaPlan/paths`` of the object's first name that is a path, is empty, or repeats.
+        /// The index in ``JSONSchemaPlan/paths`` of the object's first field that is judged as a path.
         var firstPath: Int32 = 0
         var pathCount: Int32 = 0
         var firstDependency: Int32 = 0
@@ -113,8 +113,9 @@ struct JSONSchemaPlan: Sendable {
 
         /// The allowed values, each stored as the only field of a document; the name of the field is empty.
         private(set) var holders: [BSONDocument] = []
-        /// The hashes of the values in ``holders``, in their order; the hashes of an `enum` with more than ``few``
-        /// values ascend.
+        /// The hashes of the values in ``holders``, in their order.
+        ///
+        /// The hashes of an `enum` with more than ``few`` values are in ascending order.
         private(set) var hashes: [UInt64] = []
 
         /// Adds the values of one `enum`, and returns the index of the first one.
@@ -151,7 +152,10 @@ struct JSONSchemaPlan: Sendable {
         var node: Int32
     }
 
-    /// A name in `properties` or `required` that is judged as a path: it contains a dot, is empty, or repeats.
+    /// A field that is judged as a path, because its name cannot be compared as a whole.
+    ///
+    /// It is a name in `properties` that contains a dot, is empty, or occurs for the second time, or a name in
+    /// `required` that contains a dot.
     struct PathField: Sendable {
         var components: [String]
         /// The node that judges the values at the path; -1 if only `required` names the path.

@@ -2,7 +2,7 @@ import BSON
 import Patterns
 import ServerSchema
 
-/// Judges the values at a path, for names in `properties` or `required` that contain a dot or repeat.
+/// Judges the values at a path, for the names that ``JSONSchemaPlan/PathField`` describes.
 ///
 /// mongod turns each keyword into a separate expression over the path. A keyword holds if one of the values satisfies
 /// it, and different values may satisfy different keywords. Source: `makeRestriction` in mongod 6.0.

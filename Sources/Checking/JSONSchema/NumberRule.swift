@@ -23,7 +23,9 @@ struct NumberRule: Sendable, BitwiseCopyable {
     @inline(__always)
     func isMultiple(_ number: BSONNumber) -> Bool { divisor?.divides(number) ?? true }
 
-    /// Whether `left` is less than `right` or, unless `strictly` is set, equal to it; NaN is equal only to NaN.
+    /// Whether two numbers are in ascending order.
+    ///
+    /// With `strictly`, equal numbers are not in order. NaN is in order only with NaN, and only without `strictly`.
     @inline(__always)
     private static func isInOrder(_ left: BSONNumber, _ right: BSONNumber, strictly: Bool) -> Bool {
         if left.isNaN || right.isNaN { return !strictly && left.isNaN && right.isNaN }

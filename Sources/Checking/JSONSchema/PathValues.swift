@@ -6,7 +6,9 @@ import BSON
 struct PathValues {
     /// The values at the path's end, for keywords of types, arrays and objects; an array counts as one value.
     private(set) var whole: [BSONElement] = []
-    /// The values at the path's end, for keywords of scalars; the elements of an array come before the array itself.
+    /// The values at the path's end, for keywords of scalars.
+    ///
+    /// An array at the path's end adds its elements and then itself.
     private(set) var traversed: [BSONElement] = []
 
     private let components: [String]

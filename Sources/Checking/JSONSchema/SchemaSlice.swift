@@ -3,16 +3,16 @@ import ServerSchema
 
 /// Builds the filter that finds the documents of a group, for the `jsonschema` dialect and for constraints.
 ///
-/// If possible, the filter negates a schema that has only the keyword that these documents break, and the path to the
-/// keyword. mongod applies the schema by the same rules as the checker.
+/// If possible, the filter negates a small schema: only the keyword that these documents break, at its path. mongod
+/// applies the schema by the same rules as the checker.
 struct SchemaSlice {
     let plan: JSONSchemaPlan
 
     /// Returns the filter, and whether it matches only the documents of the group.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
         let node = Int(located.finding.node)
-        // If the object at a path's end lacks a required field, the finding has the object's type and not the detail
-        // `missing`.
+        // The rule `requiredMissing` has two causes. With the detail `missing`, the node's own field is absent. Without
+        // that detail, the object at the end of a path lacks a required field.
         let isMissing = located.finding.rule == .requiredMissing && located.finding.found.detail == .missing
         if let path = topmostPath(of: node), !isMissing || path != node {
             // The filter holds the whole schema of the path, because different values of the path may satisfy different
@@ -29,7 +29,7 @@ struct SchemaSlice {
         ["$nor": [["$jsonSchema": .object(schema)]]]
     }
 
-    /// Returns the node nearest to the root, among `node` and its ancestors, whose name is empty or a path.
+    /// Returns the topmost node whose name is empty or contains a dot, among `node` and its ancestors.
     /// - Returns: `nil` if there is no such node.
     private func topmostPath(of node: Int) -> Int? {
         var (node, found) = (node, nil as Int?)

@@ -29,7 +29,7 @@ struct CSharpIdiom: LanguageIdiom {
 
         """#
 
-    /// Keywords, the types that the file of a class uses, and the members that every object of the SDK has.
+    /// The keywords of C#, the types that the file of a class uses, and the members that every object of the SDK has.
     let reserved = Set(
         """
         DateTimeOffset Decimal128 DynamicApi Equals GetHashCode GetType Guid IAsymmetricObject IDictionary \

@@ -83,8 +83,8 @@ struct TypeScriptIdiom: LanguageIdiom {
             case .object(let title): title
             case .scalar(let scalar): Self.words(for: scalar).schema
             }
-        // The schema's type marks a value that may be null with `?`. Objects in a list, set or dictionary have no
-        // mark, because the kind of the container decides whether they may be null.
+        // In the schema, `?` marks a value that may be null. Objects in a list, set or dictionary have no mark, because
+        // the kind of the container decides whether they may be null.
         let isSaid: Bool = if case .object = type.element, type.container != nil { false } else { type.isOptional }
         let element = name + (isSaid ? "?" : "")
         return switch type.container {

@@ -3,7 +3,7 @@ import ServerSchema
 import Yams
 
 extension LocatedJSON {
-    /// Converts a YAML node into the JSON value that it spells.
+    /// Converts a YAML node into a JSON value.
     /// - Throws: ``SchemaError`` for an alias, or for a key that is not a scalar.
     init(_ yaml: YAMLNode) throws(SchemaError) {
         let location = yaml.location
@@ -31,8 +31,8 @@ extension LocatedJSON {
 }
 
 extension JSONScalar {
-    /// Reads a scalar by the core schema of YAML 1.2, in which `no` is a text, except that only decimal numbers become
-    /// numbers.
+    /// Reads a scalar by the core schema of YAML 1.2, in which `no` is a text, with one difference: only decimal
+    /// numbers become numbers.
     fileprivate init(_ scalar: Node.Scalar) {
         let text = scalar.string
         guard scalar.style == .plain else {
@@ -47,7 +47,7 @@ extension JSONScalar {
         }
     }
 
-    /// Returns a number as JSON spells it; `nil` if the text is no decimal number.
+    /// Returns the JSON text of a number; `nil` if the text is no decimal number.
     private static func spelled(_ text: String) -> String? {
         if let integer = Int(text) { return "\(integer)" }
         let isDecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }

@@ -2,7 +2,7 @@ import Patterns
 
 /// Translates a regular expression of JavaScript, which JSON Schema prescribes, into one of PCRE, which MongoDB uses.
 ///
-/// Most expressions mean the same in both languages. Other expressions are spelled differently in PCRE, differ in a
+/// Most expressions mean the same in both languages. Other expressions are written differently in PCRE, differ in a
 /// detail that a note names, or do not exist in PCRE 8, the oldest version in use.
 struct PatternTranslation {
     /// The respects in which MongoDB reads the expression differently than JavaScript.
@@ -42,9 +42,10 @@ struct PatternTranslation {
         }
     }
 
-    /// Records that the last item matches characters beyond ASCII.
+    /// Records that the item just read matches characters beyond ASCII.
     ///
-    /// An item that is repeated without a limit needs no record, because it also matches the bytes of these characters.
+    /// Such a character has several bytes. An item before `*` or `+` needs no record, because it also matches each of
+    /// these bytes.
     private mutating func takeWide() {
         if rest.first != "*", rest.first != "+" { needsCharacters = true }
     }
@@ -75,7 +76,7 @@ extension PatternTranslation {
             if let digit = rest.first, !("0"..."7").contains(digit) { needsCharacters = true }
         case "v": result += "\\x0B"
         case let letter where letter.isASCII && letter.properties.isAlphabetic && !Self.escapes.contains(letter):
-            // Without the flag `u`, JavaScript ignores a backslash before a letter that has no meaning after one.
+            // Without the flag `u`, JavaScript ignores the backslash of an escape without a meaning, such as `\y`.
             result.unicodeScalars.append(letter)
         default:
             if let other = Self.ofPCRE[letter] { differences.insert(other) }
@@ -84,15 +85,17 @@ extension PatternTranslation {
         }
     }
 
-    /// The letters that have a meaning after a backslash, in JavaScript or in PCRE; before these, the backslash stays.
+    /// The letters that have a meaning after a backslash, in JavaScript or in PCRE.
+    ///
+    /// The translation keeps a backslash before these letters.
     private static let escapes: Set<Unicode.Scalar> = Set("bBdDwWsSnrtfvcxukpPAzZGQEKRXhHNeag".unicodeScalars)
-    /// The differences for escapes that PCRE has and JavaScript does not, by the letter after the backslash.
+    /// The meanings of the escapes that PCRE has and JavaScript does not, by the letter after the backslash.
     private static let ofPCRE: [Unicode.Scalar: String] = [
         "A": "\\A is the beginning of the text", "z": "\\z is the end of the text",
         "Z": "\\Z also matches before a line break at the end",
     ]
 
-    /// Reads `\u00e4`, `\u{1F600}` or a surrogate pair, which PCRE spells with `\x{…}`.
+    /// Reads `\u00e4`, `\u{1F600}` or a surrogate pair, which PCRE writes as `\x{…}`.
     private mutating func takeCodePoint() {
         needsCharacters = true
         if take(prefix: "{") {

@@ -1,6 +1,8 @@
 import ServerSchema
 
-/// The values that the schema being translated describes, and the part of the file at which the schema's JSON pointers
+/// The context of the schema that is being translated.
+///
+/// The context consists of the values that the schema describes, and the part of the file at which its JSON pointers
 /// begin.
 struct Place {
     /// The path of the values that the schema describes.

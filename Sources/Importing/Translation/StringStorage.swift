@@ -36,7 +36,7 @@ struct StringStorage {
         self.init(types: types, code: .formatType, message: "format \(format) is stored as \(names)")
     }
 
-    /// Whether a pattern is one of the usual spellings of exactly 24 hexadecimal digits.
+    /// Whether a pattern is one of the usual patterns for exactly 24 hexadecimal digits.
     static func isHexadecimalID(_ pattern: String) -> Bool {
         var text = pattern[...]
         guard text.hasPrefix("^"), text.hasSuffix("$") else { return false }

@@ -86,7 +86,9 @@ extension Translator {
         }
     }
 
-    /// Translates `dependencies`, `dependentRequired` and `dependentSchemas`: demands that hold if a field is present.
+    /// Translates `dependencies`, `dependentRequired` and `dependentSchemas`.
+    ///
+    /// Each entry demands other fields, or a schema, if a field is present.
     private mutating func translateDependencies(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -109,7 +111,8 @@ extension Translator {
         if !demands.isEmpty { schema.keywords["dependencies"] = .object(BSONDocument(demands)) }
     }
 
-    /// Returns the demand of a dependency, in MongoDB's spelling; `nil` if the dependency demands nothing.
+    /// Returns what a dependency demands: a list of field names or a schema, as the value of MongoDB's `dependencies`.
+    /// - Returns: `nil` if the dependency demands nothing.
     private mutating func demand(
         _ json: LocatedJSON, of keyword: String, at place: Place
     ) throws(SchemaError) -> BSONValue? {

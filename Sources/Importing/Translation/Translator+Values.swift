@@ -66,7 +66,9 @@ extension Translator {
     }
 }
 
-/// Translates `type`, and the keywords of strings, whose type in BSON depends on their format.
+/// Translates `type` and the keywords of strings.
+///
+/// The format of a string decides its type in BSON.
 extension Translator {
     mutating func translateTypes(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
@@ -134,7 +136,9 @@ extension Translator {
         }
     }
 
-    /// Returns the types that `bsonType` names, a keyword of MongoDB that Mongoose and some users write.
+    /// Returns the types that `bsonType` names.
+    ///
+    /// This keyword is one of MongoDB's; Mongoose and some users write it.
     private func bsonTypes(_ keywords: KeywordValues) throws(SchemaError) -> [SchemaType] {
         guard let json = keywords["bsonType"] else { return [] }
         let names = if let name = json.text { [name] } else { try KeywordValues.names(json, of: "bsonType") }
@@ -214,7 +218,9 @@ extension Translator {
         try translateContains(keywords, into: &schema, at: place)
     }
 
-    /// Translates the schemas of an array's elements: those for the first positions, and the one for all others.
+    /// Translates the schemas of an array's elements.
+    ///
+    /// The first elements can each have a schema; one schema applies to all further elements.
     private mutating func translateElements(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -239,7 +245,7 @@ extension Translator {
         }
     }
 
-    /// Returns the schema of the elements after those that are described by position; `nil` if there is none.
+    /// Returns the schema of all elements after those that have a schema of their own; `nil` if there is none.
     private mutating func rest(
         _ keywords: KeywordValues, isOldTuple: Bool, at place: Place
     ) throws(SchemaError) -> LocatedJSON? {
@@ -280,7 +286,7 @@ extension Translator {
 
 /// Translates regular expressions.
 extension Translator {
-    /// Returns a regular expression as MongoDB spells it; `nil` if MongoDB cannot use it.
+    /// Returns a regular expression in MongoDB's syntax; `nil` if MongoDB cannot use it.
     ///
     /// Adds a note on the reason if MongoDB cannot use the expression, and on each respect in which MongoDB reads the
     /// expression differently than JavaScript.

@@ -17,14 +17,16 @@ struct Translator {
     /// The fields of whole documents that the schema names, with the first position of each.
     var fields: [String: SourceLocation] = [:]
 
-    /// The positions of the schemas around the current one, including schemas whose references lead to it.
+    /// The positions of the schemas that are being translated, the outermost first.
+    ///
+    /// A schema to which a reference leads is translated inside the schema with the reference.
     private var open: [SourceLocation] = []
     private var seen: Set<ImportNote> = []
     private var count = 0
 
-    /// The most schemas that a translation may have, counting each inlined copy.
+    /// The largest number of schemas that a translation may have, counting each inlined copy.
     private static let most = 20_000
-    /// The most schemas that may be inside each other: more than MongoDB accepts, and few enough for a thread's stack.
+    /// The largest number of schemas inside each other: more than MongoDB accepts, and few enough for a thread's stack.
     private static let deepest = 100
 
     init(_ document: SourceDocument, keepsStrings: Bool) {
@@ -177,8 +179,9 @@ extension Translator {
 
     /// Translates `oneOf`.
     ///
-    /// The result is a union, such as `anyOf`, if no value can fit two branches, or if the translation of a branch
-    /// accepts more than the branch.
+    /// The result is a union, such as `anyOf`, in two cases. Either no value can fit two branches, so that both
+    /// keywords mean the same. Or the translation of a branch accepts more than the branch, so that `oneOf` could
+    /// refuse a valid value.
     private mutating func exclusive(
         _ branches: [LocatedJSON], at place: Place
     ) throws(SchemaError) -> ValidatorSchema {

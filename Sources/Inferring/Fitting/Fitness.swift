@@ -1,6 +1,8 @@
 import ServerSchema
 
-/// The degree to which a value fits a declared type; never a better one than a check would find.
+/// The degree to which a value fits a declared type.
+///
+/// A check never finds that the value fits worse.
 enum Fitness: Comparable {
     case fits, possible, fails
 }

@@ -11,7 +11,7 @@ struct Plan {
     static let mixed = Plan(types: [.mixed])
 }
 
-/// The kind of position that a node has in the documents, as far as the rules depend on it.
+/// The position of a node's values in the documents, with only the distinctions that the rules need.
 enum Place {
     case root, id, field, element, value
 }

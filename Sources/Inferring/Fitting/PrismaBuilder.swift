@@ -59,7 +59,7 @@ struct PrismaBuilder {
         if field.nativeType?.type == .objectId { field.defaultValue = .function("auto") }
         guard case .scalar(let scalar) = field.type, scalar != .json else {
             // Prisma allows only a scalar other than Json as an id, so no model can read documents with an `_id` of
-            // another kind.
+            // another kind. The model gets a `String`, and the check of the documents then shows that they do not fit.
             field.type = .scalar(.string)
             return
         }

@@ -8,10 +8,10 @@ struct PathNode: Sendable {
     var presence = 0
     /// The fields of the objects at the path: their names and nodes.
     var keys = KeyTable()
-    /// The node for the values of all fields, if the fields are combined like a dictionary's values; otherwise -1.
+    /// The node for the values of all fields, if the objects at the path are folded, so that their fields are combined
+    /// like a dictionary's values; otherwise -1.
     var values = -1
-    /// The number of fields with names that no App Services dictionary can have; counted only if the fields are
-    /// combined.
+    /// The number of fields with names that no App Services dictionary can have; counted only in folded objects.
     var oddKeys = 0
     /// The node for the elements of the arrays at the path; -1 if there was no element.
     var items = -1

@@ -164,7 +164,9 @@ extension PathTree {
 // MARK: folding and merging
 
 extension PathTree {
-    /// Folds an object: combines all its fields like the values of a dictionary; the root keeps its `_id` apart.
+    /// Folds an object: combines all its fields into one node, like the values of a dictionary.
+    ///
+    /// In the root, which is the document itself, `_id` remains a field of its own.
     mutating func fold(_ node: Int) {
         guard !nodes[node].isFolded else { return }
         let keys = nodes[node].keys
@@ -174,10 +176,10 @@ extension PathTree {
         for position in 0..<keys.count { adopt(position, of: keys, in: node) }
     }
 
-    /// Folds an object that already has the largest allowed number of names, before a name is added.
+    /// Folds an object if it already has the largest allowed number of names, so that a name can be added.
     private mutating func makeRoom(in node: Int) {
-        // The number of paths must be bounded even within one document, so a tree with too many paths folds objects
-        // with few names.
+        // The number of paths must be bounded even within one document. A tree with too many paths therefore folds
+        // objects that have only eight names.
         let isFull = pathCount > limits.maximumNodes * 2
         if nodes[node].keys.count >= capacity(of: node, isFull ? min(8, maximumKeys) : maximumKeys) { fold(node) }
     }
