@@ -1,8 +1,9 @@
 package import BSON
 import Jobs
 
-/// A group of documents with the same change, as the journal stores it: the change once, and the `_id` of each
-/// document.
+/// A group of documents with the same change.
+///
+/// The journal stores the change once, and the `_id` of each document.
 package struct JournalGroup {
     /// The key of ``before`` in the journal.
     package static let before = "b"
@@ -127,7 +128,8 @@ extension [String] {
     }
 }
 
-/// One document of the collection `journal`: an attempt at a chunk, or a part of it if it does not fit one document.
+/// One document of the collection `journal`: an attempt at a chunk, or a part of an attempt that does not fit one
+/// document.
 package struct JournalPart {
     /// The entry of one changed document in the journal.
     package struct Entry {
@@ -152,7 +154,9 @@ package struct JournalPart {
     package let pass: Int
     /// The index of the phase that the attempt runs.
     package let phase: Int
-    /// The number of chunks that were done before the chunk's documents were read; all chunks of one read share it.
+    /// The number of chunks that were done before the attempt's documents were read.
+    ///
+    /// Chunks that were read together have the same number.
     ///
     /// In a journal of an earlier version of the program, the value is the position in the collection at which the
     /// chunk began.
@@ -196,10 +200,10 @@ package struct JournalPart {
     }
 }
 
-/// A digest of fields in 16 bytes: the beginning of the SHA-256 of a BSON document that holds the fields.
+/// A digest of fields, 16 bytes long: the beginning of the SHA-256 of a BSON document that holds the fields.
 ///
-/// For the changed fields of a group, that BSON document has the fields sorted by the bytes of their names, without
-/// missing ones.
+/// The digest of a group's changed fields covers a BSON document in which the fields are sorted by the bytes of their
+/// names. Fields that the documents of the group lack are not included.
 package struct JournalDigest: Hashable {
     private let high: UInt64
     private let low: UInt64

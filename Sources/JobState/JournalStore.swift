@@ -14,7 +14,9 @@ package struct JournalStore {
         package var pass: Int
         /// The index of the phase that the attempt runs.
         package var phase: Int
-        /// The number of chunks that were done before the chunk's documents were read; all chunks of one read share it.
+        /// The number of chunks that were done before the attempt's documents were read.
+        ///
+        /// Chunks that were read together have the same number.
         package var chunk: Int
 
         /// Creates the key of an attempt from its parts.
@@ -90,8 +92,8 @@ package struct JournalStore {
         return try cursor.nextDocument()
     }
 
-    /// Records that the server acknowledged an attempt's writes, and which documents they did not change, or perhaps
-    /// did not change.
+    /// Records that the server acknowledged an attempt's writes, with the documents that the attempt did not change, or
+    /// might not have changed.
     /// - Returns: the server's reply, with the primary's term.
     package func acknowledge(
         _ sequence: Int64, _ written: Written, isFinal: Bool
@@ -108,9 +110,9 @@ package struct JournalStore {
         try client.delete(Self.collection, ids: sequences.map { acknowledgement(of: $0) })
     }
 
-    /// Returns the documents that an attempt at a chunk did not change, or perhaps did not change.
+    /// Returns the documents that an attempt at a chunk did not change, or might not have changed.
     ///
-    /// Returns `nil` if no acknowledgement of the attempt is recorded.
+    /// The documents are stored with the acknowledgement of the attempt; the result is `nil` if none is recorded.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func written(_ sequence: Int64) throws -> Written? {
         guard let record = try client.firstChecked(Self.collection, ["_id": acknowledgement(of: sequence)]) else {
@@ -214,19 +216,22 @@ extension JournalStore {
     package struct Contents {
         /// The summaries of the passes, the first pass first.
         package var passes: [Pass] = []
-        /// How many attempts at chunks the journal should hold; attempts are numbered from 1 on without gaps, except
-        /// those of earlier versions of the program.
+        /// The number of attempts at chunks that the journal should hold.
+        ///
+        /// Attempts are numbered without gaps, so the numbers show how many there should be. Earlier versions of the
+        /// program left gaps; of their attempts, only those in the journal count.
         package var attempts = 0
-        /// The number of attempts at chunks that the journal should hold, but that are missing or incomplete.
+        /// The number of attempts at chunks that are missing from the journal, or incomplete in it.
         package var missing = 0
-        /// How many documents, at least, an earlier version of the program changed without an entry in the journal.
+        /// A lower bound for the number of documents that an earlier version of the program changed without an entry in
+        /// the journal.
         package var lost = 0
     }
 
     /// Counts the entries of the job's journal, and what is missing from it.
     /// - Parameters:
     ///   - last: the number of the last attempt that a checkpoint recorded.
-    ///   - earlier: the state of the job from an earlier version of the program, whose attempts are numbered with gaps;
+    ///   - earlier: the state of the job from an earlier version of the program, which numbered attempts with gaps;
     ///     `nil` if there is none.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func contents(upTo last: Int64, after earlier: EarlierState? = nil) throws -> Contents {
@@ -281,8 +286,8 @@ extension JournalStore {
         package var children: [CreatedChild]
     }
 
-    /// Returns the documents that the newest attempt before `sequence` created in other collections; attempts that
-    /// created none are skipped.
+    /// Returns the documents in other collections that one attempt created: the newest attempt before `sequence` that
+    /// created any.
     ///
     /// Without a `sequence`, all attempts are searched. The result is `nil` if no attempt created any.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.

@@ -25,10 +25,10 @@ package struct LeaseTerms: Hashable, Sendable {
         (self.duration, self.skew, self.spread) = (duration, skew, spread)
     }
 
-    /// The terms for a deployment with several routers, where `$$NOW` is the time of the router that receives the
-    /// command, and each router has its own clock.
+    /// The terms for a deployment with several routers.
     ///
-    /// The margin for the clocks and ``writeLimit`` are each at most a quarter of the lease. A fence therefore
+    /// Each router has its own clock, and `$$NOW` is the time of the router that receives the command. The margin for
+    /// the clocks and ``writeLimit`` are each at most a quarter of the lease. The condition ``Lease/fence`` therefore
     /// certainly holds for at least half of the lease. After that half, the runner renews the lease.
     package var behindRouters: LeaseTerms {
         let margin = min(duration / 4, .seconds(10))
@@ -57,11 +57,12 @@ package struct Lease: Hashable, Sendable {
     /// The terms of the lease.
     package let terms: LeaseTerms
 
-    /// The fence: the condition that a write which starts now ends within the lease, by the server's own clock.
+    /// The fence: a condition that holds only while the lease lasts long enough for one more write, by the server's
+    /// clock.
     ///
     /// Writes to documents have the fence in their filters. A check before the write could come too late, because the
-    /// runner may be suspended for any time between the check and the write. The server evaluates the condition once
-    /// per command, because it is constant, so it costs nothing per document.
+    /// runner may be suspended for any time between the check and the write. The fence reads no field, so the server
+    /// evaluates it once per command and not for each document.
     package var fence: Expression {
         if FaultInjection.isPlanted(.noFence) { return .constant(true) }
         let latest = end - terms.writeLimit.milliseconds
@@ -76,7 +77,9 @@ package struct HeldLease {
     /// The lease, as last renewed.
     package private(set) var lease: Lease
     private var askedAt: ContinuousClock.Instant
-    /// When this runner requested the oldest lease whose fence may be in a write that is still under way.
+    /// When this runner requested the lease whose fence the writes under way carry.
+    ///
+    /// If they carry the fences of several leases, this is the request for the oldest of these leases.
     private var fencedAt: ContinuousClock.Instant
     /// The time until which the server may still execute a write whose reply was lost; `nil` if there is no such write.
     ///
@@ -102,9 +105,10 @@ package struct HeldLease {
     /// Records that all writes from now on carry the fence of the newest lease.
     package mutating func refence() { fencedAt = askedAt }
 
-    /// Records that the server may still execute a write that failed with this error, unless the error rules that out.
+    /// Records that the server may still execute a write that failed with `error`.
     ///
-    /// Only the fence in that write stops it, and a renewal of the lease does not change that fence.
+    /// Nothing is recorded if the error rules that out. Only the fence in its own filter can stop such a write. A
+    /// renewal of the lease does not change that fence.
     package mutating func doubt(_ error: MongoError) {
         guard error.mayBeUnderWay else { return }
         doubtEnd = .now + lease.terms.duration + lease.terms.skew

@@ -36,8 +36,8 @@ package struct PartStore {
 
     /// Returns the `_id`s that separate `count` parts of a collection that is checked repeatedly.
     ///
-    /// The `_id`s are computed again once the number of documents has grown or shrunk by about half, and by more than
-    /// 1,000, so that the parts keep about equal sizes.
+    /// The parts keep about equal sizes: the `_id`s are computed again once the number of documents has grown or shrunk
+    /// by about half, and by more than 1,000.
     /// - Parameter documents: how many documents the collection has now.
     /// - Throws: the errors of ``bounds(of:_:)``.
     package func bounds(of count: Int, for documents: Int, _ cut: () throws -> [BSONValue]) throws -> [BSONValue] {

@@ -34,7 +34,7 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record the reasons why the runner waits, or that it continues.
+    /// The changes that record the reasons why the runner waits; without a reason, those of ``continuing``.
     package static func waiting(for waitReasons: [WaitReason]) -> BSONDocument {
         guard !waitReasons.isEmpty else { return continuing }
         return ["waiting": ["$literal": .array(of: waitReasons.map { .object($0.document) })]]
@@ -43,7 +43,8 @@ package enum RangeChange {
     /// The changes that record why the runner stops.
     package static func stopping(by reason: String) -> BSONDocument { ["stopped": ["$literal": .string(reason)]] }
 
-    /// The changes that record that the runner no longer waits, and that restart the measurement of its speed.
+    /// The changes with which a runner ends a wait: they remove the reasons for the wait, and restart the measurement
+    /// of the speed.
     package static var continuing: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
 
     /// The changes to the job's record with which a runner takes a lease.
@@ -78,7 +79,7 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record how far an undo has removed the documents that the job created in other collections.
+    /// The changes that record down to which attempt an undo has removed documents in other collections, and how many.
     package static func childrenRemoved(to sequence: Int64, count: Int) -> BSONDocument {
         ["undo.children": .long(sequence), "undo.removed": .integer(count), "active": "$$NOW"]
     }

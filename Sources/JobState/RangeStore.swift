@@ -21,7 +21,7 @@ package struct RangeStore {
 
     private var range: BSONValue { id }
 
-    /// The job's record in the collection of this store; `nil` before the job's first start.
+    /// Returns the job's record in the collection of this store; `nil` before the job's first start.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func document() throws -> BSONDocument? { try client.firstChecked(collection, ["_id": id]) }
 
@@ -118,7 +118,7 @@ package struct RangeStore {
 
     /// Extends the lease and records `changes`, while this runner holds the lease.
     ///
-    /// Even a lease that has ended is extended if no other runner has taken it, because the stored token is still the
+    /// A lease that has ended is also extended if no other runner has taken it: the stored token is then still the
     /// token of this lease.
     /// - Returns: the extended lease.
     /// - Throws: ``RunError`` of kind `leaseLost`, or of kind `checkpointUnreadable` if the job's record was deleted;
@@ -155,8 +155,8 @@ package struct RangeStore {
     /// Releases the lease, so that the next runner need not wait; call it when all writes under the lease were
     /// acknowledged.
     package func release(_ lease: Lease) throws(MongoError) {
-        // The runner retries for some seconds if the server is overloaded. Otherwise the next run would have to wait
-        // for the lease's end.
+        // The runner retries for some seconds if the server is overloaded. Without a release, the next run would have
+        // to wait for the lease's end.
         let outcome = Overload.within(.last) {
             Result { () throws(MongoError) in
                 try client.modify(collection, owned(lease), [["$set": .object(RangeChange.releasing)]])

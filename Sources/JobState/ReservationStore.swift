@@ -16,8 +16,8 @@ package struct ReservationStore {
 
     private static let batch = 1_000
 
-    /// Reserves room for documents that the job's next chunk may make unsyncable, and waits until a majority of the
-    /// members has the reservations.
+    /// Reserves the documents that the job's next chunk may make unsyncable, and waits until a majority of the members
+    /// has the reservations.
     ///
     /// A document that is reserved again is pending again, even if the ledger showed it before.
     /// - Parameter stale: the documents of `ids` that already have an entry in the ledger from before this chunk. Such
@@ -42,8 +42,7 @@ package struct ReservationStore {
         }
     }
 
-    /// Deletes reservations: of a chunk that is not written after all, or of documents that a chunk did not make
-    /// unsyncable.
+    /// Deletes the reservations of documents whose chunk is not written after all, or did not make them unsyncable.
     package func remove(_ ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
         try client.delete("harm", ids: ids.map { .object(key($0, namespace)) })
     }
@@ -76,7 +75,7 @@ package struct ReservationStore {
 
     /// Returns a line for the operator for each other job with reservations that no run has seen in the ledger yet.
     ///
-    /// These reservations take room below the limit.
+    /// These reservations count towards the limit on unsynced documents.
     package func pendingOfOthers() throws(MongoError) -> [String] {
         try client.counts("harm", ["seen": false, "_id.job": ["$ne": .string(job)]], by: "_id.job").compactMap {
             guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
@@ -98,7 +97,7 @@ package struct ReservationStore {
         try client.count("harm", records(of: namespace, by: [job], [:]))
     }
 
-    /// Returns how many reservations of all jobs no run has seen in the ledger yet.
+    /// Returns the number of reservations, of all jobs, that no run has marked as seen in the ledger yet.
     ///
     /// The count is at least the number of pending documents, because a document that several jobs reserved counts for
     /// each job.
@@ -110,9 +109,9 @@ package struct ReservationStore {
     ///
     /// A document counts once, even if several jobs reserved it.
     /// - Parameters:
-    ///   - lag: how long the ledger may take to show a write. For this long after a document was reserved as `stale`
-    ///     (see ``add(_:stale:of:)``), the document counts even if the ledger shows it, because that entry may be older
-    ///     than the write. A document that has been known for this long to sync again does not count.
+    ///   - lag: the time that the ledger may take to show a write. A document that was reserved as `stale` (see
+    ///     ``add(_:stale:of:)``) counts for this time even if the ledger shows it, because that entry may be older than
+    ///     the write. A document that has been known for this time to sync again does not count.
     ///   - marks: whether to mark the documents that the ledger shows, so that later calls skip them; `false` for a
     ///     plan, which writes nothing.
     package func pendingCount(
@@ -273,8 +272,7 @@ extension ReservationStore {
         }
     }
 
-    /// Returns the number of documents of a collection that this job still has reserved although they are known to sync
-    /// again.
+    /// Returns how many documents of a collection this job still has reserved, although they are known to sync again.
     package func repairedCount(of namespace: Namespace) throws(MongoError) -> Int {
         try client.count(
             "harm", records(of: namespace, by: [job], ["seen": false, "repaired": ["$type": "date"]]))

@@ -31,11 +31,11 @@ package struct RunError: Error, Hashable, Sendable {
         case leaseLost
         /// A signal or the time limit stopped the command while it waited or cleaned up.
         case stopped
-        /// The deployment has no room for the journal of the next chunk.
+        /// The deployment has no disk space for the journal of the next chunk.
         case journalFull
         /// The job cannot be undone, or it was undone or is being undone.
         case undoRefused
-        /// The writes of the command would make more documents unsyncable than the limit has room for.
+        /// The writes of the command would make more documents unsyncable than the limit still allows.
         case exceedsHeadroom
         /// The data does not allow the change, for instance because a step would lose or duplicate values without the
         /// operator's permission.
@@ -71,8 +71,8 @@ extension RunError {
         )
     }
 
-    /// Returns the remedy for a collection that is still the same, but has another UUID than the one that the job is
-    /// bound to.
+    /// Returns the remedy for a collection that was moved: it is still the same collection, but its UUID is not the one
+    /// that the job is bound to.
     package static func rebinding(_ job: String) -> String {
         "if it was moved (movePrimary, moveCollection, reshardCollection, a rename) and is still the same, bind the "
             + "job to it: shipshape rebind \(job)"
@@ -83,7 +83,7 @@ extension RunError {
         RunError(.unknownCollection, "there is no collection \(namespace) to read from")
     }
 
-    /// Returns the error for a run with `--ids`, which is limited to a list of `_id`s, while a pass of the job is open.
+    /// Returns the error for a run that `--ids` limits to a list of `_id`s, if a pass of the job is open.
     package static func unfinished(_ job: String) -> RunError {
         RunError(
             .notDone,

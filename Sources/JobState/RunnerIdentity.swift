@@ -37,9 +37,8 @@ package struct RunnerIdentity: Hashable, Sendable {
     /// Whether `other` ran on this machine and is certainly gone: another boot, no such process, or a later process
     /// with its id.
     ///
-    /// If in doubt, the result is `false`. A job's next run waits until the lease ends even if the holder is dead, so a
-    /// wrong `true` cannot give two runners the lease. `enforce`, however, takes over the record of a dead runner at
-    /// once.
+    /// If in doubt, the result is `false`. A wrong `true` cannot give two runners the lease of a job, because the next
+    /// run waits until the lease ends in any case. `enforce`, however, takes over the record of a dead runner at once.
     package func knowsDead(_ other: RunnerIdentity) -> Bool {
         guard other.host == host, !bootID.isEmpty, !other.bootID.isEmpty else { return false }
         guard other.bootID == bootID else { return true }

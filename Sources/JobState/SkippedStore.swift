@@ -29,13 +29,13 @@ package struct SkippedStore {
         try client.upsert(Self.collection, ids: ids.map { key($0, namespace) }, fields)
     }
 
-    /// Deletes the records of documents of the job's collection that the undo no longer skips.
+    /// Deletes the records of documents in the job's own collection, because the undo no longer skips them.
     package func remove(_ ids: [BSONValue]) throws(MongoError) {
         try client.delete(Self.collection, ids: ids.map { key($0, nil) })
     }
 
-    /// Calls `body` with each record of the job's own collection, or if `ofOthers`, with each record of other
-    /// collections.
+    /// Calls `body` with each record of a document in the job's own collection or, if `ofOthers` is set, in another
+    /// collection.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func each(ofOthers: Bool, _ body: (Entry) -> Void) throws {
         var cursor = client.all(Self.collection, ofOthers ? others : all)

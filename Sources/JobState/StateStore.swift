@@ -28,7 +28,7 @@ package struct StateStore: ~Copyable {
         self.leases = leases
     }
 
-    /// The collection of the leases of watches and mirrors, which follow changes.
+    /// The name of the collection that holds the leases of watches and mirrors, which follow changes.
     package static var streams: String { "streams" }
 
     /// The store for the collection `jobs`, which has the job's binding and the operators' requests.
@@ -55,10 +55,11 @@ extension StateStore {
     /// Refuses a job that cannot be run or continued.
     ///
     /// A job is refused if its text, schemas, bounds or collection have changed since it was started, or if it was
-    /// undone or is being undone. A job is also refused if this version cannot read its record, if its progress was
-    /// deleted, or if a cleanup removed the marker fields by which its steps know which documents they have changed.
-    /// - Parameter restarts: whether a job whose record in the collection `ranges` is gone may start over, because the
-    ///   operator asked for that.
+    /// undone or is being undone. A job is also refused if this version cannot read its record, or if its progress was
+    /// deleted. After a cleanup, a job with marker fields is refused, because the fields that showed which documents
+    /// are done are gone.
+    /// - Parameter restarts: whether a job whose record in the collection `ranges` is gone may start over, as the
+    ///   operator requested.
     package func check(_ binding: JobStore.Binding, restarts: Bool = false) throws {
         guard let record = try jobs.record() else { return }
         // Another runner may begin the job at the same time. It creates the record in `ranges` before the one in

@@ -30,8 +30,10 @@ package final class StoreClient {
         return reply
     }
 
-    /// Returns the first document that matches, with `fields` added, which the server computes; `nil` if none matches.
-    /// - Parameter projection: the fields of the stored document to read; `nil` reads them all.
+    /// Returns the first document that matches, with `fields` added; `nil` if none matches.
+    /// - Parameters:
+    ///   - fields: the fields to add, as expressions that the server evaluates.
+    ///   - projection: the fields of the stored document to read; `nil` reads them all.
     package func first(
         _ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil,
         projecting projection: BSONDocument? = nil
@@ -90,8 +92,8 @@ package final class StoreClient {
 
     /// Creates a document with the server's time as `created`, unless it exists; idempotent.
     package func createIfAbsent(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
-        // A read comes first, because even a write that changes nothing waits for a transaction that changed the
-        // document.
+        // A read comes first, because even a write that changes nothing would wait for an open transaction that has
+        // changed the document.
         guard try first(collection, ["_id": id], projecting: ["_id": 1]) == nil else { return }
         let merged: BSONValue = ["$mergeObjects": [["$literal": .object(document)], ["created": "$$NOW"], "$$ROOT"]]
         do {
@@ -195,7 +197,8 @@ package final class StoreClient {
             ], on: database)
     }
 
-    /// Returns a cursor over every document that matches, each with `fields` added, which the server computes.
+    /// Returns a cursor over every document that matches.
+    /// - Parameter fields: the fields to add to each document, as expressions that the server evaluates.
     package func all(_ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil) -> Cursor {
         var pipeline: [BSONDocument] = [["$match": .object(filter)]]
         if let fields { pipeline.append(["$set": .object(fields)]) }

@@ -1,6 +1,6 @@
 package import BSON
 
-/// The state of a job's undo that has begun, or has ended.
+/// The state of a job's undo, which has begun and may have ended.
 package struct Undoing: Hashable {
     /// When the undo began, by the server's clock.
     var begun: ServerTime?
@@ -12,8 +12,10 @@ package struct Undoing: Hashable {
     package var position: JournalPosition?
     /// The number of documents restored so far.
     package var restored = 0
-    /// The number of the attempt down to which the undo has removed documents that the job created in other
-    /// collections; `nil` before the first removal.
+    /// The number of the attempt whose documents in other collections the undo removed last; `nil` before the first
+    /// removal.
+    ///
+    /// The undo begins with the newest attempt, so these documents are removed for all attempts from this number on.
     package var children: Int64?
     /// The number of documents in other collections that the undo has removed so far.
     package var removed = 0

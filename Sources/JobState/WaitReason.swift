@@ -1,9 +1,9 @@
 import BSON
 
-/// The stable name of a reason that makes a run wait before a chunk, as in the state database, the metrics and the
-/// hooks.
+/// The stable name of a reason that makes a run wait before a chunk.
 ///
-/// The set of names is open: the state database may hold a name that only a later version of the program knows.
+/// The name appears in the state database, the metrics and the hooks. The set of names is open: the state database may
+/// hold a name that only a later version of the program knows.
 package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     /// The stable name of the reason.
     package let rawValue: String

@@ -33,7 +33,7 @@ package enum YAMLFile {
         return try compose(text, path: path).map { YAMLNode(node: $0, file: path) }
     }
 
-    /// Returns a text that is equal for two YAML texts which differ only in their comments and layout.
+    /// Returns a text by which YAML texts are compared: it is equal for texts that differ only in comments and layout.
     ///
     /// The returned text contains the values, their types, and the order of the keys. A text that has no values, is not
     /// YAML, contains an alias, or exceeds ``YAMLBounds`` is returned as it is.
@@ -101,8 +101,8 @@ enum YAMLBounds {
 
     /// Throws an error for a text that exceeds a limit or contains an alias.
     ///
-    /// With aliases, a file of 500 bytes can expand to gigabytes. A text that is not YAML causes no error here, because
-    /// it is read again, with an error that states the reason.
+    /// With aliases, a file of 500 bytes can expand to gigabytes. A text that is not YAML causes no error here: when it
+    /// is parsed afterwards, the error states the reason.
     /// - Throws: ``LocatedError`` at the alias, or at the first value beyond a limit.
     static func check(_ text: String, path: String) throws(LocatedError) {
         var text = text

@@ -35,11 +35,11 @@ package struct ChangeStream: ~Copyable {
         return unsafe handle
     }
 
-    /// Returns the next change, or `nil` when none arrived within the stream's `maxAwaitTimeMS`, or when the server
-    /// refused to search for one because of its load.
+    /// Returns the next change; `nil` if none arrived within the stream's `maxAwaitTimeMS`.
     ///
-    /// The view is the driver's own buffer: nothing is copied, and it is valid until the next call. The corresponding C
-    /// function is `mongoc_change_stream_next`.
+    /// The result is also `nil` if the server refused to search for a change because of its load. The view is the
+    /// driver's own buffer: nothing is copied, and it is valid until the next call. The corresponding C function is
+    /// `mongoc_change_stream_next`.
     /// - Throws: ``MongoError`` when the server or the network fails; the stream cannot be used after that.
     @_lifetime(&self)
     package mutating func next() throws(MongoError) -> BSONView? {

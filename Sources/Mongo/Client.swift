@@ -218,7 +218,9 @@ extension ClientLease {
 }
 
 extension BSONDocument {
-    /// Whether the command writes documents, so that it is sent again only if the server had not begun it.
+    /// Whether the command writes documents.
+    ///
+    /// The client sends such a command again only if the server had not begun it.
     fileprivate var isOfDocuments: Bool {
         ["insert", "update", "delete", "findAndModify"].contains { self[$0] != nil }
     }

@@ -9,8 +9,8 @@ package struct ConnectionOptions: Sendable {
     package var uri: String
     /// The longest time to find a server, connect to it and, after a failure, find the reason; 10 seconds by default.
     ///
-    /// Four fifths of the time are for the search for a server (`serverSelectionTimeoutMS`). Three quarters of the
-    /// search are for one connection (`connectTimeoutMS`). The last fifth is for finding the reason of a failure.
+    /// Four fifths of the time are for the search for a server (`serverSelectionTimeoutMS`), and the last fifth is for
+    /// the reason of a failure. Each connection may take three quarters of the time of the search (`connectTimeoutMS`).
     package var connectTimeout: Duration?
     /// The longest silence of a server that is working on a command; libmongoc's default is 5 minutes.
     package var socketTimeout: Duration?
@@ -34,11 +34,14 @@ package struct ConnectionOptions: Sendable {
     package var password: String?
     /// The database that stores the user; by default, the one that the connection string names, or else "admin".
     package var authSource: String?
-    /// The compressors to offer, of which the first that the server supports is used: "zstd", "zlib", "snappy"; none by
-    /// default.
+    /// The compressors to offer, such as "zstd", "zlib" and "snappy"; none by default.
+    ///
+    /// The driver uses the first one that the server supports.
     package var compressors: [String]?
-    /// The most clients in a pool, and so the most threads that use it at once; `nil` gives 100, or the string's value,
-    /// raised to at least 40.
+    /// The most clients in a pool, and so the most threads that use it at once.
+    ///
+    /// With `nil`, the value of the connection string applies, raised to at least 40; if the string sets none, the
+    /// limit is 100.
     package var maxPoolSize: Int?
 
     /// Creates options that leave everything to the connection string and the defaults.
@@ -90,7 +93,7 @@ extension ConnectionOptions {
         try applyName(to: resolved)
         try applyLogin(to: resolved)
         try applyTLS(to: resolved)
-        // The password is set only if there is a key file, because the password option would turn encryption on.
+        // The password is set only if there is a key file, because the option for the password turns encryption on.
         if let keyPassword, resolved.has(MONGOC_URI_TLSCERTIFICATEKEYFILE) {
             try resolved.set(MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, to: keyPassword)
         }

@@ -19,13 +19,15 @@ package enum Driver {
     package static func hideCounters() { _ = unsafe shm_unlink("/mongoc-\(getpid())") }
 }
 
+/// Starts libmongoc when the value is first read.
+///
 /// `mongoc_cleanup` is never called, because the system frees the resources of a process that ends.
 private let started: Void = {
     DriverLog.install()
     mongoc_init()
 }()
 
-/// Counts the handles of the C driver that are alive, so that a test can check that all were freed.
+/// Counts the live handles of the C driver; tests use it to check that all handles were freed.
 final class HandleCount: Sendable {
     private let count = Atomic<Int>(0)
 

@@ -225,7 +225,7 @@ extension MongoCollection {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// Returns the number of documents in the server's metadata.
+    /// Returns the number of documents that the server's metadata states.
     ///
     /// The count is quick, but inexact after an unclean shutdown or on a sharded cluster.
     /// - Throws: ``MongoError``.
@@ -240,8 +240,8 @@ extension MongoCollection {
 extension BSONDocument {
     /// The options of a read, with `maxTimeMS: 0` (no time limit) added if they set no limit.
     ///
-    /// The 0 has to be explicit, because from MongoDB 8.0 on a deployment may have a default limit for reads
-    /// (`defaultMaxTimeMS`), and a scan may take any time. Older servers also take 0 for no limit.
+    /// A scan may take any time. The 0 has to be explicit, because from MongoDB 8.0 on a deployment may have a default
+    /// limit for reads (`defaultMaxTimeMS`). Older servers also take 0 for no limit.
     var withTimeLimit: BSONDocument { self["maxTimeMS"] == nil ? appending("maxTimeMS", 0) : self }
 }
 

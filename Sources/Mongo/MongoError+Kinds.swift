@@ -1,8 +1,8 @@
 /// The kinds of errors, by what a caller can do about them.
 extension MongoError {
-    /// Whether the same operation may succeed when it is retried, for example after an error of the network or a write
-    /// conflict, during a failover, or when a server shuts down or sheds load.
+    /// Whether the same operation may succeed when it is retried.
     ///
+    /// Examples are an error of the network, a write conflict, a failover, and a server that shuts down or sheds load.
     /// A write that fails with such an error may have been done, completely or in part, so only an idempotent write may
     /// be repeated.
     package var isTransient: Bool {
@@ -96,8 +96,9 @@ extension MongoError {
         labels.contains("SystemOverloadedError") || Self.overloadCodes.contains(code) && domain.isServer
     }
 
-    /// Whether the server refused the command because of its load, and had not begun the command, so that even a write
-    /// may be sent again.
+    /// Whether the server refused the command because of its load, and before it had begun the command.
+    ///
+    /// Even a write may then be sent again.
     var isRefusedUnbegun: Bool {
         isOverload && domain == .server
             && (labels.contains("RetryableError") || labels.isEmpty && code == .ingressRequestRateLimitExceeded)
@@ -113,7 +114,7 @@ extension MongoError {
     ///
     /// The result is `true` only for errors that are known to concern one document. Every other error ends the job,
     /// because the cause may be the collection, the command, the server or the runner. An expression that fails at a
-    /// value reports one of thousands of assertions, which are recognized by the size of their number.
+    /// value reports the number of one of thousands of assertions; these numbers are above 10,000.
     package var isOfOneDocument: Bool {
         guard domain == .server, !isTransient, !isCursorLost else { return false }
         return Self.ofDocuments.contains(code) || isAssertion || isOfScript
@@ -256,9 +257,9 @@ extension MongoError.Code {
     package static let invalidResumeToken = Self(rawValue: 260)
     /// A key does not exist, such as the record after which a collection scan was to resume.
     package static let keyNotFound = Self(rawValue: 211)
-    /// The server no longer has the point in time that a read asked for.
+    /// The server no longer has the data of the point in time that a read requests.
     package static let snapshotTooOld = Self(rawValue: 239)
-    /// The server cannot yet read at the point in time that a read asked for.
+    /// The server does not yet have the data of the point in time that a read requests.
     package static let snapshotUnavailable = Self(rawValue: 246)
     /// The cursor was killed.
     package static let cursorKilled = Self(rawValue: 237)

@@ -23,7 +23,7 @@ package struct MongoError: Error, Hashable, Sendable {
     package let missingPrivilege: Privilege?
     /// The number of documents that the write changed despite the error; `nil` if the reply does not show it.
     package let modified: Int?
-    /// The least number of documents that the write changed; `nil` if the reply does not contain it.
+    /// A lower bound for the number of documents that the write changed; `nil` if the reply does not contain it.
     ///
     /// Documents that a multi-document update changed before the server refused one of them are not included.
     package let modifiedAtLeast: Int?
@@ -109,8 +109,8 @@ extension MongoError {
 
     /// Reads the write concern error of a reply with `ok: 1`; `nil` if it has none.
     ///
-    /// If the server also refused statements, the result is the error of the first refusal instead, because a write
-    /// concern error means that the write was done.
+    /// A write concern error means that the write was done. If the server also refused statements, the result is
+    /// therefore the error of the first refusal.
     init?(writeConcernErrorOf reply: BSONDocument, host: String?) {
         guard let detail = reply.writeConcernError, let code = detail["code"]?.integer else { return nil }
         if let refused = WriteError.all(of: reply).first {
@@ -183,8 +183,9 @@ extension BSONDocument {
         self["writeConcernError"]?.document ?? self["writeConcernErrors"]?.document?.values.first?.document
     }
 
-    /// The number of documents that the write changed; `nil` if the reply does not contain it, or if a statement was
-    /// refused, because the number may then be too low.
+    /// The number of documents that the write changed; `nil` if the reply does not contain it.
+    ///
+    /// The value is also `nil` if a statement was refused, because the number in the reply may then be too low.
     var modified: Int? { self["writeErrors"] == nil ? self["nModified"]?.integer : nil }
 
     /// The number of documents that completed statements changed; `nil` if the reply does not contain it.

@@ -26,7 +26,8 @@ package struct MongoURI: ~Copyable {
             throw MongoError(invalidURI: leaks || message.isEmpty ? "it is malformed" : message)
         }
         let uri = unsafe MongoURI(owning: handle)
-        // The driver accepts any word as the level, and the server refuses a wrong one only at the first command.
+        // The driver accepts any word as the level of the read concern. The server refuses an unknown level, but only
+        // at the first command.
         if let level = uri.readConcern, !ReadConcern.all.contains(level) {
             let levels = ReadConcern.all.map(\.rawValue).joined(separator: ", ")
             throw MongoError(invalidURI: "readConcernLevel must be one of \(levels)")

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Makes commands wait while the server sheds load.
 ///
-/// The call that sends a command sends it again for as long as the server refuses it. A write is sent again only if the
-/// server had not begun it. The pauses are those of the drivers' specification "client backpressure". A caller that has
-/// other work, such as keeping a lease, sets a limit with ``within(_:_:)``, and waits by itself.
+/// While the server refuses a command, the same call keeps sending it again. A write is sent again only if the server
+/// had not begun it. The pauses are those of the drivers' specification "client backpressure". A caller that has other
+/// work, such as keeping a lease, sets a limit with ``within(_:_:)``, and waits by itself.
 package final class Overload: Sendable {
     /// The longest time that a command of the current thread waits before the refusal is thrown.
     package struct Limit: Sendable {
@@ -16,8 +16,10 @@ package final class Overload: Sendable {
         /// Whether a stop signal ends the wait of a refused command.
         var obeysStop = true
 
-        /// A refused write fails at once, because it may have to be rebuilt for a renewed lease; a refused read waits a
-        /// few seconds, because its cursor would have to be read again from the beginning.
+        /// A refused write fails at once, and a refused read waits a few seconds.
+        ///
+        /// The write may have to be rebuilt for a renewed lease. If the read failed, its cursor would have to be read
+        /// again from the beginning.
         package static let short = Limit(reads: .seconds(5), writes: .zero)
         /// Every refused command fails at once.
         package static let atOnce = Limit(reads: .zero, writes: .zero)

@@ -19,7 +19,9 @@ package struct ReadPreference: Hashable, Sendable {
 
     /// The kind of member that answers reads.
     package var mode: Mode
-    /// Sets of tags, of which the first that matches a member is used; empty for any member.
+    /// Sets of tags, in the order in which the driver tries them: the first set that matches a member decides.
+    ///
+    /// Empty for any member.
     package var tags: [BSONDocument]
     /// The largest lag of a secondary, at least 90 seconds; `nil` for any lag.
     package var maxStaleness: Duration?
@@ -52,8 +54,8 @@ extension ReadPreference {
 extension MongoURI {
     /// Sets the read preference of the connection string.
     ///
-    /// If `preference` has neither tags nor a staleness, the connection string keeps its own tags and staleness, unless
-    /// the mode is `primary`.
+    /// The connection string keeps its own tags and staleness if `preference` has neither, and the mode is not
+    /// `primary`.
     ///
     /// The corresponding C function is `mongoc_uri_set_read_prefs_t`, which copies its argument.
     func set(_ preference: ReadPreference) {

@@ -4,8 +4,8 @@ package import BSON
 ///
 /// The cursor's calls block the thread until the server answers. Reading in this order costs the server half as much as
 /// a scan over an index. A stored document is a record, which has a number. After each batch, the server reports the
-/// number of the last record, after which a later scan can resume: `$_requestResumeToken` and `$_resumeAfter`, from 4.4
-/// on. The numbers are valid only on that member, until its process changes; see ``MemberProcess``.
+/// number of the last record (`$_requestResumeToken`), and a later scan can resume after it (`$_resumeAfter`, from
+/// MongoDB 4.4 on). The numbers are valid only on that member, until its process changes; see ``MemberProcess``.
 package struct RecordCursor: ~Copyable {
     private let lease: ClientLease
     private let namespace: Namespace

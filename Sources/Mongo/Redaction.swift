@@ -36,7 +36,7 @@ package enum Redaction {
         code == .duplicateKey ? serverMessage(message) : valueMessage(message)
     }
 
-    /// Removes every part that may be a value from a message that reports a problem with a value.
+    /// Removes every part that may be a value from a message about a problem with a value.
     ///
     /// The message may come from mongod or elsewhere. The removed parts are numbers, text in quotes or braces, and text
     /// after a colon, where mongod prints strings without quotes.
@@ -60,8 +60,8 @@ package enum Redaction {
 
     /// Removes text in single quotes, except the names of an operator's arguments.
     ///
-    /// mongod does not escape quotes, and a value may contain quotes, so everything from the first other quote to the
-    /// last one is removed.
+    /// mongod does not escape quotes, and a value may contain quotes. Everything is therefore removed from the first
+    /// quote that does not enclose such a name to the last quote.
     private static func withoutQuoted(_ text: String) -> String {
         var quotes = text.indices.filter { text[$0] == "'" && !text.isApostrophe($0) }[...]
         while quotes.count > 1, let open = quotes.first {
@@ -73,7 +73,9 @@ package enum Redaction {
         return text[..<open] + "'…'" + (open == close ? "" : text[text.index(after: close)...])
     }
 
-    /// The names of operators' arguments that mongod quotes; even as values they would reveal nothing.
+    /// The names of operators' arguments, which mongod quotes in its messages.
+    ///
+    /// They are kept, because even as values they would reveal nothing.
     private static let arguments: Set = [
         "input", "to", "unit", "amount", "date", "startDate", "endDate", "startOfWeek", "binSize", "timezone", "format",
         "year",

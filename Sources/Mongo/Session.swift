@@ -24,7 +24,7 @@ package struct Session: ~Copyable {
     /// The session's `lsid`, in the form that `killSessions` takes and `currentOp` shows.
     package var id: BSONDocument { unsafe BSONDocument(copying: cmongoc_session_lsid(handle)) ?? BSONDocument() }
 
-    /// Returns `options` with this session added, for an operation that is to run in the session.
+    /// Returns `options` with this session added, so that an operation with these options runs in the session.
     ///
     /// The corresponding C function is `mongoc_client_session_append`.
     /// - Throws: ``MongoError`` when the options belong to another session.
@@ -107,7 +107,8 @@ extension Client {
 
     /// Returns the deployment's current cluster time, as the bits of a timestamp; 0 if the server has none.
     ///
-    /// A secondary may return the time of an earlier write than the last one; the primary does not.
+    /// The time that the primary returns is not before its last write. A secondary that lags may return an earlier
+    /// time.
     /// - Throws: ``MongoError``.
     package func operationTime(_ mode: ReadPreference.Mode = .primaryPreferred) throws(MongoError) -> UInt64 {
         let session = try startSession()

@@ -103,7 +103,7 @@ extension [BSONValue] {
     /// The most bytes that an array element takes in addition to its value, for its type and its number.
     private static var overhead: Int { 10 }
 
-    /// Splits the values into slices of which each fits a command: at most 4 MiB, unless a single value is larger.
+    /// Splits the values into slices that each fit a command: a slice has at most 4 MiB, or is a single larger value.
     /// - Parameter count: the most values in a slice.
     package func commandSlices(count: Int = .max) -> [[BSONValue]] {
         slices(count: count, bytes: Self.sliceSize) { $0.byteCount + Self.overhead }

@@ -8,7 +8,7 @@ package struct WriteReply: Hashable, Sendable {
     package let modified: Int
     /// The number of documents that an update inserted.
     package let upserted: Int
-    /// The statements that the server refused; empty, unless the caller asked to collect them.
+    /// The statements that the server refused; empty if the caller did not ask to collect them.
     package let writeErrors: [WriteError]
     /// The election ID of the primary that acknowledged the write; `nil` outside a replica set, and on a sharded
     /// cluster.

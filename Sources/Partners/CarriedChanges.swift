@@ -7,9 +7,9 @@ import Scanning
 /// The pairs whose changes were carried over since the mirror last saved its positions in the change streams.
 ///
 /// A pair is an original and the partner's document that belongs to it. Each transaction that writes pairs also records
-/// their keys in the state database, with the time up to which their changes are carried over. If a mirror is killed
-/// before it saves its positions, the next mirror receives the same changes again. These records show that the
-/// changes are already carried over.
+/// their keys in the state database, and the time up to which their changes are carried over. If a mirror is killed
+/// before it saves its positions, the next mirror receives the same changes again. These records show that the changes
+/// are already carried over.
 struct CarriedChanges {
     private static let collection = "carried"
 

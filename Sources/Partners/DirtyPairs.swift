@@ -54,8 +54,9 @@ struct DirtyPairs {
     /// The time of the oldest change that is not carried over yet, in milliseconds since 1970; `nil` if there is none.
     var since: Int64? { pairs.values.lazy.compactMap(\.since).min() }
 
-    /// Adds one document's changes to its pair: the last one at `time`, and the first one at `first`, or at `time`
-    /// without `first`.
+    /// Adds one document's changes to its pair.
+    ///
+    /// `time` is the time of the last change; `first` is the time of the first one, or `nil` if there was only one.
     mutating func add(
         _ key: IDKey, _ side: PartnerSide, at time: ChangeTime, since first: ChangeTime? = nil, read: Int,
         isUnknown: Bool = false

@@ -34,7 +34,7 @@ struct HeldPairs {
     private let job: String
     private var pairs: [IDKey: Held] = [:]
     private var alone: Set<Alone> = []
-    /// The held pairs that need a key in a unique index, by the pair that has the key now.
+    /// The held pairs that wait for a key in a unique index, grouped by the pair that has the key now.
     private var waiting: [IDKey: Set<IDKey>] = [:]
 
     init(job: String) { self.job = job }

@@ -5,8 +5,8 @@ import LocatedYAML
 /// The conversion of an `_id` between the two sides of a partner: the `_id`s are strings on one side, and of another
 /// type on the other side.
 ///
-/// Each `_id` that can be converted corresponds to exactly one `_id` on the other side. A string that the conversion
-/// would spell differently, such as an ObjectId in capital letters, is refused.
+/// Each `_id` that can be converted corresponds to exactly one `_id` on the other side. A string is refused if the
+/// conversion would write it differently, such as an ObjectId in capital letters.
 package struct IDConversion: Hashable, Sendable {
     /// The types that convert to a string and back.
     package enum Kind: String, Sendable, CaseIterable {

@@ -82,7 +82,7 @@ package enum MirrorEvent: Sendable {
 package struct MirrorCounts: Sendable, Hashable {
     /// The number of changes received, including those that the mirror itself made.
     package var changes = 0
-    /// The number of documents that the mirror wrote or deleted, by the side whose change it carried over.
+    /// The number of documents that the mirror wrote or deleted, grouped by the side whose changes it carried over.
     package var carried: [PartnerSide: Int] = [:]
     /// The number of changes that the mirror itself made.
     package var echoes = 0

@@ -48,8 +48,9 @@ struct CarriedPair {
         return PartnerSide.allCases.filter { $0 == side || $0 == held?.side }
     }
 
-    /// The side that changed last; if that is unknown, the side of the original, or the partner's if there is no
-    /// original.
+    /// The side that changed last.
+    ///
+    /// If that is unknown, this is the side of the original, or the partner's side if there is no original.
     var lastChanged: PartnerSide {
         guard !dirty.isUnknown, let target = changes[.target] else {
             return documents[.source] == nil && dirty.isUnknown ? .target : .source
@@ -66,8 +67,9 @@ extension MirrorRun {
     /// The largest number of pairs that are carried over together.
     private static var maximum: Int { 1_000 }
 
-    /// Restores documents of clients that the mirror overwrote, then carries over at most ``maximum`` pairs, the ones
-    /// that were listed first.
+    /// Restores documents of clients that the mirror overwrote.
+    ///
+    /// Then carries over the pairs that were listed first, at most ``maximum``.
     mutating func carry() throws {
         try restoreOverwritten()
         var pairs = dirty.take(Self.maximum).compactMap { key, pair -> CarriedPair? in
@@ -284,7 +286,9 @@ extension MirrorRun {
         return writes
     }
 
-    /// Adds a pair to the held pairs, because its document of the given side cannot be carried over, and reports it.
+    /// Adds a pair to the held pairs, because its document on the given side cannot be carried over.
+    ///
+    /// The mirror reports the pair if it was not held before for this reason.
     mutating func hold(
         _ pair: CarriedPair, _ side: PartnerSide, _ refusal: Refusal, holder: IDKey? = nil
     ) throws {

@@ -20,10 +20,12 @@ struct PairWrite {
 }
 
 extension MirrorRun {
-    /// Carries out the writes, each only if the document to overwrite is still the same as when it was read.
+    /// Carries out the writes.
     ///
-    /// If the server refuses a write, its pair becomes a held pair. If the document to overwrite has changed, its pair
-    /// is carried over again later.
+    /// A document is overwritten only if it is still the same as when it was read; otherwise, its pair is carried over
+    /// again later.
+    ///
+    /// If the server refuses a write, the pair becomes a held pair.
     mutating func write(_ writes: [PairWrite], until time: ClusterTime) throws {
         var isStuck = !writes.isEmpty
         for side in PartnerSide.allCases {
@@ -154,8 +156,8 @@ extension MirrorRun {
         outcome.refused += tangled
     }
 
-    /// Returns changes that form a circle, in which each change needs the unique-index key of the next change's
-    /// document.
+    /// Returns changes that form a circle: each change needs a key of a unique index that the document of the next
+    /// change has.
     ///
     /// The result is empty if there is no circle.
     private static func circle(of refused: [PairWriter.Refused]) -> [PairWriter.Refused] {

@@ -92,8 +92,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private mutating func finish(_ isCaughtUp: Bool) throws -> MirrorOutcome {
-        // The mirror waits for the streams to report its last writes, for at most ``reportWait``. Such a write may have
-        // overwritten a later change of a client, which the next mirror could not restore.
+        // The mirror waits for the streams to report its last writes, for at most ``reportWait``. Each of these writes
+        // may have overwritten a later change of a client, and the next mirror could not restore that change.
         let end = ContinuousClock.now + Self.reportWait
         while !unreported.isEmpty, ContinuousClock.now < end {
             _ = changesArrived.wait(milliseconds: 50)
@@ -148,8 +148,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         let places = sides.values.compactMap(\.place)
         let lag = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
         mirror.events(.following(lag: max(0, lag)))
-        // Every held pair is tried again. It may have become possible to carry over, for example because a validator
-        // was changed, or because a document was added that a lookup needs.
+        // Every held pair is tried again, because it may be possible now to carry it over: for example, a validator was
+        // changed, or a document that a lookup needs was added.
         streamReads.begin()
         for key in held.keys { dirty.add(key, read: streamReads.latest) }
         if mirror.comparesAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
@@ -165,8 +165,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         sides[side]?.lastChange = earlier?.lastChange
     }
 
-    /// Lists the pairs of a side's documents as pairs that have to be carried over.
-    ///
+    /// Lists the pair of every document of a side as a pair that has to be carried over.
     /// - Parameter drop: the time at which the other side's collection was dropped, so that the other document of each
     ///   pair counts as deleted; `nil` if it is unknown which document of a pair changed.
     private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {

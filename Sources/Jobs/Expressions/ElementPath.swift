@@ -58,17 +58,19 @@ extension FieldPath {
         components.count >= other.components.count && overlaps(other)
     }
 
-    /// Whether every parent of the field is an object; for a field of an element, only the parents inside the element
-    /// count.
+    /// Whether every parent of the field is an object.
     ///
-    /// The outermost parent is tested first, so that no test reads a field through an array.
+    /// For a field of an element, only the parents inside the element count. The outermost parent is tested first, so
+    /// that no test reads a field through an array.
     package var isReachable: Expression {
         let parents = local.parents
         return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })
     }
 
-    /// Returns whether the outermost parent that is not an object meets the condition `such`, which must be false for
-    /// every object; `nil` for a field without parents.
+    /// Returns whether the outermost parent that is not an object meets the condition `such`; `nil` for a field without
+    /// parents.
+    ///
+    /// The condition must be false for every object.
     func blocked(_ such: (Expression) -> Expression) -> Expression? {
         let parents = local.parents
         guard !parents.isEmpty else { return nil }

@@ -2,9 +2,9 @@ package import BSON
 
 /// Exact comparisons with values that are known when the expression is built.
 ///
-/// The comparisons of objects are exact at every depth, unlike ``Expression/same(_:_:)``. Arrays, and objects with
-/// names that are repeated or that no path can contain, are still compared by that function if they hold values that
-/// `$eq` does not compare exactly. A text need not be UTF-8.
+/// Objects are compared exactly at every depth, unlike with ``Expression/same(_:_:)``. Two kinds of values are still
+/// compared by that function, if they hold values that `$eq` does not compare exactly: arrays, and objects with a
+/// repeated name or with a name that no path can contain. A text need not be UTF-8.
 extension Expression {
     /// Returns the conditions under which the top-level fields `names` equal the same fields of `document`.
     ///
@@ -23,10 +23,11 @@ extension Expression {
         return conditions
     }
 
-    /// Returns the condition under which the top-level field `name` of a document equals the field `name` of the entry
-    /// of `documents` that has the document's `_id`.
+    /// Returns the condition under which a document has the same value in the top-level field `name` as its entry in
+    /// `documents`.
     ///
-    /// The condition is false for a document whose `_id` has no entry, or an entry without the field.
+    /// The entry is the one with the document's `_id`. The condition is false if there is no such entry, or if the
+    /// entry lacks the field.
     /// - Throws: ``BSONError`` when a document is damaged.
     package static func isExactly(
         _ name: String, asIn documents: [(id: BSONValue, fields: BSONDocument)]

@@ -112,13 +112,13 @@ extension Expression {
     /// Returns whether two values have the same type and exactly the same value, including the digits of decimals.
     ///
     /// Objects and arrays are compared exactly down to ``exactLevels`` levels. Values nested deeper are compared by
-    /// `$eq` and by their size in bytes, which do not distinguish 1 as `long` from 1.0, nor 1.5 from 1.50. A NaN equals
-    /// a NaN. A caller that removes one of two equal values therefore uses ``identical(_:_:)``.
+    /// `$eq` and by their size in bytes. That comparison does not distinguish 1 as `long` from 1.0, nor 1.5 from 1.50,
+    /// so a caller that removes one of two equal values uses ``identical(_:_:)``. A NaN equals a NaN.
     package static func same(_ left: Expression, _ right: Expression) -> Expression {
         compared(left, right, by: isSame)
     }
 
-    /// Returns whether a value is the same as another one that is null, a text, a whole number, a bool, a date or an
+    /// Returns whether two values are the same; one of them must be null, a text, a whole number, a bool, a date or an
     /// ObjectId.
     ///
     /// The server evaluates this condition faster than ``same(_:_:)``.
@@ -171,7 +171,7 @@ extension Expression {
         [isSame, isIdentical, isSameValue, isSameSimple].contains { $0.bson == condition }
     }
 
-    /// Whether the scalars `$$left` and `$$right`, of one type and equal by `$eq`, are the same value.
+    /// Whether the scalars `$$left` and `$$right`, which have one type and are equal by `$eq`, are the same value.
     ///
     /// The digits of decimals are not compared.
     private static let hasSameBytes = Expression.all([
@@ -180,8 +180,8 @@ extension Expression {
         .any([!(leftVariable == .constant(0)), sign(leftVariable) == sign(rightVariable)]),
     ])
 
-    /// Returns whether `$$left` and `$$right`, of one type and equal by `$eq`, are exactly the same down to the given
-    /// number of levels.
+    /// Returns whether `$$left` and `$$right`, which have one type and are equal by `$eq`, are exactly the same down to
+    /// the given number of levels.
     ///
     /// Because `$eq` finds them equal, two objects have the same names in the same order, and two arrays the same
     /// length. Values below the given number of levels are compared by `deeper`.
@@ -258,7 +258,7 @@ extension Expression {
 
     /// Returns the fields of an object as a list of objects, with the name in `k` and the value in `v`.
     ///
-    /// For any other value, the result is an empty list, so that the expression cannot fail even if the server
+    /// For any other value, the result is an empty list. The expression therefore cannot fail, even if the server
     /// evaluates it before a test of the value's type.
     static func entries(of object: Expression) -> Expression {
         Expression(["$objectToArray": choose(if: object.hasType("object"), then: object, else: .constant([:])).bson])

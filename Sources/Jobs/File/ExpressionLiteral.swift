@@ -6,7 +6,7 @@ import Yams
 ///
 /// A key with a leading `$` is an operator, unless the mapping is a value in extended JSON, such as `{$date: …}`. A
 /// text with a leading `$` is a path, and one with a leading `$$` a variable. Only the operators of
-/// ``ExpressionOperator`` are allowed, and only a few of the server's variables, so that an expression runs no code and
+/// ``ExpressionOperator`` and a few of the server's variables are allowed. An expression therefore runs no code, and
 /// has the same result in every run. Jobs that have run before are read without these limits.
 enum ExpressionLiteral {
     /// Reads a condition on the document as it is before the job: an aggregation expression, or a filter as in a query.

@@ -2,11 +2,11 @@ package import BSON
 import LocatedYAML
 import ServerSchema
 
-/// The `_id`s of the documents that a run is limited to, read from a file with one per line, in extended JSON.
+/// The `_id`s of the documents that a run is limited to.
 ///
-/// A line is a bare `_id`, such as `{"$oid": "…"}` or `"a"`. It can also be an object with an `_id`, as mongoexport
-/// writes documents and a run writes skipped documents. Lines of the file that `check --failures` writes are understood
-/// as well.
+/// They are read from a file with one `_id` per line, in extended JSON. A line is a bare `_id`, such as `{"$oid": "…"}`
+/// or `"a"`. It can also be an object with an `_id`, as mongoexport writes documents and a run writes skipped
+/// documents. Lines of the file that `check --failures` writes are understood as well.
 package struct IDList: Sendable {
     /// The `_id`s in the server's sort order, each once.
     package let ids: [BSONValue]

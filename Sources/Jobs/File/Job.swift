@@ -133,7 +133,7 @@ extension Job {
 
 /// The names of the parts of a job. Each part is a job with its own lease, checkpoint and journal.
 extension CheckPart {
-    /// The text between the job's name and the part's number in the name of a part.
+    /// The text between the job's name and the part's number in the name of a part, such as `users.part-2-of-4`.
     private static let mark = ".part-"
 
     /// Returns the name that this part of the given job has.
@@ -183,10 +183,12 @@ package enum JobSteps {
     }
 }
 
-/// The names of a job that runs in many databases of one shape, and the names of its collections. In each database, the
-/// job is a separate one, with its own lease, checkpoint and journal.
+/// Names for a job that runs in many databases with the same collections.
+///
+/// In each database, it is a separate job with its own lease, checkpoint and journal.
 extension Job {
-    /// The text between the job's name and the database's name in the name of the job for one database.
+    /// The text between the job's name and the database's name: in the database `shop`, the job `users` is named
+    /// `users.in-shop`.
     private static let mark = ".in-"
 
     /// Returns the job's name in the given database; `nil` if that would not be a valid job name.

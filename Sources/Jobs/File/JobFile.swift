@@ -92,11 +92,12 @@ package enum JobFile {
         return job
     }
 
-    /// The beginning of the remark at the top of a draft, a job file in which every line is a comment until a user
-    /// decides on the steps.
+    /// The first words of the remark at the top of a draft.
+    ///
+    /// A draft is a job file in which every line is a comment, until a user decides on the steps.
     package static let draft = "A DRAFT:"
 
-    /// Whether a text is the draft of a job, a text without any content but comments.
+    /// Whether a text is the draft of a job, in which every line is a comment.
     package static func isDraft(_ text: String) -> Bool { (try? draftError(of: text, path: "")) != nil }
 
     /// Returns the error for a draft, which says which lines to uncomment; `nil` if the text is not a draft.
@@ -112,12 +113,16 @@ package enum JobFile {
             at: SourceLocation(file: path, line: first + 1, column: 1))
     }
 
-    /// Whether the job being read has run before, perhaps under an earlier version of the program, which accepted more.
+    /// Whether the job being read has run before.
+    ///
+    /// An earlier version of the program may have run it, and may have accepted operators, variables and collections
+    /// that this version refuses.
     @TaskLocal static var isOfThePast = false
 
-    /// Reads the text of a job that ran before, to identify it, undo it or clean up after it, but never to run it.
+    /// Reads the text of a job that has run before.
     ///
-    /// Operators, variables and collections are accepted even if they are no longer allowed.
+    /// The result is used to identify the job, to undo it or to clean up after it, but never to run it. Operators,
+    /// variables and collections are accepted even if they are no longer allowed.
     package static func parse(past text: String, path: String) throws(JobError) -> Job {
         let result = $isOfThePast.withValue(true) {
             Result { () throws(JobError) in try parse(text, path: path) }

@@ -5,13 +5,13 @@ import Yams
 /// Reads a condition that is written as a query filter, such as `{schemaVersion: {$lt: 3}}`.
 ///
 /// The result is an expression that holds for the same documents. As in a query, a list matches if one of its elements
-/// does, `null` matches a missing field, and an operator such as `$lt` matches only values of its bound's type, where
-/// all numbers count as one type. `ConditionFilterTests` compares filters and expressions on the server.
+/// does, and `null` matches a missing field. An operator such as `$lt` matches only values of the same type as its
+/// bound; all numbers count as one type. `ConditionFilterTests` compares filters and expressions on the server.
 enum MatchFilter {
     /// Returns whether a condition is a filter: a mapping with a field's name as a key, or with `$and`, `$or` or `$nor`
     /// and a list that contains such a mapping.
     ///
-    /// The reader of expressions would read a filter as an object, and an object holds as a condition for every
+    /// The reader of expressions would read a filter as an object. As a condition, an object is true for every
     /// document.
     static func isFilter(_ node: YAMLNode) -> Bool {
         guard case .mapping(let mapping) = node.node else { return false }

@@ -3,7 +3,7 @@ package import LocatedYAML
 import ServerSchema
 import Yams
 
-/// Readers of values that several kinds of steps have in a job file.
+/// Readers for the settings that several kinds of steps have in common.
 extension YAMLNode {
     /// Reads the path of a field that a step may read or write.
     func fieldPath(_ key: String) throws(JobError) -> FieldPath {

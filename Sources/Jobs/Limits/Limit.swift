@@ -141,8 +141,8 @@ extension Limit {
 ///
 /// `nil` switches a metric off.
 package struct ThrottleLimits: Hashable, Sendable {
-    /// The longest lag that the majority of the members, and the slowest healthy secondary, may have behind the
-    /// primary; `nil` for no limit.
+    /// The longest permitted lag behind the primary, for the majority of the members and for the slowest healthy
+    /// secondary; `nil` for no limit.
     package var lag: Duration? = .seconds(10)
     /// The longest time that all writers together may wait for flow control in each second; `nil` for no limit.
     package var flowControl: Duration? = .seconds(1)

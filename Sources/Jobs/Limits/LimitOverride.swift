@@ -29,8 +29,9 @@ package struct LimitOverride: Hashable, Sendable {
 }
 
 extension Job {
-    /// Returns the job's limits with the overrides in place of the file's values; the parser of job files reads all of
-    /// the values.
+    /// Returns the job's limits with the overrides in place of the file's values.
+    ///
+    /// The parser of job files also reads the overrides, so the same rules apply to them.
     /// - Throws: ``JobError`` if an override names an unknown limit, or a value that the limit cannot have.
     package func limits(overriddenBy overrides: [LimitOverride]) throws(JobError) -> Limits {
         guard !overrides.isEmpty else { return limits }

@@ -33,10 +33,10 @@ package struct AlteredDocument: Hashable, Sendable {
         (hasArray, ofNames) = (.constant(false), [self.condition])
     }
 
-    /// A condition that costs the server less, and also holds for every document that meets ``hasArray``.
+    /// A condition that costs the server less, because it takes no hash of the whole document.
     ///
-    /// It takes no hash of the whole document. A write may use it for documents that did not meet ``hasArray`` when
-    /// they were read.
+    /// The condition also holds for every document that meets ``hasArray``, even if the server would not alter it. A
+    /// write may use it for documents that did not meet ``hasArray`` when they were read.
     package var orArray: AlteredDocument {
         guard hashesFirst else { return self }
         return AlteredDocument(Expression.any(ofNames + [hasArray]).bson)
@@ -55,11 +55,12 @@ extension AlteredDocument {
     /// Creates the condition under which the server would alter more of a document than the steps change.
     ///
     /// The server does so if a value that the steps read or write has the same field name twice, or has an array whose
-    /// keys are not 0, 1, 2 and so on. A repeated name matters in the document itself, in an object that a step merges
-    /// into, and in the upper levels of a value that a step reads inside. Merging keeps one field of each name, so the
-    /// condition compares an object's size or hash before and after merging. The server alters a value even if a step
-    /// only reads inside it: mongod 6.0 gives both fields of one name the value of the first, and every server
-    /// renumbers an array.
+    /// keys are not 0, 1, 2 and so on. The server does so even if a step only reads inside the value: mongod 6.0 gives
+    /// both fields of one name the value of the first, and every server renumbers an array.
+    ///
+    /// A repeated name matters in the document itself, in an object that a step merges into, and in the upper levels of
+    /// a value that a step reads inside. Merging keeps one field of each name, so the condition compares an object's
+    /// size or hash before and after merging.
     /// - Parameter seesKeys: Whether the server can hash the bytes of an object, from 5.0 on. The hash shows whether
     ///   merging would renumber an array. On earlier servers, this cannot be detected.
     package init(by steps: [Step], seeingKeys seesKeys: Bool) {
@@ -73,10 +74,10 @@ extension AlteredDocument {
             ])
         }
         let root = Expression.variable("ROOT")
-        // The server renumbers an array that it reads or writes. A single step that loses nothing and changes nothing
-        // in place writes only to targets without a value, apart from the fields that it removes. Of several steps,
-        // each also writes back its targets, and the top-level fields that contain them, in a document that does not
-        // need the step.
+        // The server renumbers an array that it reads or writes. If a single step loses nothing and changes nothing in
+        // place, it writes only to targets without a value and to the fields that it removes. If there are several
+        // steps, each of them also writes back its targets, and the top-level fields that contain them, in a document
+        // that does not need it.
         let paths = steps.flatMap { step in
             let isAlone = steps.count == 1 && step.kind.determinesOldValue && !step.kind.changesInPlace
             let written =

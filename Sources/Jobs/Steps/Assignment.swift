@@ -11,7 +11,7 @@ package struct Assignment {
     /// The new value of each field at the top level of the object.
     ///
     /// A write to a nested field is merged into its parent. Merging is impossible if the parent has another type, so
-    /// the caller must make sure that every parent **is** an object.
+    /// the caller must make sure that every parent is an object.
     package var fields: [(name: String, value: Expression)] {
         Self.fields(writes.map { ($0.path.components[...], $0.value) }, of: [])
     }

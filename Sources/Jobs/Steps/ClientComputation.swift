@@ -57,14 +57,15 @@ package struct ClientCreation: Hashable, Sendable {
     }
 }
 
-/// An ID derived from the job's name, the place of its use, and a value that identifies a document or an object in it.
+/// An ID derived from the job's name, the field that gets the ID, and a value that identifies a document or an object
+/// in it.
 ///
 /// The ID is the same in a dry run, the run and a rerun. It differs from the IDs of all other documents and objects.
 package struct GeneratedID {
     private let digest: [UInt8]
 
-    /// Derives the ID from the SHA-256 hash of the job's name, the place and the value.
-    /// - Parameter place: The field that gets the ID, so that two steps of a job derive different IDs.
+    /// Derives the ID from the SHA-256 hash of the job's name, the field and the value.
+    /// - Parameter place: The path of the field that gets the ID, so that two steps of a job derive different IDs.
     package init(job: String, place: String, of id: BSONValue) {
         digest = SHA256.digest(
             of: BSONDocument([("job", .string(job)), ("place", .string(place)), ("_id", id)]).bytes)

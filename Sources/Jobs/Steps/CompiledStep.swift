@@ -50,8 +50,7 @@ package struct CompiledStep: Sendable {
         let wanted = isReachable && body.wanted
         let unmarked = step.kind.marker.map { Expression.field($0).isMissing }
         let inElement = { Expression.inSomeElement(of: containers, $0) }
-        // The guards come first, so that the server evaluates nothing else for a document that the step does not apply
-        // to.
+        // The guards come first: if the step does not apply to a document, the server evaluates nothing else for it.
         let guards = [step.condition, unmarked].compactMap(\.self)
         mayNeed = Expression.all(guards + [inElement(wanted)])
         let isPlanted = FaultInjection.isPlanted(.noNeeds)
@@ -106,20 +105,23 @@ package struct CompiledStep: Sendable {
     /// The update stage, which writes new values where ``needs`` holds, and otherwise keeps each value.
     package var stage: BSONDocument { stage(if: plantedNeed ?? needs) }
 
-    /// The update stage for a write whose filter tests ``needs`` of this step or of another one.
+    /// The update stage for a write of several steps; the filter of the write selects documents that meet ``needs`` of
+    /// at least one step.
     ///
-    /// The stage does not test again whether the server would alter the document. That test costs as much as the update
-    /// itself.
+    /// The stage tests whether the document may need this step. It does not test again whether the server would alter
+    /// the document, because that test costs as much as the update itself.
     package var writeStage: BSONDocument { stage(if: plantedNeed ?? mayNeed) }
 
-    /// The update stage for a write whose filter tests ``needs`` of this step only; the stage itself tests nothing.
+    /// The update stage for a write of this step alone.
+    ///
+    /// The filter of the write selects documents that meet ``needs``, so the stage itself tests nothing.
     package var soleStage: BSONDocument { stage(if: plantedNeed) }
 
     private func stage(if condition: Expression?) -> BSONDocument {
         let values = fields.map { name, value in
             let kept = Expression.field(FieldPath(trusted: [name]))
-            // Without `$cond`, `$set` would set an object field by field, and would do so in each element of an
-            // existing list.
+            // Without `$cond`, `$set` would not replace an existing object or list: it would set the fields of the new
+            // object in the existing object, or in each element of the existing list.
             let condition = condition ?? (value.isOperator ? nil : .constant(true))
             return (name, (condition.map { .choose(if: $0, then: value, else: kept) } ?? value).bson)
         }
@@ -187,7 +189,7 @@ extension CompiledStep {
         case targetDiffers = "target holds another value"
         /// The target already holds another value, and the step keeps it without a report.
         case targetKept = "target keeps its value"
-        /// Source and target are equal as far as they are compared exactly, but contain values at a greater depth.
+        /// Source and target are equal down to the deepest level that is compared exactly, but contain values below it.
         case tooDeep = "nested too deeply to be compared exactly"
         /// The value has a type that the step does not handle.
         case wrongType = "value is of another type"
@@ -201,19 +203,22 @@ extension CompiledStep {
         case notInMap = "value is not in the map"
         /// A parent of the target or of the source is not an object.
         case parentNotObject = "parent is not an object"
-        /// The value at a position where the path expects a list or a dictionary is neither.
+        /// The path leads through a list or a dictionary, but the value there is neither.
         case notContainer = "neither a list nor a dictionary"
         /// A field name occurs twice, or the keys of an array are not 0, 1, 2 and so on.
         ///
-        /// A repeated name counts in the document itself, in the parents of the target and the source, and in a value
-        /// that a step looks into. An array counts if a step looks into it. A write of such a document could change
-        /// more than the step does. Merging would lose one of the two fields, mongod 6.0 aborts when it computes the
-        /// difference of such an update, and it is undefined which of the two fields an expression reads. The server
-        /// would renumber the elements of the array.
+        /// A repeated name counts in the document itself, in a parent of the target or of the source, and in a value
+        /// whose content a step reads. An array counts if a step reads its content.
+        ///
+        /// A write of such a document could change more than the step does: the server would renumber the array, and
+        /// merging would lose one of the two fields. In addition, mongod 6.0 aborts when it computes the difference of
+        /// such an update, and it is undefined which of the two fields an expression reads.
         case repeatedName = "a field name stands twice, or an array has other keys than 0, 1, 2"
         /// A parent of the target is missing or null; a job never creates a parent.
         case parentMissing = "parent is missing"
-        /// The sync translator holds a lock on the document, which must not be written until the lock is removed.
+        /// The sync translator holds a lock on the document.
+        ///
+        /// The document must not be written until the lock is removed.
         case locked = "locked by the sync translator"
 
         /// The document that the link leads to does not exist.
@@ -234,17 +239,17 @@ extension CompiledStep {
         /// A new document, made from an object in the skipped document, does not fit the job's schemas for the
         /// collection into which it would be inserted.
         case unfitChild = "the object does not fit the schema of the collection that would take it"
-        /// The lookup collection does not list the link's value, or its new value for it cannot be a link.
+        /// The lookup collection has no entry for the link's value, or the new value in the entry cannot be a link.
         ///
-        /// A value that is listed only as a new value counts as listed, unless the step has `once`.
+        /// A value that is only a new value of an entry counts as already replaced, unless the step has `once`.
         case unknownKey = "the lookup does not know the value"
         /// The lookup collection has several new values for the link's value.
         case ambiguousKey = "the lookup gives several values"
 
         /// Whether the operator has to handle a document that is skipped for this reason.
         ///
-        /// The exceptions are a missing parent, because the document then has no place for the field, and a target that
-        /// keeps its value, because the job file asks for it, or because another part of a `rename` reports it.
+        /// There are two exceptions. If a parent is missing, the document has no place for the field. If the target
+        /// keeps its value, the job file allows that, or another part of a `rename` reports the document.
         package var isTrouble: Bool { self != .parentMissing && self != .targetKept }
     }
 }
@@ -262,8 +267,8 @@ extension [CompiledStep] {
 
     /// Whether a document meets ``CompiledStep/mayNeed`` of at least one step, but the server would alter it.
     ///
-    /// It is enough to evaluate the condition before the first step: a document that needs no step at that time is
-    /// changed by none, so it cannot come to need one.
+    /// It is enough to evaluate the condition before the first step. A document that needs no step at that time is not
+    /// changed by any step, so it needs none later either.
     package var alteredAlthoughNeeded: Expression {
         .any(
             alike.map { altered, steps in

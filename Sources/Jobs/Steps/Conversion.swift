@@ -32,7 +32,7 @@ package struct Conversion: Hashable, Sendable {
     /// The types, in addition to ``target``, whose values stay as they are.
     var kept: [SchemaType] = []
 
-    /// Creates a conversion to a type.
+    /// Creates a conversion to `target`; values of the types `kept` stay as they are.
     package init(
         target: SchemaType, unit: Unit = .milliseconds, allowsLoss: Bool = false, keeping kept: [SchemaType] = []
     ) {
@@ -216,8 +216,8 @@ extension Conversion {
     /// The result is `120.4` for `120.40`, and `5` for `5.0`. Leading zeros stay, because `007` is not meant as a
     /// number. Only texts that consist of digits, one point and perhaps a minus sign are changed.
     private func withoutFractionZeros(_ value: Expression) -> Expression {
-        // The length and the number are tested before the regular expression, which may fail on a text that is not a
-        // number or not UTF-8, or that has megabytes of digits.
+        // The length and the number are tested first, because the regular expression may fail on a text that is not a
+        // number, is not UTF-8, or has megabytes of digits.
         let isNumber = Expression.all([
             .call("$lt", Expression(["$strLenBytes": value.bson]), .constant(400)),
             !attempt(value, to: "decimal").isMissingOrNull,
@@ -300,8 +300,8 @@ extension Conversion {
     /// Returns the date that is `value` seconds after 1970; `null` if no date can represent it.
     func date(ofSeconds value: Expression) -> Expression {
         let product = Expression.call("$multiply", value, .constant(.long(1_000)))
-        // No date can represent milliseconds beyond the range of `long`, and server 4.4 fails when it multiplies such a
-        // double.
+        // A date holds its milliseconds as a `long`. For a double beyond that range the result is `null`, because
+        // server 4.4 fails when it multiplies such a double.
         let rounded = Expression.choose(
             if: .call("$lt", Expression(["$abs": [value.bson]]), .constant(.double(9.3e15))),
             then: Expression(["$round": [product.bson]]), else: .null)

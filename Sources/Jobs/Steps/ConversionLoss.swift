@@ -12,7 +12,7 @@ package enum ConversionLoss: String, Sendable, CaseIterable {
 }
 
 extension ConvertStep {
-    /// The conditions under which a document has a value that is skipped, one for each kind of loss.
+    /// The conditions under which a value of the document is skipped, one for each kind of loss.
     ///
     /// For each value at most one condition holds. In a list, elements may be skipped for different kinds of loss.
     package var losses: [(kind: ConversionLoss, when: Expression)] {
@@ -40,7 +40,8 @@ extension Conversion {
         target.isNumeric ? !number(value).isMissingOrNull : .constant(false)
     }
 
-    /// Whether the value is a number outside of the target's range; unless the target is a date, also the text of one.
+    /// Whether the value is a number, or the text of a number, outside of the target's range; for a date as the target,
+    /// a text is not tested.
     fileprivate func isOutOfRange(_ value: Expression) -> Expression {
         if target == .date {
             return value.hasType("int", "long", "double", "decimal") && loose.attempted(value).isMissingOrNull

@@ -12,9 +12,9 @@ package struct QuickCondition: Sendable {
 
     /// Returns the conditions for a step that applies to documents in which a field is present.
     ///
-    /// If a field has parents, ``relevance`` is `nil`, because a document with a missing parent or a parent of another
-    /// type may be skipped.
-    /// - Parameter others: Further fields that the step reads or writes.
+    /// ``relevance`` is `nil` if one of the fields has parents: a document may be skipped because a parent is missing
+    /// or of another type, and such a document need not meet the condition.
+    /// - Parameter others: other fields that the step reads or writes.
     static func present(_ path: FieldPath, with others: [FieldPath] = []) -> QuickCondition {
         let exists = BSONValue.object(["$exists": true])
         return QuickCondition(
@@ -22,11 +22,11 @@ package struct QuickCondition: Sendable {
             relevance: ([path.untilElements] + others).allSatisfy(\.parents.isEmpty) ? [path.topLevel: exists] : nil)
     }
 
-    /// Returns the conditions for a step that changes values of a field in place, except nulls and values of some
+    /// Returns the conditions for a step that changes a field's values in place, except nulls and values of the given
     /// types.
     ///
-    /// The condition lists all other types, because the server tests such a list in less than half the time that it
-    /// needs to exclude null and a single type. If the value is a list, a query also tests the elements of the list.
+    /// The condition lists all other types: the server tests such a list in less than half the time that it needs to
+    /// exclude null and a single type. If the value is a list, a query also tests the elements of the list.
     static func present(_ path: FieldPath, notOf types: [SchemaType]) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let skipped = types + [.null, .number, .uuid, .mixed]
@@ -39,8 +39,8 @@ package struct QuickCondition: Sendable {
 
     /// Returns the conditions for a step that fills a missing field.
     ///
-    /// If the field has parents, ``relevance`` is `nil`, because a missing parent, or a parent of another type, is a
-    /// reason to skip a document.
+    /// ``relevance`` is `nil` if the field has parents: a document is skipped if a parent is missing or of another
+    /// type, and such a document need not meet the condition.
     static func missing(_ path: FieldPath, orNull: Bool) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let name = path.description

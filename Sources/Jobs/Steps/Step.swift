@@ -22,7 +22,7 @@ package struct Step: Sendable {
 
     /// The field that the step writes; the first one, if it writes several.
     package var target: FieldPath { kind.target }
-    /// The field that the step reads in addition to its target; `nil` if it reads none, or may read several.
+    /// The only field that the step reads in addition to its target; `nil` if it reads none, or may read several.
     package var source: FieldPath? { kind.source }
     /// The fields that the step writes, without the field that marks a document as done.
     package var targets: [FieldPath] { kind.targets }

@@ -32,7 +32,8 @@ package enum StepFitting {
                         "the next schema requires \"\(target)\", which the step removes", at: located.location)
                 }
             } else if node.types.count == 1, let type = node.types.first {
-                // A Prisma client reads several types of numbers, and a conversion may choose any of them.
+                // A Prisma client can read a numeric field whose values have another type than the schema declares. A
+                // `convert` step may therefore convert to such a type.
                 let chosen = (step.kind as? ConvertStep)?.type
                 let isRead = chosen.map { node.scalar != nil && node.reads($0) } == true
                 step = step.with(try step.kind.fitted(to: isRead ? chosen ?? type : type, at: located.location))
@@ -99,7 +100,8 @@ extension SchemaNode {
         }
     }
 
-    /// The paths of the fields inside the value, each with the text that joins it to the value's own path.
+    /// The paths of the fields inside the value, each with the text that joins it to the value's own path, such as
+    /// `.name` or `[].name`.
     private var innerPaths: [String] {
         if !properties.isEmpty { return declaredPaths.map { ".\($0)" } }
         return element.map { [FieldPath.each] + $0.innerPaths.map { FieldPath.each + $0 } } ?? []

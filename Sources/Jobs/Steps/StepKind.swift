@@ -21,10 +21,11 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 
     /// The field that the step writes; the first one, if it writes several.
     var target: FieldPath { get }
-    /// The field that the step reads in addition to its target; `nil` if it reads none, or may read several.
+    /// The only field that the step reads in addition to its target; `nil` if it reads none, or may read several.
     var source: FieldPath? { get }
-    /// The fields that the step writes, without ``marker``; ``target`` comes first. Fields in elements are all in the
-    /// same element.
+    /// The fields that the step writes, without ``marker``; ``target`` comes first.
+    ///
+    /// If the fields are in elements of a list or dictionary, all of them are in the same element.
     var targets: [FieldPath] { get }
     /// The fields that the step reads in addition to its targets; all of them are in the same element as the targets.
     var sources: [FieldPath] { get }
@@ -54,7 +55,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// Returns the step for the database `database`: each collection of the database `own` is replaced by the
     /// collection with the same name in `database`.
     func moved(from own: String, to database: String) -> Self
-    /// The skip reasons that keep the job from starting, if one of them applies to any document.
+    /// The skip reasons that prevent the job's start: the job does not start if one of them applies to a document.
     var refuses: Set<CompiledStep.Reason> { get }
     /// Returns the step with `$now` and `$$NOW` replaced by the time of the job's start, in milliseconds since 1970.
     func resolved(at now: Int64) -> Self
@@ -66,7 +67,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// Returns the conditions and values of the step, as expressions.
     func body() -> StepBody
 
-    /// Whether the schema alone proves that every document that syncs still syncs after the step.
+    /// Whether the schema alone proves that the step leaves every syncing document syncing.
     ///
     /// This method is called only for a declared target, whose parents are objects or have no stated type.
     func leavesSyncing(under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions) -> Bool
@@ -89,10 +90,10 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var clientReasons: [CompiledStep.Reason] { get }
     /// The collection that the client inserts documents into; `nil` if it inserts none.
     var creates: Namespace? { get }
-    /// Whether the value that the step writes determines the value that it replaces.
+    /// Whether the value that the step writes shows which value it replaced.
     ///
-    /// If `true`, undo can detect that the replaced value was not the journaled one. If `false`, the update writes a
-    /// document only if its fields are still exactly as in the journal.
+    /// If `true`, undo can detect that the replaced value was not the journaled one. If `false`, the job's update
+    /// changes a document only if the fields are still exactly as in the journal.
     var determinesOldValue: Bool { get }
     /// The field that the step reads in all documents before the job's first write; `nil` if there is none.
     var readsBeforehand: FieldPath? { get }
@@ -107,7 +108,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     ///
     /// The value is also `nil` for a conversion of UUIDs, and if the step replaces values that it cannot convert.
     var inPlaceConversion: Conversion? { get }
-    /// The conditions for documents with a value that the conversion skips, one for each kind of loss.
+    /// The conditions under which the conversion skips a value of the document, one for each kind of loss.
     var losses: [(kind: ConversionLoss, when: Expression)] { get }
     /// Whether `onLoss: allow` would let the step convert more values.
     var couldAllowLoss: Bool { get }
@@ -119,10 +120,13 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var mayBeNeededAgain: Bool { get }
     /// Whether the step may overwrite a value that the step itself wrote, for example because its source has changed.
     var mayRewrite: Bool { get }
-    /// Returns the step adapted to the later steps of the job: a copy takes a later conversion of its target into
-    /// account.
+    /// Returns the step adapted to later steps of the job.
+    ///
+    /// For example, a copy accepts a target whose value a later step has already converted.
     func followed(by later: [any StepKind]) -> any StepKind
-    /// Whether a refresh of this step also applies `conversion`, a step that converts the target in place.
+    /// Whether a refresh of this step already writes the value that `conversion` makes of the target.
+    ///
+    /// `conversion` is another step of the job, which converts the target in place.
     func refreshIncludes(_ conversion: any StepKind) -> Bool
 }
 

@@ -14,8 +14,9 @@ package enum StepOrder {
         }
     }
 
-    /// Returns the steps; each step has been adapted to the later steps of the job, such as a copy to a later
-    /// conversion.
+    /// Returns the steps, each adapted to the steps after it.
+    ///
+    /// For example, a copy is adapted to a later conversion of its target.
     package static func joined(_ steps: [Job.LocatedStep]) -> [Job.LocatedStep] {
         steps.indices.map { index in
             var located = steps[index]
@@ -44,8 +45,9 @@ package enum StepOrder {
         }
     }
 
-    /// Throws if another step writes the target of a step with a refresh, so that the two would undo each other in
-    /// every run.
+    /// Throws if another step writes the target of a step with a refresh.
+    ///
+    /// The two steps would undo each other's changes in every run.
     private static func checkRefresh(
         _ located: Job.LocatedStep, at index: Int, among steps: [Job.LocatedStep]
     ) throws(JobError) {

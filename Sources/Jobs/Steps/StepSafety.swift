@@ -51,11 +51,11 @@ extension CollectionSchema {
 }
 
 extension SchemaNode {
-    /// Whether each declared parent of the path is an object or has no stated type, and the innermost one, if all are
-    /// declared, is not a geo point.
+    /// Whether the path leads only through objects, as far as the schema declares the parents.
     ///
-    /// The schema does not govern the fields inside a `mixed` parent, and the fields of a geo point are checked
-    /// together.
+    /// A declared parent must be an object or have no stated type: the schema does not govern the fields inside a
+    /// `mixed` parent. If all parents are declared, the innermost one must not be a geo point, because the fields of a
+    /// geo point are checked together.
     func leadsThroughObjects(to path: FieldPath) -> Bool {
         var node = self
         for name in path.components.dropLast() {

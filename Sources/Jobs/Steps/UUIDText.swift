@@ -11,7 +11,7 @@ package enum UUIDText {
         return text
     }
 
-    /// Returns the 16 bytes of a UUID's text in any of its common spellings; `nil` for any other text.
+    /// Returns the 16 bytes of a UUID's text in any of the common formats; `nil` for any other text.
     ///
     /// The text may have capital letters, be in braces or a URN, or lack the hyphens.
     package static func bytes(of text: String) -> [UInt8]? {

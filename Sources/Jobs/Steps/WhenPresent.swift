@@ -39,8 +39,7 @@ struct TargetRule: Hashable, Sendable {
     /// The rule by which a refresh overwrites the targets that still hold the job's own value.
     var replacing: TargetRule { TargetRule(whenPresent: .replace, nullsToo: nullsToo) }
 
-    /// Whether the target is missing; if a null counts as missing, also whether the target is null and the value is
-    /// not.
+    /// Whether the target counts as missing; a null in it counts only if ``nullsToo`` is set and `value` is not null.
     func isFree(_ target: Expression, for value: Expression) -> Expression {
         guard nullsToo else { return target.isMissing }
         // A null is not written over a null, because the document would need the step forever.

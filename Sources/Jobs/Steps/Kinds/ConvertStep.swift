@@ -111,7 +111,7 @@ package struct ConvertStep: TargetRuled {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
         if case .replace(.null) = onError { return false }
-        // Every other value that the step writes has the type of the conversion.
+        // Apart from that null, every value that the step writes has the type of the conversion.
         return target.types.contains { $0 == type || $0 == .mixed || ($0 == .number && type.isNumeric) }
     }
 }

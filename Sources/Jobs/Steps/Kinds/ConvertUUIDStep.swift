@@ -16,7 +16,7 @@ package struct ConvertUUIDStep: StepKind {
     /// The byte order of UUIDs of subtype 3; with `nil`, values of this subtype are skipped, because they do not show
     /// their order.
     package let legacy: LegacyUUID?
-    /// Whether a text that is not in the canonical format is converted, although its spelling is lost.
+    /// Whether a text that is not in the canonical format is converted, although its original format is lost.
     package let allowsLoss: Bool
     /// The field that the converted value is written to; `nil` converts the field in place.
     package let into: FieldPath?

@@ -38,8 +38,8 @@ package struct CopyStep: TargetRuled {
         let (source, target) = (Expression.field(from), Expression.field(to))
         // If a null in the target counts as missing, a null in the source counts as missing as well.
         let present = from.isReachable && !(rule.nullsToo ? source.isMissingOrNull : source.isMissing)
-        // With `replace`, a copy writes the value that the later conversion would write. Otherwise the two steps would
-        // change each other's result in every run.
+        // With `replace`, the step writes the value that a later conversion of the target would write. Otherwise each
+        // of the two steps would change the other's result in every run.
         let value = rule.whenPresent == .replace ? converted(source) : source
         return StepBody(
             wanted: present && rule.isWanted(value, in: target), value: value, applies: present,
@@ -47,14 +47,15 @@ package struct CopyStep: TargetRuled {
                 .compactMap(\.self))
     }
 
-    /// Returns whether the target already holds the source's value as a later step of the job converts it; false
-    /// without a ``conversion``.
+    /// Returns whether the target holds the source's value after the ``conversion`` of a later step; false if there is
+    /// no conversion.
     private func isConverted(_ target: Expression, from source: Expression) -> Expression {
         conversion == nil ? .constant(false) : .same(target, converted(source))
     }
 
-    /// Returns the source's value as a later step of the job converts it; the value itself without a ``conversion``, or
-    /// if the value cannot or need not be converted.
+    /// Returns the source's value after the ``conversion`` of a later step.
+    ///
+    /// The value is returned unchanged if there is no conversion, or if it cannot or need not be converted.
     private func converted(_ source: Expression) -> Expression {
         guard let conversion else { return source }
         return .let(

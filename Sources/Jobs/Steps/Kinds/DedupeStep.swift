@@ -52,8 +52,8 @@ package struct DedupeStep: StepKind {
                 "input": .call("$slice", list, .constant(0), index), "as": Expression("other"),
                 "in": isEqual(.variable("other"), element),
             ])
-        // The first element of the list that equals an element by `$eq` is usually that element itself, or exactly
-        // equal to it. In both cases, no other element is compared.
+        // `first` is the index of the first element that equals `element` by `$eq`. This is usually the element itself,
+        // or one that is exactly equal to it. In both cases, no other element is compared.
         let isFirst = Expression.let(
             ["element": item(index)],
             in: .let(

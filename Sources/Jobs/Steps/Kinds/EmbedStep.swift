@@ -31,9 +31,9 @@ package struct EmbedStep: StepKind {
 
     /// The handling of a document that several documents link to.
     package enum Shared: String, CaseIterable, Sendable {
-        /// The job does not start if several documents link to one document.
+        /// The job does not start if several documents link to the same document.
         case refuse
-        /// A document is skipped if its link leads to a document that other documents link to.
+        /// A document is skipped if another document also links to the document that its link leads to.
         case leave
         /// Each document that links to the shared document gets a copy of it.
         case copy
@@ -57,7 +57,9 @@ package struct EmbedStep: StepKind {
         return "which documents of \(from) the links of \"\(field)\" led to (their _ids are not copied)"
     }
 
-    /// The server only finds the links; the client compares a value that is already in `into` with the embedded object.
+    /// Returns a body that only finds the links.
+    ///
+    /// The client compares a value that is already in `into` with the embedded object.
     package func body() -> StepBody {
         let link = Expression.field(field)
         let present = field.isReachable && (link.isLink || link.isList { $0.isLink })

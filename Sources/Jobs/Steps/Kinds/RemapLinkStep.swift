@@ -24,7 +24,8 @@ package struct RemapLinkStep: StepKind {
     package var readsInside: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
     package var marker: FieldPath? { once }
-    // The server may find a new value equal to the old value of another entry, and the map alone does not show this.
+    // A new value may equal the old value of another entry. Only the server can decide this, because its comparison can
+    // treat different values of the map as equal.
     package var mayBeNeededAgain: Bool { true }
 
     package var description: String {

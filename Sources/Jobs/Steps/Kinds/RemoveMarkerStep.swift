@@ -1,9 +1,10 @@
 package import BSON
 package import LocatedYAML
 
-/// Removes the field that marks a document as done, if the field holds the value true, which a step of the job wrote.
+/// Removes the field that marks a document as done.
 ///
-/// Only `cleanup` runs this step; a job file cannot name it.
+/// The field is removed only if it holds `true`, the value that a step of the job writes. Only `cleanup` runs this
+/// step; a job file cannot name it.
 package struct RemoveMarkerStep: StepKind {
     package static let key = "removeMarker"
 

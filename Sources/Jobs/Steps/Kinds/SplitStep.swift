@@ -9,9 +9,10 @@ package struct SplitStep: TargetRuled {
 
     /// The rule by which the step splits the text.
     enum Way: Hashable, Sendable {
-        /// The separator between two parts, which is a text that occurs in no part.
+        /// The separator between two parts; it occurs in no part.
         case separator(String)
-        /// A regular expression with a named group for each part; a template `join` may restore the text from them.
+        /// A regular expression with a named group for each part. The template `join`, if there is one, restores the
+        /// text from the parts.
         case pattern(String, groups: [Int], join: TextTemplate?, names: [String])
     }
 

@@ -2,7 +2,7 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Replaces a list of one element by the element, or an object that has only the named field by the field's value.
+/// Takes a value out of its container: a list of one element, or an object whose only field has the given name.
 package struct UnwrapStep: StepKind {
     package static let key = "unwrap"
 
