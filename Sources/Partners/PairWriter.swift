@@ -46,13 +46,13 @@ struct PairWriter: ~Copyable {
         var refused: [Refused] = []
     }
 
-    /// A transaction, which is repeated if an attempt failed but may have been committed.
+    /// A transaction of the writer, which may need several attempts.
     ///
-    /// The transaction's record in ``CarriedChanges`` shows whether it was committed. The documents cannot show that,
-    /// because a client may have changed them back.
+    /// If an attempt failed but may have been committed, the transaction's record in ``CarriedChanges`` shows whether
+    /// it was. The documents cannot show that, because a client may have changed them back.
     private struct Transaction {
         let namespace: Namespace
-        /// The time up to which the written documents include all changes of their pairs.
+        /// The time up to which all changes of the pairs are contained in the written documents.
         let time: ClusterTime
         let isExchange: Bool
         /// The number of the transaction's record in ``CarriedChanges``.
@@ -87,17 +87,19 @@ struct PairWriter: ~Copyable {
         self.session = session
     }
 
-    /// A time on the deployment's logical clock that is not before the last commit.
+    /// A time at or after the last commit, on the deployment's logical clock.
     var lastCommit: ClusterTime { ClusterTime(rawValue: session.operationTime) }
 
-    /// The `lsid` of the writer's session, which the change event of each write contains.
+    /// The `lsid` of the writer's session.
+    ///
+    /// The change event of each of its writes contains it.
     var sessionID: BSONDocument { session.id }
 
     /// Writes changes to documents of a collection, and returns the changes that were not made.
     /// - Parameters:
-    ///   - time: the time up to which the written documents include all changes of their pairs.
+    ///   - time: the time up to which all changes of the pairs are contained in the written documents.
     ///   - carried: the records in which each transaction stores that time for its pairs.
-    ///   - isExchange: whether the changes exchange keys of a unique index; all of them are then made together, and all
+    ///   - isExchange: whether the changes exchange keys of a unique index. All of them are then made together, and all
     ///     documents are deleted before the first is inserted.
     func write(
         _ changes: [Change], to namespace: Namespace, until time: ClusterTime, _ carried: inout CarriedChanges,
@@ -231,9 +233,10 @@ struct PairWriter: ~Copyable {
         ).matched == 1
     }
 
-    /// Divides the changes: `due` has the changes of documents that are the same as when they were read.
+    /// Divides the changes by whether their document has changed since it was read.
     ///
-    /// `unchanged` has the other changes, which are not made.
+    /// `due` has the changes of documents that are still the same. `unchanged` has the changes of the other documents;
+    /// these changes are not made.
     private func compare(
         _ changes: [Change], _ namespace: Namespace, _ options: BSONDocument
     ) throws -> (due: [Change], unchanged: [Change]) {

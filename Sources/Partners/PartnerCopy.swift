@@ -163,8 +163,8 @@ struct PartnerCopy: ~Copyable {
         return made
     }
 
-    /// Reserves room in the shared limit of unsynced documents for the documents of a chunk that would not sync.
-    /// - Returns: whether there is enough room.
+    /// Reserves a part of the unsync budget for the documents of a chunk that would not sync.
+    /// - Returns: whether the budget is large enough for them.
     private mutating func hasRoom(for documents: [BSONDocument]) throws -> Bool {
         guard let schema = runner.partner.schemas[.target], !schema.isOfValidator else { return true }
         let failing = try documents.filter { try schema.check($0.view) == .certain }.compactMap { $0["_id"] }

@@ -93,8 +93,8 @@ struct PartnerCreation {
 
     /// Returns a clause for each unique index in which two of the partner's documents would have the same key.
     ///
-    /// If the server cannot compute the steps, `clashes` is empty, and a note says that only the copy checks the
-    /// indexes.
+    /// If the server cannot compute the steps, `clashes` is empty, and a note says that the indexes are checked only
+    /// during the copy.
     func clashes(_ indexes: [Index], on client: borrowing Client) throws -> (clashes: [String], notes: [String]) {
         let unique = indexes.filter(\.isUnique)
         guard !unique.isEmpty else { return ([], []) }

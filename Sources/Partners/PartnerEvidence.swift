@@ -11,12 +11,14 @@ struct PartnerEvidence {
     /// The time of the comparison; `nil` if ``differences`` is `nil`.
     var time: ServerTime?
 
-    /// The greatest age at which a comparison still shows that the sides are equal, unless the operator sets another
-    /// age.
+    /// The maximum age of the last comparison, unless the operator sets another one.
+    ///
+    /// If the comparison is older, it no longer shows that the sides are equal.
     static var standardAge: Duration { .seconds(24 * 3_600) }
 
     /// Returns the reason, as a clause, why the comparison does not show that the sides are equal; `nil` if it does.
-    /// - Parameter recent: the greatest age at which the comparison still shows that the sides are equal.
+    /// - Parameter recent: the maximum age of the comparison. An older comparison no longer shows that the sides are
+    ///   equal.
     func objection(at now: ServerTime, recent: Duration) -> String? {
         switch (differences, time) {
         case (0?, let time?):
@@ -37,7 +39,7 @@ extension PartnerState {
 
     /// The partner, in the form that the classification of the original's schema changes needs.
     ///
-    /// `nil` unless the record belongs to a partner, and was read with the server's time as `now`.
+    /// `nil` if the record does not belong to a partner, or was read without the server's time in the field `now`.
     var partner: PartnerCollection? {
         guard let source = record["source"]?.text.flatMap({ Namespace($0) }), let now = ServerTime(record["now"]),
             let target = record["target"]?.text.flatMap({ Namespace($0) }),
@@ -86,7 +88,8 @@ extension PartnerState {
 }
 
 extension PartnerJob {
-    /// The paths of the fields that the forward steps use or that only the original has, and `_id` if it is converted.
+    /// The paths of the fields that the forward steps use, of the fields that only the original has and, if `_id`s are
+    /// converted, of `_id`.
     var places: Set<String> {
         let kinds = forward.map(\.step.kind)
         let paths = kinds.flatMap { $0.targets + $0.sources + $0.removed }

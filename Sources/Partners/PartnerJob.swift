@@ -22,7 +22,8 @@ package struct PartnerJob: Sendable {
     package var reverse: [Job.LocatedStep]
     /// The top-level fields that exist on one side only, by side.
     ///
-    /// Such a field is never copied to the other side. A write of the mirror to its document leaves it unchanged.
+    /// Such a field is never copied to the other side. A document that the mirror writes keeps the fields that only its
+    /// own side has.
     package var own: (source: [String], target: [String])
     /// Whether the mirror deletes all documents of a side when the other side's collection is dropped; otherwise the
     /// mirror stops.
@@ -114,8 +115,7 @@ extension PartnerJob {
         return steps
     }
 
-    /// Returns the reason why a partner job cannot have a step, for an error message; `nil` if the job can have the
-    /// step.
+    /// Returns the reason why a partner job cannot contain a step, as a clause for an error message; `nil` if it can.
     ///
     /// A step is refused if it embeds or creates documents of another collection, if it has `once` or `refresh`, or if
     /// it writes the current time to a field that both sides have.

@@ -17,8 +17,8 @@ package struct PartnerPlan: Sendable {
     package var clashes: [String] = []
     /// The number of the partner's documents that would not sync.
     package var failing = 0
-    /// The room in the limit of unsynced documents; `nil` if the partner has no schema, or only a validator, or if the
-    /// copy has begun.
+    /// The unsync budget before the copy; `nil` if the partner has no schema, or only a validator, or if the copy has
+    /// begun.
     package var headroom: Headroom?
     /// The names of the indexes that are created on the partner.
     package var indexes: [String] = []

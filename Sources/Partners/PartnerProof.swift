@@ -15,8 +15,8 @@ struct PartnerProof: Sendable {
     let validator: BSONDocument?
     let stop: StopSignal
 
-    /// The number of originals that were checked, the refused originals, and the numbers of partner documents that
-    /// would not sync and that would not fit the validator.
+    /// The result of the proof: how many originals were checked, which were refused, and how many partner documents
+    /// would not sync (`failing`) or would not fit the validator (`unfit`).
     struct Result: Sendable {
         var documents = 0
         var refusals = RefusalList()

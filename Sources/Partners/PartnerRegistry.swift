@@ -28,8 +28,9 @@ package struct PartnerRegistry: Sendable {
             "partners": .integer(comparison.partners),
             "time": comparison.time.map { .timestamp($0.rawValue) } ?? .null,
         ]
-        // The comparison is stored with the digest in the partner's record, if that is a digest of this job. A job has
-        // two digests, because earlier versions of the program computed another one.
+        // The comparison is stored with the digest in the partner's record, if that is one of this job's digests;
+        // otherwise with the current digest. A job can have two digests, because earlier versions of the program
+        // computed another one.
         let digests = BSONValue.array(of: PartnerState.digests(of: partner.job).map { .string($0) })
         let text: BSONValue = [
             "$cond": [["$in": ["$text", digests]], "$text", .string(PartnerState.digest(of: partner.job))]

@@ -105,7 +105,8 @@ extension PartnerRunner {
         var plan = PartnerPlan(name: job.name, source: job.source, target: job.target)
         let info = try original(on: client)
         plan.documents = try client.collection(job.source).estimatedCount()
-        // A runner that was killed before it had copied a document may not have created the partner and its indexes.
+        // If an earlier runner was killed before it had copied a document, the partner or its indexes may not exist
+        // yet. The plan then contains everything, as for a first run.
         let isFirst = state.phase == nil || state.phase == .copying && state.last == nil
         guard isFirst else {
             (plan.copiedBefore, plan.isDone) = (state.copied, state.phase != .copying)
@@ -142,7 +143,8 @@ extension PartnerRunner {
                 "indexes": .array(of: indexes.map { .object($0.spec) }),
             ])
         }
-        // If the copy has begun, an earlier run checked the headroom, and that run's own reservations are pending now.
+        // The headroom is checked only before the copy begins. Later, it would count the reservations of the earlier
+        // run as pending.
         if state.phase == nil, let schema = partner.schemas[.target], !schema.isOfValidator {
             plan.headroom = try headroom(on: pool)
         }
@@ -153,7 +155,7 @@ extension PartnerRunner {
         UnsyncLedger(options.ledger.orOf(partner.appIDs), client: try pool.client())
     }
 
-    /// Returns the room in the limit of unsynced documents, less the pending reservations.
+    /// Returns the state of the unsync budget, including the pending reservations.
     private func headroom(on pool: ClientPool) throws -> Headroom {
         let limit = SharedLimit(ledger: try ledger(on: pool), limits: job.limits)
         let store = StateStore(
@@ -162,9 +164,9 @@ extension PartnerRunner {
         return try retry.run { try limit.exactHeadroom(store, marks: false) }
     }
 
-    /// Throws if more of the partner's documents would not sync than the limit has room for.
+    /// Throws if more of the partner's documents would not sync than the unsync budget allows.
     ///
-    /// The operator can accept a number of such documents in the options.
+    /// The operator can accept a number of such documents with ``RunOptions/allowUnsync``.
     package func checkHeadroom(of plan: PartnerPlan) throws(RunError) {
         guard let headroom = plan.headroom, plan.failing > headroom.documents, plan.failing > options.allowUnsync ?? 0
         else { return }

@@ -24,7 +24,7 @@ package struct PartnerStatus: Sendable {
     package var lag: Int?
     /// The counts of the mirror since its last start; `nil` before a mirror has run.
     package var mirror: BSONDocument?
-    /// The time of the last write by a client on each side that the mirror has received, in milliseconds since 1970.
+    /// The time of the last client write that the mirror has received from each side, in milliseconds since 1970.
     package var lastWrites: [PartnerSide: Int64] = [:]
     /// The time at which the copy began, in milliseconds since 1970; `nil` if it has not begun.
     package var begun: Int64?
@@ -79,14 +79,15 @@ extension PartnerRegistry {
 // MARK: cutover
 
 extension PartnerStatus {
-    /// The greatest age at which a comparison still shows that the sides are equal, unless the operator sets another
-    /// age.
+    /// The maximum age of the last comparison, unless the operator sets another one.
+    ///
+    /// If the comparison is older, it no longer shows that the sides are equal.
     package static var standardAge: Duration { PartnerEvidence.standardAge }
 
     /// Returns the obstacles to the cutover, each as a clause; empty if there are none.
     /// - Parameters:
     ///   - quiet: how long clients must not have written to the original.
-    ///   - recent: the greatest age at which the last comparison still shows that the sides are equal.
+    ///   - recent: the maximum age of the last comparison; an older one is an obstacle.
     package func obstacles(quiet: Duration, recent: Duration) -> [String] {
         guard phase == "copied" else {
             return [

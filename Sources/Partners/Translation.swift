@@ -3,7 +3,7 @@ package import Jobs
 import Mongo
 import Steps
 
-/// Computes documents of the other side from documents of one side, by the steps of a partner job.
+/// Converts documents of one side of a partner into documents of the other side, by the steps of the partner job.
 struct Translation {
     let partner: Partner
     /// The side of the documents that are translated.
@@ -57,13 +57,15 @@ struct Translation {
         }
     }
 
-    /// Returns the outcome of each document; refuses each document that the steps in the other direction would not
-    /// restore.
+    /// Returns the outcome of each document.
+    ///
+    /// A document is refused if the steps in the other direction would not restore it.
     func provenOutcomes(of documents: [BSONDocument]) throws -> [Outcome] {
         try proven(try outcomes(of: documents), of: documents)
     }
 
-    /// Applies the steps in the other direction to the outcomes, and refuses each document that they do not restore.
+    /// Applies the steps of the other direction to the outcomes, and refuses each document that these steps do not
+    /// restore.
     func proven(_ outcomes: [Outcome], of documents: [BSONDocument]) throws -> [Outcome] {
         try each(of: documents) { try returned(Array(outcomes[$0]), of: Array(documents[$0])) }
     }
@@ -187,7 +189,7 @@ extension Refusal.Reason: CustomStringConvertible {
 }
 
 extension Refusal.Reason {
-    /// Creates the reason why a document is refused from the error that the document causes; `nil` for an error with
+    /// Creates the reason for refusing a document, from the error that the document causes; `nil` if the error has
     /// another cause.
     fileprivate init?(ofOneDocument error: any Error) {
         switch error {
@@ -208,7 +210,7 @@ extension BSONDocument {
         return document
     }
 
-    /// Returns the names of the fields, apart from `_id`, that differ or that only one of the two documents has.
+    /// Returns the names of the fields that are not the same in both documents; `_id` is not compared.
     func differing(from other: BSONDocument) throws(BSONError) -> [String] {
         let (left, right) = (try removing("_id"), try other.removing("_id"))
         if left.hasSameFields(as: right) { return [] }

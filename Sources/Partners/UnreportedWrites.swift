@@ -26,7 +26,9 @@ struct UnreportedWrites {
     }
 
     private var writes: [Place: [Write]] = [:]
-    /// Reported writes that overwrote a client's later change; that change still has to be restored.
+    /// The mirror's reported writes that overwrote a newer change by a client.
+    ///
+    /// The client made that change after the mirror's read. It still has to be restored.
     var overwriting: [Write] = []
 
     var isEmpty: Bool { writes.isEmpty }
@@ -55,8 +57,9 @@ struct UnreportedWrites {
         return write.overwritten
     }
 
-    /// Removes writes that the stream of a side has certainly reported, because it has reported all changes up to the
-    /// given time.
+    /// Removes the writes of a side up to the given time.
+    ///
+    /// The side's stream has reported all changes up to this time, so it has certainly reported these writes.
     mutating func forget(upTo time: ClusterTime, on side: PartnerSide) {
         writes = writes.filter { place, writes in place.side != side || writes.contains { $0.end > time } }
     }

@@ -39,7 +39,7 @@ internal import Glibc
         return unsafe pcre2_match_8(pointer, subject, length, 0, UInt32(PCRE2_NO_JIT), scratch, MatchScratch.limits)
     }
 
-    /// Whether a negative result of `pcre2_match` means that the text does not match, and not that PCRE2 gave up.
+    /// Whether a negative result of `pcre2_match` means that the text does not match; `false` if PCRE2 gave up.
     ///
     /// A text that is not UTF-8 does not match, as in mongod.
     static func isDecided(_ result: Int32) -> Bool {
@@ -68,7 +68,7 @@ enum MatchScratch {
     private static let maximumSteps: UInt32 = 10_000_000
     /// The limit on the memory for the interpreter's stack, in KiB: 64 MiB.
     ///
-    /// If a group repeats, the stack takes a hundred bytes or more for each byte of the text.
+    /// For an expression with a repeated group, the stack takes a hundred bytes or more for each byte of the text.
     private static let maximumHeap: UInt32 = 64 << 10
 
     // The match context is written once. After that, all threads only read it.

@@ -1,8 +1,8 @@
 /// The second text that mongod compiles for an expression; if it does not compile, mongod refuses the expression.
 ///
 /// The text has the settings at the beginning of the expression, then the expression in a group, and then `\z`. mongod
-/// therefore refuses an expression in which `\Q` or a comment does not end, or whose nesting is as deep as PCRE allows.
-/// Source: `RE::Compile` of PCRE 8's wrapper for C++, which mongod 6.0 uses.
+/// therefore refuses an expression with an unfinished `\Q` or comment, and an expression whose nesting is as deep as
+/// PCRE allows. Source: `RE::Compile` of PCRE 8's wrapper for C++, which mongod 6.0 uses.
 enum WrappedText {
     static func of(_ text: String) -> String {
         var rest = text.utf8[...]

@@ -49,7 +49,7 @@ extension CollectionPlanner {
 }
 
 extension SchemaPath {
-    /// The paths of all objects, lists and dictionaries that contain the path, from the root to the innermost.
+    /// The paths of all objects, lists and dictionaries around the value at this path, from the root to the innermost.
     fileprivate var outer: [SchemaPath] { steps.indices.map { SchemaPath(Array(steps.prefix($0))) } }
 }
 
@@ -59,8 +59,9 @@ extension FieldGroup {
         steps.first { ["copy", "rename"].contains($0.kind) || $0.kind == "convert" && $0.text(of: "into") != nil }
     }
 
-    /// Removes the steps for fields that have their own groups, because those groups know the older schema of the
-    /// fields.
+    /// Removes the steps for the given fields.
+    ///
+    /// Each of these fields has its own group, whose steps were planned from the field's older schema.
     fileprivate mutating func leave(_ fields: [String]) {
         let move = move
         entries.removeAll { entry in
@@ -71,9 +72,9 @@ extension FieldGroup {
 
     /// Returns the group with its steps' sources adapted to the move of the object around its field.
     ///
-    /// After a rename, the steps read the new object. After a copy, they still read the old object, because old clients
-    /// write to it; but inside lists, they read the copy, because no step can read one list's elements to write to
-    /// another list.
+    /// After a rename, the steps read the new object. After a copy, they usually still read the old object, because old
+    /// clients write to it. Inside lists they read the copy, because no step can read the elements of one list to write
+    /// to another list.
     fileprivate func afterMove(of object: StepLine) -> FieldGroup {
         guard let old = object.text(of: "from"), let new = object.text(of: "to"),
             object.kind == "rename" || path.jobPath?.contains(FieldPath.each) == true
@@ -88,8 +89,9 @@ extension FieldGroup {
 }
 
 extension FieldGroup {
-    /// The group with copies that later runs do not refresh, because the copy of the object around the field is not
-    /// refreshed either.
+    /// The group without `whenPresent: refresh` in its steps, so that later runs do not copy the fields again.
+    ///
+    /// The copy of the enclosing object is not refreshed either.
     fileprivate var withoutRefresh: FieldGroup {
         var group = self
         for index in group.entries.indices { group.entries[index].step = group.entries[index].step?.withoutRefresh }
@@ -111,7 +113,8 @@ extension StepLine {
         return line
     }
 
-    /// Returns the step with a source inside the object `old` replaced by the same field inside the object `new`.
+    /// Returns the step, changed to read from the object `new`: a source inside the object `old` becomes the same field
+    /// inside `new`.
     fileprivate func reading(_ old: String, in new: String) -> StepLine {
         let key = kind == "convert" ? "field" : "from"
         guard let source = text(of: key), source.leadsInto(old) else { return self }

@@ -32,7 +32,8 @@ struct CollectionPlanner {
         return Self.orderedSets(orderedRenames(groups))
     }
 
-    /// Returns the group for a field that does not change, but for which the operator states a value to fill it with.
+    /// Returns the group for a field that does not change, but that has to be filled with a value which the operator
+    /// states.
     private func stated(at path: SchemaPath) -> FieldGroup {
         var group = FieldGroup(path: path)
         guard let field = path.jobPath, let value = fields.stated[path] else { return group }
@@ -44,7 +45,7 @@ struct CollectionPlanner {
         return group
     }
 
-    /// Moves each group that turns a list into a set to the place after the groups for values inside the list.
+    /// Moves each group that turns a list into a set after the groups for values inside the list.
     ///
     /// The groups for values may convert values, and then two elements of the list can become equal.
     static func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
@@ -112,7 +113,8 @@ extension CollectionPlanner {
             let indices = step.changes.compactMap { places[$0.path] }
             guard let first = indices.min() else { continue }
             for index in indices where step.kind != .embed {
-                // The step makes the fields' values, so it takes the place of the steps for undeclared values.
+                // The stated step computes the values of the fields, so the steps for values that do not follow the
+                // older schema are removed.
                 let served = groups[index].entries.filter(\.isStray).flatMap(\.changes)
                 groups[index].entries.removeAll(where: \.isStray)
                 if groups[index].entries.isEmpty {

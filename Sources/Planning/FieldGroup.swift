@@ -1,7 +1,7 @@
 import SchemaChange
 import ServerSchema
 
-/// The entries for one path in the documents, in the order in which they belong in one job.
+/// The plan's entries for one path in the documents, in the order of their steps in the job.
 struct FieldGroup {
     let path: SchemaPath
     var entries: [PlanEntry] = []
@@ -22,7 +22,9 @@ struct FieldGroup {
             PlanEntry(role: role, remarks: [remarks], suggestions: suggestions, isForPartner: isForPartner))
     }
 
-    /// Adds an entry before the others, and lets it serve the changes of the first one.
+    /// Inserts an entry before the others.
+    ///
+    /// The inserted entry takes over the schema changes of the entry that was first.
     mutating func precede(with entry: PlanEntry) {
         var entry = entry
         if !entries.isEmpty { swap(&entry.changes, &entries[0].changes) }

@@ -39,8 +39,8 @@ extension FieldPlanner {
                     : "clients saw the old default in documents without it; this step writes it")
         }
         fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
-        // A step replaces an empty list by null, which does not fit the newer schema either. If no default replaces the
-        // null, that step is removed.
+        // A planned step replaces an empty list by null, which does not fit the newer schema either. If no default then
+        // replaces the null, the step is removed.
         if empties, !group.steps.contains(where: { $0.kind == "default" }) {
             group.entries.removeAll { $0.remarks == [Self.emptyList] }
         }

@@ -75,9 +75,9 @@ extension FieldPlanner {
         }
     }
 
-    /// Adds a step that removes nulls from a list or dictionary whose elements must no longer be null.
+    /// Adds a step that removes nulls from a list or a dictionary whose elements or values must no longer be null.
     ///
-    /// The method does nothing unless the path leads to the elements of a list or the values of a dictionary.
+    /// Does nothing if the path does not lead to the elements of a list or the values of a dictionary.
     func dropNulls(at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, in group: inout FieldGroup) {
         switch path.steps.last {
         case .elements, .values: break
@@ -147,8 +147,8 @@ extension FieldPlanner {
     /// - Parameter old: the types of the values that the step is planned for.
     private func kept(by new: SchemaNode, except old: Set<SchemaType> = []) -> Set<SchemaType> {
         guard dialect == .prisma, let scalar = new.scalar, !new.isPrismaEnum else { return [] }
-        // If the schema changes, texts and ObjectIds are converted: a client reads both, but no filter finds one by the
-        // other.
+        // A client reads both texts and ObjectIds, but a filter with one of them does not find the other. If the schema
+        // changes, they are therefore converted.
         let compared: Set<SchemaType> = isRepair ? [] : [.string, .objectId]
         return Set(scalar.readTypes).subtracting(old).subtracting(compared)
     }
@@ -163,8 +163,8 @@ extension FieldPlanner {
             old.map { $0.isEmpty || $0.contains(.mixed) ? nil : Self.widened($0).subtracting(Self.widened(targets)) }
             ?? nil
         if let rest, rest.subtracting([.null]).isEmpty { return }
-        // A missing step is remarked on only if values that follow the older schema need it. Clients could not name a
-        // field that the older schema does not declare, and rarely wrote it.
+        // The remark on a missing step is left out if only values that do not follow the older schema would need the
+        // step. Such values are rare, because clients cannot name a field that the older schema does not declare.
         guard targets.count == 1, let target = targets.first, Conversion.reaches(target) else {
             if !isStray {
                 group.say(

@@ -17,7 +17,7 @@ struct FieldPlanner {
     var partitionKey: String?
     /// The partition key of the newer schema; `nil` if it has none.
     var nextPartitionKey: String?
-    /// Whether the steps repair the documents in which a check found failures, and the schema does not change.
+    /// Whether the steps repair documents in which a check found failures; the schema then does not change.
     var isRepair = false
     /// Whether the documents are moved to another collection while no client runs, so that no client reads old fields.
     var isMoved = false
@@ -69,8 +69,8 @@ struct FieldPlanner {
     private func plan(_ path: SchemaPath, _ changes: [SchemaChange], in group: inout FieldGroup) {
         if path.steps.first == .field("_id") { return sayOfID(path, in: &group) }
         let codes = Set(changes.map(\.code))
-        // A change of a constraint does not say whether the field is required. Its old and new sides are therefore used
-        // only if no other change at the path has one.
+        // A change of a constraint does not say whether the field is required. The old and new sides of the other
+        // changes at the path are therefore preferred.
         let ordered = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
         let before = ordered.lazy.compactMap { Side($0.old) }.first
         guard let after = ordered.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
@@ -126,9 +126,9 @@ struct FieldPlanner {
 extension FieldPlanner {
     /// Adds the steps that give the new field the value of the old field.
     ///
-    /// The old field is removed only after the deploy. A single rename does all of the work in two cases: the validator
-    /// forbids the old field, or the documents are moved to another collection. If one conversion makes the new value
-    /// in any other case, the removal is only a suggestion.
+    /// A single rename does all of the work in two cases: the validator forbids the old field, or the documents are
+    /// moved to another collection. In all other cases, the old field stays until after the deploy. If a single
+    /// conversion makes the new value from the old field, the removal of the old field is only a suggestion.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
             return group.say(.manual, "a job cannot name the old field: copy it with a script of your own")
@@ -137,8 +137,8 @@ extension FieldPlanner {
         fit(field, at: group.path, old.node, new.node, new.link, in: &fitted, isStray: false)
         let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
         let isAtOnce = forbids || isMoved
-        // If a single conversion makes the new value, it reads the old field itself, and no copy is needed. A field
-        // that does not stay is renamed first.
+        // If a single conversion makes the new value, the conversion itself reads the old field, and no copy is needed.
+        // If the old field must not stay, it is renamed first, and then converted.
         if !isAtOnce, fitted.steps.count == 1, let only = fitted.steps.first, only.kind == "convert",
             only.text(of: "field") == field
         {
@@ -158,8 +158,8 @@ extension FieldPlanner {
         // Values that fit neither schema are fixed before they are copied, so that the old and the new field hold the
         // same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // A refresh of the copy also applies the conversion that follows the copy, but only to a single value that the
-        // server converts: neither to a list nor to a UUID.
+        // A refresh of the copy also applies the conversion after the copy, if the value is a single one and the server
+        // can convert it. The value then is neither a list nor a UUID.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {
@@ -168,8 +168,8 @@ extension FieldPlanner {
             fit(field, at: group.path, nil, new.node, new.link, in: &after, isStray: true)
         }
         let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty && !isOneValue
-        // If a default is filled into the new field before an old client writes the old field, the two fields stay
-        // different. The new field therefore keeps its value.
+        // A default may be filled into the new field before an old client writes the old field. The two fields then
+        // differ, and the step keeps the new field's value.
         let isFilled = new.isRequired && !old.isRequired
         let kept = isChanged || isFilled && (isAtOnce || upkeep(at: group.path) == .report)
         let presence: WhenPresent = kept ? .keep : isAtOnce ? .report : upkeep(at: group.path)
@@ -180,7 +180,8 @@ extension FieldPlanner {
                 "values that fit neither schema are fixed before they are copied, so that both fields are the same"
             ]
         }
-        // In a moved collection no schema declares the old name, and no client reads the field before it is renamed.
+        // The steps in `before` fix values in the old field. A moved collection needs no such steps: no schema there
+        // declares the old name, and no client reads the field before it is renamed.
         if !isMoved { group.entries += before.entries }
         group.add(
             line,
@@ -199,15 +200,16 @@ extension FieldPlanner {
         group.late.append(end)
     }
 
-    /// Returns the rule for a copy whose source may still change, because old clients write it until the deploy.
+    /// Returns the `whenPresent` setting of a step that copies a field.
     ///
-    /// A copy is not refreshed inside an object, because other steps may write the same top-level field; in moved
-    /// documents, because no old client writes them; and in the dialect `jsonSchema`.
+    /// Old clients may change the source until the deploy, so later runs refresh the copy. There are three exceptions.
+    /// Inside an object, other steps may write the same top-level field. In moved documents, no old client writes the
+    /// source. In the dialect `jsonSchema`, copies are never refreshed.
     func upkeep(at path: SchemaPath) -> WhenPresent {
         dialect != .jsonSchema && path.steps.count == 1 && !isMoved ? .refresh : .report
     }
 
-    /// Returns an entry that suggests to remove a field; an operator has to activate the step.
+    /// Returns an entry that suggests removing a field; an operator has to activate the step.
     static func removal(of field: String, _ when: String) -> PlanEntry {
         PlanEntry(
             role: .nothing,

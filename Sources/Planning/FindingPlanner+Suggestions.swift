@@ -24,7 +24,7 @@ extension FindingPlanner {
         }
     }
 
-    /// Returns the step that replaces values by allowed ones; the allowed values themselves stay.
+    /// Returns the step that replaces each value that is not allowed by an allowed one; allowed values stay unchanged.
     private static func remap(_ field: String) -> StepLine {
         StepLine(
             "remap-link",
@@ -84,7 +84,7 @@ extension FindingPlanner {
 
     /// Returns the path by which an expression refers to a step's field.
     ///
-    /// Below `[]`, paths begin at the element.
+    /// For a field inside the elements of a list (`[]`), the path begins at the element.
     private static func reference(to field: String) -> String {
         let names = field.namesOfJobPath
         guard let each = names.lastIndex(of: FieldPath.each) else { return "$\(field)" }

@@ -11,8 +11,10 @@ struct FindingPlanner {
     let fields: FieldPlanner
     let stage: StageCheck
 
-    /// Returns the groups of entries for all findings, sorted by path, and for the other values that the operator
-    /// states; steps that remove fields come last.
+    /// Returns the groups of entries for all findings, sorted by path, and then the groups for the values that the
+    /// operator states at other paths.
+    ///
+    /// Steps that remove fields come last.
     func groups(for findings: [ViolationGroup]) -> [FieldGroup] {
         let byPath = Dictionary(grouping: findings, by: \.violation.path)
         var rest = fields
@@ -25,7 +27,7 @@ struct FindingPlanner {
     /// Moves the steps that remove fields to the end: first the removals inside objects, then the removals of the
     /// objects.
     ///
-    /// A job refuses steps that read a field after a step that removes it.
+    /// A job file is refused if a step reads a field that an earlier step removes.
     private static func withRemovalsLast(_ groups: [FieldGroup]) -> [FieldGroup] {
         func divided(_ areRemovals: Bool) -> [FieldGroup] {
             groups.map { group in
@@ -40,8 +42,8 @@ struct FindingPlanner {
 
     /// Returns the entries for the findings at one path.
     ///
-    /// Steps that put values into lists or take them out come first, because the other steps are for the values that
-    /// result from the first steps. Steps that change values come before steps that fill fields.
+    /// Steps that put values into lists or take them out of lists come first, because the other steps expect the
+    /// resulting values. Steps that change values come before steps that fill fields.
     private func group(at path: SchemaPath, for findings: [ViolationGroup]) -> FieldGroup {
         var group = FieldGroup(path: path)
         let parts = findings.map { finding in
@@ -72,15 +74,16 @@ struct FindingPlanner {
         }
         part.entries[0].violations = [finding]
         if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
-        // The steps after the first one are for values that the first one writes, and no finding counts such values.
-        // They are marked, so that a survey which finds no document for them removes them from the plan.
+        // Only the first step repairs the values of the finding. The further steps repair values that the first step
+        // writes, and no finding counts these. `isStray` makes a survey remove the further steps that no document
+        // needs.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part
     }
 
     private static let unnamed = "a job cannot name this field: repair it with a program of your own"
 
-    /// Returns why no step repairs a document as a whole: the reason of a repair without a step, or a general one.
+    /// Returns why no step repairs a document as a whole: the reason that the repair states, or else a general one.
     private static func reason(_ repair: Repair) -> String {
         switch repair {
         case .decision(let reason), .unneeded(let reason): reason
@@ -120,8 +123,9 @@ extension PlanEntry {
     /// Whether the step puts values into lists, or takes them out.
     fileprivate var reshapes: Bool { step.map { ["wrap", "unwrap"].contains($0.kind) } ?? false }
 
-    /// Adds the findings of another entry with the same step; takes over the part of the step that a reviewer has to
-    /// confirm, if this entry has none.
+    /// Adds the findings of another entry with the same step.
+    ///
+    /// If this entry has no part that a reviewer has to confirm, it takes over the part of the other entry.
     fileprivate mutating func take(_ other: PlanEntry) {
         violations += other.violations
         review = review ?? other.review

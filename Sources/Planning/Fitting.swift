@@ -3,7 +3,9 @@ import Checking
 import ServerSchema
 
 extension SchemaNode {
-    /// Whether a check accepts the value for a required field with this schema, at most with a warning.
+    /// Whether the value fits a required field with this schema.
+    ///
+    /// A value also fits if a check only warns about it.
     func takes(_ value: BSONValue, in dialect: Dialect) -> Bool {
         var root = SchemaNode(location: location)
         root.types = [.object]
@@ -25,9 +27,10 @@ extension SchemaNode {
 }
 
 extension BSONValue {
-    /// Returns the value as a job file spells it for a field.
+    /// Returns the value in the form in which a job file contains it.
     ///
-    /// If the schema declares one type, a `long` that fits an `int`, and the decimal 0, are written without a type.
+    /// If the schema declares a single type, the file needs no type for some values. A `long` that fits into an `int`
+    /// becomes an `int`, and the decimal 0 becomes 0.
     func spelled(for node: SchemaNode) -> BSONValue {
         guard node.types.count == 1 else { return self }
         switch self {

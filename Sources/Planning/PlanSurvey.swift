@@ -17,8 +17,8 @@ package struct PlanSurvey: Sendable {
 
     /// Returns the plan with the survey's findings for its steps.
     ///
-    /// A step for values that do not follow the older schema becomes a comment if no document needs the step, and the
-    /// step skips no document that the operator has to fix.
+    /// Some steps are for values that do not follow the older schema. Such a step becomes a comment if no document
+    /// needs it, and if it skips no document that the operator has to fix.
     /// - Throws: ``MongoError``, ``RunError`` for a collection that cannot be backfilled, and ``JobError`` for a defect
     ///   of the planner.
     package func adding(to plan: SchemaPlan, from client: borrowing Client) throws -> SchemaPlan {
@@ -26,7 +26,7 @@ package struct PlanSurvey: Sendable {
         for index in plan.collections.indices {
             var jobs: [PlannedJob] = []
             for job in plan.collections[index].jobs {
-                // For such a job, nothing can be counted: the documents of a moved collection are still in the
+                // Nothing can be counted for two kinds of jobs. The documents of a moved collection are still in the
                 // collection from which they move, and a draft has no steps.
                 if job.movedFrom != nil || job.isDraft {
                     jobs.append(job)
@@ -47,7 +47,10 @@ package struct PlanSurvey: Sendable {
         return plan
     }
 
-    /// Counts the links to each object that becomes embedded, from the app's collections in the same database.
+    /// Counts, for each collection whose documents become embedded objects, the documents with no link, with one link
+    /// and with several links to them.
+    ///
+    /// Only links from the app's collections in the same database count.
     private func countParents(in plan: inout SchemaPlan, _ client: borrowing Client) throws(MongoError) {
         var known: [Namespace: Backlinks] = [:]
         for target in plan.entries.flatMap(\.changes).embeddedTargets {
@@ -94,7 +97,7 @@ package struct PlanSurvey: Sendable {
 extension StepFinding {
     /// Creates the finding of a step.
     ///
-    /// Documents that a conversion skips are listed by what is wrong with their values.
+    /// The documents that a conversion skips are grouped by what is wrong with their values.
     fileprivate init(_ count: StepCount, _ unconverted: [JobSurvey.Unconverted]) {
         needing = count.needing
         let notConvertible = CompiledStep.Reason.notConvertible.rawValue
@@ -119,12 +122,13 @@ extension Planner {
         try CompiledJob(JobFile.parse(job.bareText, path: job.name), active: active(for: job), next: new)
     }
 
-    /// Checks that the job can run, by the parts of the schemas that describe its fields; accepts every draft.
+    /// Checks the job against the parts of the schemas that describe its fields; accepts every draft.
     /// - Throws: ``JobError`` when the job does not fit the schemas, which is a defect of the planner.
     package func check(_ planned: PlannedJob) throws(JobError) {
         guard !planned.isDraft else { return }
         var job = try JobFile.parse(planned.bareText, path: planned.name)
-        // A stated rename may name a field that no step of this job names, so that the part of the schema lacks it.
+        // A stated rename may name a field that no step of this job names. The narrowed schemas lack such a field, so
+        // the renames are not checked here.
         job.renames = []
         _ = try CompiledJob(job, active: active(for: planned)?.narrowed(to: job), next: new.narrowed(to: job))
     }

@@ -29,7 +29,8 @@ enum Repair: Hashable {
         }
     }
 
-    /// Creates the repair for a rule about the type or the presence of a value.
+    /// Creates the repair for a rule about types, presence, duplicates, `_id`s or additional fields; `nil` for any
+    /// other rule.
     private init?(ofType rule: RuleCode) {
         switch rule {
         case .typeMismatch, .numericWidthMismatch, .embeddedNotObject, .arrayNotArray, .arrayItemType,

@@ -38,7 +38,7 @@ package struct SchemaPlan: Sendable {
 }
 
 extension SchemaPlan {
-    /// The collections with a change that no step serves, if their documents stay where they are.
+    /// The collections that have a change without a step, and whose documents are not moved to another collection.
     package var unplannedCollections: Set<Namespace> {
         let changes = collections.flatMap { $0.jobs.flatMap(\.entries) + $0.remarks }.filter { $0.role == .manual }
             .flatMap(\.changes)
@@ -47,8 +47,8 @@ extension SchemaPlan {
 
     /// Adds the findings of a check with the newer schema to the entries for changes that no step serves.
     ///
-    /// A finding belongs to the entry with the nearest path at or above its own. Findings of other entries are left
-    /// out.
+    /// A finding belongs to the change with the finding's own path or, if there is none, to the change with the nearest
+    /// path above it. If a step serves that change, or if the documents need no change, the finding is left out.
     package mutating func addFindings(of report: CheckReport) {
         for index in collections.indices {
             guard let found = report.collections.first(where: { $0.namespace == collections[index].namespace }) else {
@@ -156,7 +156,7 @@ package struct PlannedJob: Sendable {
     /// Whether the job has suggestions but no active step, so that all of its file is commented out.
     package var isDraft: Bool { steps.isEmpty && entries.contains { !$0.suggestions.isEmpty } }
 
-    /// The text of a minimal job file: the job's name, its collection and its active steps.
+    /// The text of a minimal job file: the job's name, its collection, its stated renames and its active steps.
     package var bareText: String {
         let lines = steps.map { "  - \($0.text)" }.joined(separator: "\n")
         let stated = renames.isEmpty ? "" : "renames: [\(renames.map(YAMLText.word).joined(separator: ", "))]\n"
@@ -186,7 +186,8 @@ package struct PlanEntry: Sendable {
     package var remarks: [String] = []
     /// The step; `nil` if the entry is a remark.
     package var step: StepLine?
-    /// A guess at the purpose of the change, with the flag or the step that accepts it; `nil` if there is no guess.
+    /// A guess at the purpose of the change, with the flag or the step by which an operator accepts the guess; `nil` if
+    /// there is none.
     package var hint: String?
     /// The part of the step that a reviewer has to confirm before the job runs; `nil` if there is none.
     package var review: String?
@@ -200,15 +201,16 @@ package struct PlanEntry: Sendable {
     package var partner: PartnerCollection?
     /// The survey's finding for the step; `nil` if there was no survey.
     package var finding: StepFinding?
-    /// The numbers of documents to which no link, one link and several links lead, for a change that embeds them.
+    /// The numbers of documents with no link, with one link and with several links to them, for a change that embeds
+    /// these documents.
     ///
     /// `nil` for other changes, or if there was no survey.
     package var parents: Backlinks?
 
     /// Whether the job runs the step.
     ///
-    /// A step for values that do not follow the older schema is inactive if the survey found neither a document that
-    /// needs the step nor one that the operator has to fix. Without a survey, the step is active.
+    /// A step for values that do not follow the older schema is inactive if the survey found that no document needs the
+    /// step, and that the operator has to fix no document. Without a survey, the step is active.
     package var isActive: Bool {
         step != nil && !(isStray && finding.map { $0.needing == 0 && $0.stuck == 0 } ?? false)
     }

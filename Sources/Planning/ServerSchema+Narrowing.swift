@@ -10,8 +10,8 @@ extension ServerSchema {
     /// schema.
     func narrowed(to job: Job) -> ServerSchema {
         let kinds = job.steps.map(\.step.kind)
-        // If a step creates documents in another collection, that collection's schema judges them, so the schema stays
-        // whole.
+        // A step that creates documents in another collection is checked against that collection's schema too, so
+        // nothing is left out.
         guard kinds.allSatisfy(\.namespaces.isEmpty), let collection = self[job.namespace] else { return self }
         let named = kinds.flatMap { $0.touched + $0.sources + $0.readsInside }.map { $0.components[...] }
         let related = RelatedPaths(named.map(Array.init))
@@ -25,7 +25,9 @@ extension ServerSchema {
 }
 
 extension SchemaNode {
-    /// Returns the schema with only the fields that the paths lead through; where a path ends, the schema is whole.
+    /// Returns the schema with only the fields on the given paths.
+    ///
+    /// The schema at the end of a path stays whole.
     fileprivate func narrowed(to paths: [ArraySlice<String>]) -> SchemaNode {
         guard !paths.contains(where: \.isEmpty) else { return self }
         var narrow = self

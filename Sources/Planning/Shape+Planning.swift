@@ -4,7 +4,9 @@ import SchemaChange
 import ServerSchema
 
 extension Shape {
-    /// Creates the shape of a value, for the choice of steps; null as an additional type is ignored.
+    /// Creates the shape of a value, for the choice of steps.
+    ///
+    /// If the schema allows null besides other types, null is ignored.
     init(ofValue node: SchemaNode) { self.init(node.withoutNull) }
 
     /// Whether the shape is an array: a list or a set.

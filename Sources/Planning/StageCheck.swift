@@ -10,7 +10,7 @@ struct StageCheck {
     let old: ServerSchema
     let new: ServerSchema
     let namespace: Namespace
-    /// The paths of the older schema's links, as steps name them; `nil` if steps cannot name one of the paths.
+    /// The paths of the older schema's links, as steps name them; `nil` if steps cannot name at least one of the paths.
     private let linked: RelatedPaths?
 
     init(old: ServerSchema, new: ServerSchema, namespace: Namespace) {
@@ -39,7 +39,7 @@ struct StageCheck {
         }
     }
 
-    /// Whether a Prisma client that reads the document before the step still reads it after the step.
+    /// Whether a Prisma client that can read a document before the step can still read it after the step.
     private func staysReadable(_ step: StepLine, by collection: CollectionSchema) -> Bool {
         guard let node = node(at: step.target, in: collection.root) else { return false }
         switch step.kind {
@@ -112,8 +112,8 @@ struct StageCheck {
         return try CompiledJob(job, active: old.narrowed(to: job), next: new.narrowed(to: job))
     }
 
-    /// Whether the step writes only to a field that the older schema does not describe, in an object that may have such
-    /// fields.
+    /// Whether the step writes only to a field that the older schema does not describe, in an object that may have
+    /// additional fields.
     private func isUnseen(_ step: StepLine, by root: SchemaNode) -> Bool {
         guard step.kind != "rename" else { return false }
         var node = root
@@ -131,8 +131,8 @@ struct StageCheck {
         return false
     }
 
-    /// Whether the step fills a field inside elements, and the older schema accepts the value but does not require the
-    /// field.
+    /// Whether the step fills a field inside list elements or dictionary values, and the older schema accepts the value
+    /// but does not require the field.
     ///
     /// The field must have a single type, which the newer schema keeps. For links and partition keys, nothing can be
     /// proven, so the result is `false`.

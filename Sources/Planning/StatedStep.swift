@@ -2,10 +2,10 @@ import BSON
 import SchemaChange
 import ServerSchema
 
-/// A step that the operator states on the command line, because the two schemas do not show that it is meant.
+/// A step that the operator states on the command line, because the two schemas do not show the intention.
 ///
 /// The flag's value names fields of the older schema before `=`, and fields of the newer schema after it. The first
-/// name begins with the title of the type or the name of the collection, and the other fields are in the same object.
+/// name begins with the title of the type or the name of the collection. The other fields are in the same object.
 package struct StatedStep: Hashable, Sendable {
     /// The kind of the step, and the flag that states it.
     package enum Kind: String, Sendable {
@@ -126,7 +126,7 @@ extension StatedStep {
         node.withoutNull.types == [.string] && node.constraints.allowedValues == nil
     }
 
-    /// Whether a field can be a part of a text.
+    /// Whether a field's value can become a part of a combined text: a text or a whole number.
     static func isPart(_ node: SchemaNode) -> Bool {
         let types: Set<SchemaType> = [.string, .int, .long]
         return node.withoutNull.types.first.map { types.contains($0) } ?? false

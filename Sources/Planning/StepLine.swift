@@ -77,9 +77,11 @@ extension StepLine {
         return line
     }
 
-    /// Returns the step with `present` as the rule for targets that hold a value; with `nullsToo`, it also fills nulls.
+    /// Returns the step with the setting `whenPresent: present` for targets that already hold a value.
     ///
-    /// With a `present` of `nil`, the step is unchanged.
+    /// `report` is the default and is not written.
+    ///
+    /// With `nullsToo`, the step also fills nulls. If `present` is `nil`, the step is unchanged.
     func onTarget(present: WhenPresent?, nullsToo: Bool) -> Self {
         var line = self
         if let present, present != .report {
@@ -104,12 +106,15 @@ extension StepLine {
         text(of: "into") ?? text(of: "to").flatMap { kind == "convert" ? nil : $0 } ?? text(of: "field") ?? ""
     }
 
-    /// This conversion with the setting `onLoss: allow`, with which it writes the nearest value instead of skipping the
+    /// This conversion with the setting `onLoss: allow`.
+    ///
+    /// If a value cannot be converted without loss, the step then writes the nearest value instead of skipping the
     /// document.
     var allowingLoss: StepLine { adding("onLoss", .text("allow")) }
 
-    /// The conversion to UUIDs with the setting `legacy`, in which the operator names the driver that wrote the UUIDs
-    /// of subtype 3.
+    /// This conversion to UUIDs with the setting `legacy: DRIVER`.
+    ///
+    /// The operator replaces `DRIVER` by the driver that wrote the UUIDs of subtype 3.
     var withLegacy: StepLine { adding("legacy", .verbatim("DRIVER")) }
 
     private func adding(_ key: String, _ value: Value) -> StepLine {

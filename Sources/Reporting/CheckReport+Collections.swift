@@ -154,9 +154,10 @@ extension CheckReport.Collection.Reading {
 }
 
 extension CheckReport {
-    /// The moment at which all counts were true; `nil` unless several collections were read as of the same moment.
+    /// The moment at which all counts were true; `nil` for a single collection, or if the collections were not read as
+    /// of the same moment.
     ///
-    /// The end of the report states the moment once, so that the collections need not state it.
+    /// The end of the report states this moment once, so that the collections need not state it.
     var commonMoment: String? {
         guard collections.count > 1, let first = collections.first?.reading.moment,
             collections.allSatisfy({ $0.reading.moment == first })

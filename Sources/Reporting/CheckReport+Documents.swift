@@ -41,8 +41,8 @@ extension CheckReport {
             sentence: engineSentence ?? (rules.dialect.isOfSync ? syncSentence : readingSentence), reasons: reasons)
     }
 
-    /// Whether a document without an exception certainly breaks a rule of the schema itself, and not only rules of an
-    /// engine.
+    /// Whether a document without an exception certainly breaks a rule of the schema itself; the rules of an engine do
+    /// not count.
     ///
     /// With an active schema, only documents that newly fail count.
     private var breaksSchema: Bool {

@@ -37,8 +37,8 @@ extension Report.Part {
 extension CheckReport {
     /// Returns the verdict's parts that apply, in the order in which they are shown.
     ///
-    /// The limit is judged only for Device Sync. The change is judged only if the check has a schema; a change of an
-    /// App Services schema, only for Device Sync.
+    /// The limit is judged only for Device Sync. The change is judged if the check has a schema; the change of an App
+    /// Services schema is judged only for Device Sync.
     func parts(ids: IDDisplay) -> [Report.Part] {
         [documentsPart] + (isOfDeviceSync ? [limitPart] : []) + (isChangeJudged ? [changePart(ids)] : [])
     }

@@ -15,7 +15,7 @@ package struct DoctorReport: Sendable {
         package var level: Report.Level
         /// The state of the thing, in one clause.
         package var message: String
-        /// The steps that put it right; `nil` if there is nothing to do.
+        /// The steps that solve the problem; `nil` if there is none.
         package var remedy: String?
 
         /// Creates a finding.

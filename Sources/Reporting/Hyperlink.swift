@@ -31,7 +31,7 @@ package enum Hyperlink {
         }
     }
 
-    /// Returns the escape sequence of ours that a text begins with; `nil` if it begins with none.
+    /// Returns the escape sequence at the beginning of a text, if it is one that this type writes; otherwise `nil`.
     static func code(at text: Substring) -> Substring? {
         guard text.hasPrefix(start), let close = text.firstRange(of: end) else { return nil }
         let address = text[..<close.lowerBound].dropFirst(start.count)

@@ -14,8 +14,8 @@ enum PlanWords {
             + violation.found
     }
 
-    /// Returns the number of changes that no job can serve or, for a plan of repairs, of findings that no job can
-    /// repair.
+    /// Returns a phrase with the number of changes that no job can serve or, for a plan of repairs, of findings that no
+    /// job can repair.
     static func unplanned(in plan: SchemaPlan) -> String {
         plan.failing == nil
             ? "\(plan.unplanned.counted("change")) that no job can serve"

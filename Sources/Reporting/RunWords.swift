@@ -85,7 +85,9 @@ extension RunStop {
         if case .threshold(let headroom) = self { "the limit of unsynced documents: \(headroom.sum)" } else { reason }
     }
 
-    /// Returns the advice to run the job again, after a fix if the next run would stop for the same reason.
+    /// Returns the advice to run the job again.
+    ///
+    /// If the next run would stop for the same reason, the advice also says what to fix first.
     /// - Parameter job: the name of the job.
     func remedy(for job: String) -> String {
         switch self {

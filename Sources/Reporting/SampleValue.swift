@@ -1,13 +1,16 @@
 import BSON
 import ServerSchema
 
-/// A value of a document, as reports show it if the operator asked for values.
+/// A value of a document, in the form in which reports show it with `--show-values`.
 struct SampleValue {
     /// The maximum number of characters that are shown of a value.
     static var maximumLength: Int { 80 }
 
-    /// The beginning of the value in mongosh syntax, or of the hash of a value in the `_id`; `nil` if there is no
-    /// value, or if it is in the `_id` and `_id`s are hidden.
+    /// The beginning of the value in mongosh syntax.
+    ///
+    /// If `_id`s are hashed, a value in the `_id` is shown as the beginning of its hash.
+    ///
+    /// `nil` if there is no value, or if the value is in the `_id` and `_id`s are hidden.
     let text: String?
 
     /// Creates the text for the value at a path of a document.

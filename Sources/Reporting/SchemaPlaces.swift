@@ -16,8 +16,10 @@ package struct SchemaPlaces: Sendable {
         (self.schema, self.path, file) = (schema, path, path(name))
     }
 
-    /// Returns the position of the schema's part at a path, or of the innermost part that the schema describes on the
-    /// way there; `nil` for a collection without a schema.
+    /// Returns the position of the schema's part at a path.
+    ///
+    /// If the schema does not describe the path, the result is the position of the nearest part around it. The result
+    /// is `nil` for a collection without a schema.
     func place(of path: SchemaPath, in namespace: Namespace) -> SourceLocation? {
         guard let root = schema[namespace]?.root else { return nil }
         let steps = path.steps

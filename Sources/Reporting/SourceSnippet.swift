@@ -20,7 +20,8 @@ package struct SourceSnippet: Sendable {
         let columns: Int
     }
 
-    /// Finds the line of a location; `nil` if the location has no line, or the text no such line.
+    /// Finds the line of a location; `nil` if the location has no line number, or if the text has no line with that
+    /// number.
     /// - Parameters:
     ///   - text: the text of the file.
     ///   - suggestion: the text to show below the caret; `nil` for none.
@@ -29,7 +30,8 @@ package struct SourceSnippet: Sendable {
         let lines = text.utf8.split(
             separator: UInt8(ascii: "\n"), maxSplits: location.line, omittingEmptySubsequences: false)
         guard lines.count + 1 >= location.line else { return nil }
-        // The location of an error at the end of the file can be the line after the last one.
+        // An error at the end of the file can be located on the line after the last one. The snippet then shows the
+        // last line.
         let isAfterLast = location.line > lines.count || location.line == lines.count && lines.last?.isEmpty == true
         number = isAfterLast ? max(1, location.line - 1) : location.line
         let bytes = lines[number - 1]
@@ -83,7 +85,8 @@ package struct SourceSnippet: Sendable {
                 let columns = tab - column % tab
                 cell = Cell(text: String(repeating: " ", count: columns), columns: columns)
             } else {
-                // A character that a terminal would obey is shown as an escape sequence of ASCII characters.
+                // A character that a terminal would act on, such as ESC, is shown as an escape sequence of ASCII
+                // characters.
                 let shown = String(character).printable
                 cell = Cell(text: shown, columns: shown == String(character) ? character.columns : shown.count)
             }

@@ -30,8 +30,10 @@ extension String {
         return text
     }
 
-    /// Returns the words of a line; a command that the line proposes at its end counts as one word, and so do a flag
-    /// with the path that follows it and a line with a command for mongosh.
+    /// Returns the words of a line.
+    ///
+    /// Three kinds of text count as one word: a command of the program at the end of the line, a flag with the path
+    /// that follows it, and a whole line with a command for mongosh.
     private static func words(of line: Substring) -> [Substring] {
         if line.contains(/db\.get(Collection|SiblingDB)\(/) { return [line.drop { $0 == " " }] }
         let lead = /(?:^ *[Nn]ext\b[^:]*| with| again| more| working| first|undo the job): (?=shipshape )/

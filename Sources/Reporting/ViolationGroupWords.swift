@@ -55,16 +55,17 @@ struct ViolationGroupWords {
     /// The mongosh command that finds the documents of the group.
     var command: String { Self.command(for: group, in: collection.reading.namespace ?? collection.namespace) }
 
-    /// Returns the mongosh command that finds the documents of a group in a collection; a comment in it says if it also
-    /// finds others.
+    /// Returns the mongosh command that finds the documents of a group in a collection.
+    ///
+    /// If the command also finds other documents, a comment in it says so.
     static func command(for group: ViolationGroup, in namespace: Namespace) -> String {
         let name = ShellLiteral.string(namespace.collection)
         let warning = group.filterIsExact ? "" : "  // finds more than these"
         return "db.getCollection(\(name)).find(\(ShellLiteral.text(.object(group.filter))))\(warning)"
     }
 
-    /// A clause that compares the server's count of the documents that the filter finds with the scan's count; `nil` if
-    /// the server did not count.
+    /// A clause that compares two counts: the server's count of the documents that the filter matches, and the scan's
+    /// count of the group; `nil` if the server did not count.
     var proof: String? {
         guard let proven = group.provenCount else { return nil }
         if proven == group.count { return "proven: the server finds the same number" }
@@ -83,7 +84,7 @@ struct ViolationGroupWords {
         }
     }
 
-    /// Returns an `_id`, with the value at the finding's path if values were asked for; `nil` if `_id`s are hidden.
+    /// Returns an `_id`, with the value at the finding's path if the report shows values; `nil` if `_id`s are hidden.
     private func sample(_ index: Int) -> String? {
         guard let id = ids.text(group.sampleIDs[index]) else { return nil }
         let value = index < group.sampleValues.count ? group.sampleValues[index] : nil
@@ -93,8 +94,9 @@ struct ViolationGroupWords {
 }
 
 extension ViolationGroup {
-    /// The outcome of the group's documents in the engine, after `might:` if it is not certain; without an outcome, the
-    /// level of the violation.
+    /// The outcome of the group's documents in the engine or, without an outcome, the level of the violation.
+    ///
+    /// An outcome that is not certain follows `might:`.
     var severity: String {
         guard let outcome else { return "\(violation.level)" }
         return violation.level == .possible ? "might: \(outcome.rawValue)" : outcome.rawValue

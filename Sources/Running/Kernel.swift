@@ -32,8 +32,8 @@ package struct Kernel: ~Copyable {
     private final class State {
         /// The lease that this runner holds; `nil` in a dry run.
         var heldLease: HeldLease?
-        /// How long the run has waited for a majority since the last ``restart()``; ``worked`` does not include this
-        /// time.
+        /// How long the run has waited, since the last ``restart()``, for writes to reach a majority of the replica
+        /// set; ``worked`` does not include this time.
         var waited = Duration.zero
         /// Whether the state database shows operators that the run is waiting for an overloaded server.
         var isWaitRecorded = false
@@ -159,8 +159,9 @@ package struct Kernel: ~Copyable {
         if state.heldLease?.isHalfOver ?? false { try extendLease() }
     }
 
-    /// Records that the server may still execute a write that failed with the given error, unless the error excludes
-    /// it.
+    /// Records that the server may still execute a write that failed with the given error.
+    ///
+    /// Does nothing if the error shows that the server cannot execute it any more.
     package func doubt(_ error: MongoError) { state.heldLease?.doubt(error) }
 
     /// Calls `write`, and repeats the call until the write certainly arrived before its fence ended.
@@ -233,8 +234,8 @@ package struct Kernel: ~Copyable {
     /// Starts to measure ``worked`` from 0, for example for the next chunk.
     package mutating func restart() { (started, state.waited, lostBefore) = (.now, .zero, retry.lost.total) }
 
-    /// The time since ``restart()``, without waits for a majority and without failed attempts and the pauses after
-    /// them.
+    /// The time since ``restart()``, except waits for a majority, failed attempts, and the pauses after failed
+    /// attempts.
     package var worked: Duration {
         max(.zero, started.duration(to: .now) - state.waited - (retry.lost.total - lostBefore))
     }

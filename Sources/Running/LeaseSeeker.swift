@@ -5,7 +5,7 @@ import Mongo
 
 /// Takes the lease of a job, a watch or a mirror; waits for a time if another runner holds the lease.
 package struct LeaseSeeker {
-    /// The most dead runners, one after another, for whose leases the seeker waits.
+    /// The maximum number of dead runners, one after another, whose leases the seeker waits for.
     private static let maximumDead = 3
 
     private let options: RunOptions
@@ -35,8 +35,8 @@ package struct LeaseSeeker {
         let started = ContinuousClock.now
         var announced = false
         let longest = max(options.leaseWait, .zero)
-        // A runner that is known to be dead, and the time by which its lease has ended. Then another runner may take
-        // the lease, and may die as well.
+        // The last runner that was found dead, and the time by which its lease has ended. After that time, another
+        // runner may take the lease and die as well.
         var dead: (runner: RunnerIdentity, end: ContinuousClock.Instant)?
         var deadRunners = 0
         while true {

@@ -6,9 +6,11 @@ package import Scanning
 package struct RunOptions: Sendable {
     /// The name of the database that holds checkpoints and leases.
     package var stateDatabase = "shipshape"
-    /// The duration of a lease, and the largest difference between the clocks of servers.
+    /// The duration of a lease, and the largest difference between the clocks of servers that is tolerated.
     package var lease = LeaseTerms(duration: .seconds(30))
-    /// How long to wait for a lease that another runner holds, unless that runner is known to be dead.
+    /// How long to wait for a lease that another runner holds.
+    ///
+    /// If that runner is known to be dead, the wait lasts until its lease has ended.
     package var leaseWait: Duration = .zero
     /// How long the run may last; `nil` for no limit.
     package var maxRuntime: Duration?

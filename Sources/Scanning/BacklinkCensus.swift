@@ -13,7 +13,8 @@ package struct BacklinkCensus: Sendable {
     ///   - target: The collection of the linked documents.
     ///   - links: The paths at which the app's documents hold keys of the linked documents, each path with its
     ///     collection.
-    ///   - place: Returns the collection of the deployment that contains the documents of a collection of the schema.
+    ///   - place: Returns the collection of the deployment that stores the documents of a given collection of the
+    ///     schema.
     package init(
         of target: Namespace, from links: [(namespace: Namespace, path: SchemaPath)],
         place: @escaping @Sendable (Namespace) -> Namespace = { $0 }
@@ -116,7 +117,7 @@ package struct BacklinkCensus: Sendable {
         ]
     }
 
-    /// Returns an expression for the list of all values to which the steps lead from `value`.
+    /// Returns an expression for the list of all values that the path's steps find inside `value`.
     private static func values(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
         let name = "v\(depth)"
         let here: BSONValue = .string("$$\(name)")

@@ -40,7 +40,8 @@ extension DiffReport {
         }
     }
 
-    /// A sentence that says whether older Prisma clients, the newer one or both fail on documents that the other wrote.
+    /// A sentence that says which Prisma clients fail on documents of the other clients: the older ones, the newer one
+    /// or both.
     private var failingClients: String {
         switch (worst(\.server), worst(\.client)) {
         case (.breaking, .breaking): "Older and newer clients do not read each other's documents."
@@ -56,8 +57,8 @@ extension DiffReport {
         return "Older clients fail on documents that the newer one writes (\(count.counted("change")))."
     }
 
-    /// Returns the acceptance of a change with its reason and owner, or says that it has expired, as a clause; `nil` if
-    /// there is none.
+    /// Returns a clause with the acceptance of a change, its reason and its owner, or with the fact that the acceptance
+    /// has expired; `nil` if the change has no acceptance.
     func acceptanceWords(of change: SchemaChange) -> String? {
         func words(_ beginning: String, _ accepted: Acceptance) -> String {
             "\(beginning): \(accepted.reason) (\(accepted.owner), \(accepted.location))"
@@ -106,7 +107,8 @@ extension DiffReport {
 }
 
 extension ChangeWeight {
-    /// Returns the counts of documents that matter for the kind of `change`, such as how many lack its field.
+    /// Returns the document counts that matter for the kind of `change`, such as the number of documents that lack its
+    /// field.
     func words(for change: SchemaChange) -> String {
         guard !change.oldPath.isRoot else { return self.documents.documents }
         let all = "of \(self.documents.documents)"

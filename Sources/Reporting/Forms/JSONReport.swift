@@ -76,17 +76,17 @@ package struct JSONReport: Sendable {
         "versions": "version", "refused": "refusal", "files": "file",
         "settings": "setting", "environments": "environment", "checks": "check",
     ]
-    /// The keys of inner lists.
+    /// The keys of lists inside an element of another list.
     ///
-    /// Each of their elements has its own line, after the line of the element that contains the list.
+    /// Each element of an inner list has its own line, after the line of the element that contains the list.
     private static let nested: Set = ["groups", "collections", "entries", "not_fitting", "paths"]
-    /// The keys that the lines of an inner list repeat from the element that contains the list.
+    /// The keys that each line of an inner list repeats from the element that contains the list.
     private static let names: Set = ["app", "job", "database", "collection"]
-    /// The keys whose values go into the header, because they are known before the first finding.
+    /// The keys whose values are in the `header` line, because they are known before the first finding.
     private static let circumstances: Set = [
         "dialect", "engine", "has_schema", "source", "schema", "active", "old", "new", "job", "database", "collection",
         "cover", "strict", "folder", "partner", "ledger", "language",
     ]
-    /// The keys of objects whose members the `result` line has in place of the object.
+    /// The keys of objects whose members are directly in the `result` line, without the object around them.
     private static let results: Set = ["verdict", "counts"]
 }

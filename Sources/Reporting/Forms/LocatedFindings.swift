@@ -14,13 +14,16 @@ struct LocatedFindings {
         let message: String
         /// The lines that follow the message.
         let details: [String]
-        /// The position of the finding; without one, the report's file or, if it has none, the name of the section.
+        /// The position of the finding.
+        ///
+        /// If the finding has none, this is the report's file or, if the report has none either, the name of the
+        /// section.
         let place: SourceLocation
         /// The name of the thing that has the finding, such as a collection and a path.
         let subject: String
         /// The identity of the finding, unique in the report.
         let fingerprint: Fingerprint
-        /// The reason why the operator accepts the finding; `nil` for a finding that is not accepted.
+        /// The reason why the operator accepts the finding; `nil` if the entry is not an accepted finding.
         let acceptance: String?
     }
 

@@ -21,7 +21,7 @@ package struct SARIFReport: Sendable {
         ]
         let run: ReportValue = [
             "tool": ["driver": driver] as ReportValue,
-            // The category keeps the findings of two commands on the same commit apart.
+            // The category distinguishes the findings of two commands on the same commit.
             "automationDetails": ["id": "shipshape-\(report.command.replacing(" ", with: "-"))/"] as ReportValue,
             "invocations": [
                 ["executionSuccessful": true, "toolExecutionNotifications": report.allNotes.map(note)] as ReportValue

@@ -30,7 +30,7 @@ struct TextGrid {
         return (lines[0], Array(lines.dropFirst()))
     }
 
-    /// Returns the number of columns at the start of the table that fit without wrapped cells, at least one.
+    /// Returns how many columns, from the left, fit into the width without wrapped cells; at least one.
     func fittingColumns(within width: Int) -> Int {
         var end = 0
         let fitting = columns.indices.prefix { column in

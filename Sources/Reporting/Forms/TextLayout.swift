@@ -43,10 +43,9 @@ package struct TextLayout: Sendable {
 
 /// Escapes text just before it is written to a terminal or a build log.
 ///
-/// Text that does not come from the program itself, such as a field name, is escaped by ``Swift/String/printable``
-/// where it is put into a line. This type escapes any text that was not escaped there, so that no text controls a
-/// terminal or gives commands to a build runner. Only line breaks and, in coloured text, our own colour codes and links
-/// keep their effect.
+/// Text from outside the program, such as a field name, is usually escaped by ``Swift/String/printable`` when it is put
+/// into a line. This type escapes the rest, so that no text controls a terminal or gives commands to a build runner.
+/// Only line breaks and, in coloured text, our own colour codes and links keep their effect.
 package enum TerminalText {
     /// Escapes all control characters except line breaks and, if `isColored`, our own colour codes and links.
     package static func safe(_ text: String, isColored: Bool) -> String {

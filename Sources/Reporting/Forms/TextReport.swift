@@ -15,7 +15,7 @@ package struct TextReport {
         paint = Paint(isOn: layout.isColored)
     }
 
-    /// The number of lines on a small terminal.
+    /// The number of lines on a small terminal; a longer text repeats the verdict at its end.
     private static let screen = 24
 
     /// The report as text, which ends with a line break.

@@ -11,11 +11,11 @@ package struct CheckAnomaly: Hashable, Sendable {
 
     /// The maximum number of earlier checks from which the median is computed.
     static let window = 7
-    /// The least number of earlier checks; fewer say too little about what is usual.
+    /// The number of earlier checks below which nothing is an anomaly, because fewer checks do not show what is usual.
     static let minimumChecks = 3
     /// The factor by which a number of documents must exceed the usual one.
     static let factor = 3
-    /// The least number of documents, because small numbers triple by chance.
+    /// The number of documents below which a finding is no anomaly, because small numbers triple by chance.
     static let minimumDocuments = 10
 
     /// The name of the kind of finding, which `shipshape explain` explains.
@@ -41,10 +41,10 @@ extension CheckHistory {
 
     /// Returns the findings of a check with more than three times their usual number of documents.
     ///
-    /// The usual number is the median over the last three to seven checks of the same source, schema and collection; of
-    /// two middle numbers, the larger one. With fewer than three such checks, or fewer than ten documents now, a
-    /// finding is no anomaly. Findings that the operator accepts count like others. Otherwise, an exception that
-    /// expires would look like an anomaly.
+    /// The usual number is the median over the last three to seven checks of the same source, schema and collection. If
+    /// there are two middle numbers, the larger one counts. With fewer than three such checks, or fewer than ten
+    /// documents now, a finding is no anomaly. Findings that the operator accepts count like others. Otherwise, an
+    /// exception that expires would look like an anomaly.
     func anomalies(at index: Int) -> [CheckAnomaly] {
         let now = summaries[index]
         let earlier = summaries[..<index].filter { $0.source == now.source && $0.schema == now.schema }

@@ -2,9 +2,9 @@ package import ServerSchema
 
 /// The result of a command, in the parts that every output format shows.
 ///
-/// Each command's result is converted to a report once. Every output format except JSON, JSON lines and, for a few
-/// commands, the text is rendered from the report alone, by one renderer each. A report's texts are raw: each renderer
-/// escapes them for its format.
+/// Each command's result is converted to a report once. Each output format has one renderer, which reads only the
+/// report. The exceptions are JSON, JSON lines and, for a few commands, the text. A report's texts are raw: each
+/// renderer escapes them for its format.
 package struct Report: Sendable {
     /// The severity of a verdict, a finding or an amount.
     package enum Level: String, Hashable, Sendable, CaseIterable, Comparable {

@@ -20,8 +20,8 @@ package struct BackfillResult: Reportable {
     ///   - showsValues: whether the sample documents show values, and not only types.
     ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
     ///   - nextCommands: a line for each command that can follow a finished run, for the end of the text.
-    ///   - shownPlan: the plan that the command has shown before the run, which the text does not repeat; `nil` for
-    ///     none.
+    ///   - shownPlan: the plan that the command has shown before the run; the text does not repeat it. `nil` for no
+    ///     plan.
     package init(
         _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: [String] = [],
         shownPlan: BackfillPlan? = nil
@@ -165,8 +165,8 @@ package struct BackfillResult: Reportable {
             })
     }
 
-    /// Returns a section of skipped documents for each step, by reason, and one for documents that could not be
-    /// written.
+    /// Returns a section for each step, with the skipped documents by reason, and a section for documents that could
+    /// not be written.
     private func sections(isDryRun: Bool) -> [Report.Section] {
         let failures = Report.Section(
             name: isDryRun ? "Would be skipped" : "Skipped", columns: .skipped,
@@ -215,7 +215,9 @@ package struct BackfillPlanResult {
 }
 
 extension Report {
-    /// Removes the texts that the plan has shown already, except sections with documents that the operator has to fix.
+    /// Removes the texts that the plan has shown already.
+    ///
+    /// Sections with documents that the operator has to fix stay.
     ///
     /// The table of a finished run's steps is removed, because it mostly repeats the table of the plan.
     fileprivate mutating func remove(shownBy plan: BackfillPlan, isDone: Bool) {
@@ -238,7 +240,9 @@ extension Report.Section {
 extension [StepCount] {
     fileprivate static let tableTitle = "Steps"
 
-    /// Returns a table with a row per step, which has the number of documents that the step has to change.
+    /// Returns a table with a row per step.
+    ///
+    /// Each row has the number of documents that the step has to change.
     /// - Parameter before: the counts from before the run; empty if they were not made.
     fileprivate func table(_ before: [StepCount]) -> Report.Table {
         Report.Table(
@@ -251,7 +255,7 @@ extension [StepCount] {
         Report.Cell(index < count ? self[index].needing.grouped : "-")
     }
 
-    /// A section for each step, which has the documents that the step skips, by reason.
+    /// A section for each step, with the documents that the step skips, by reason.
     fileprivate var sections: [Report.Section] {
         map { step in
             Report.Section(

@@ -15,7 +15,9 @@ extension DatabasesReport {
         case doneBefore = "done_before"
         case notReached = "not_reached"
 
-        /// Whether the run reached the database without an error, so that it may know how many documents need the job.
+        /// Whether this run reached the database without an error.
+        ///
+        /// If so, it may know how many documents need the job.
         var isSurveyed: Bool { ![.failed, .doneBefore, .notReached].contains(self) }
 
         /// The outcome in words, for an operator.

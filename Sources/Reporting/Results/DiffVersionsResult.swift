@@ -25,7 +25,7 @@ package struct DiffVersionsResult: Reportable {
     }
 
     private var notes: [String] {
-        // Most notes are the same for every version.
+        // Most notes are the same for every version, so each note is listed only once.
         reports.flatMap(\.notes).reduce(into: []) { notes, note in if !notes.contains(note) { notes.append(note) } }
     }
 

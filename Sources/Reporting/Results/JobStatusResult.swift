@@ -119,7 +119,7 @@ extension JobStatus {
         return lines
     }
 
-    /// The limit that decides how fast the job is; `nil` in states in which the job does not run.
+    /// The limit that decides how fast the job is; `nil` unless the job is running, waiting or paused.
     var boundShown: String? { [.running, .waiting, .paused].contains(state) ? work.bound : nil }
 
     private var reason: String {

@@ -194,7 +194,8 @@ package struct PlanResult: Reportable {
         // `followers` says for each entry but the last whether the next entry is a further step for the same changes or
         // findings.
         let followers = entries.dropFirst().map { $0.isActive && $0.changes.isEmpty && $0.violations.isEmpty }
-        // A further entry for the same field has no changes or findings of its own, so the first entry names the field.
+        // A further entry for the same field has no changes or findings of its own, so it gets the name of the entry
+        // before it.
         let places = entries.reduce(into: [String]()) { $0.append($1.place ?? $0.last ?? "") }
         return Report.Section(
             name: name,
@@ -261,8 +262,8 @@ package struct PlanResult: Reportable {
         case _ where entry.partner != nil: return entry.remarks
         case .manual, .nothing:
             return entry.remarks.isEmpty ? [word] : ["\(word): \(entry.remarks[0])"] + entry.remarks.dropFirst()
-        // The remarks of an inactive step are left out, because they apply to the step's line in the job file, which is
-        // commented out.
+        // The remarks of an inactive step are left out. They apply to the step's line in the job file, and that line is
+        // a comment.
         case .step where !entry.isActive: return isFollowed ? [] : [word]
         case .step: return [entry.review].compactMap { $0.map { "to review: \($0)" } } + entry.remarks
         }

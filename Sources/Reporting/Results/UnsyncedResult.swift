@@ -62,8 +62,9 @@ package struct UnsyncedResult: Reportable {
             })
     }
 
-    /// Whether documents of the collection still fail, might fail, or were not checked; `false` for a collection that
-    /// the operator did not ask for.
+    /// Whether documents of the collection still fail, might fail, or were not checked.
+    ///
+    /// If the operator selected a single collection, documents that were not checked do not count.
     private func isOpen(_ collection: UnsyncedReport.Collection) -> Bool {
         guard found.schema != nil else { return true }
         guard let counts = collection.explanation?.counts else { return !found.isNarrowed }
@@ -72,7 +73,7 @@ package struct UnsyncedResult: Reportable {
 
     /// Returns a section on why documents of a collection still fail; `nil` if they were not checked, or if none fails.
     ///
-    /// For a collection that the schema does not cover, the section says so.
+    /// If the schema does not cover the collection, the section says so instead.
     private func explained(_ collection: UnsyncedReport.Collection) -> Report.Section? {
         guard let namespace = collection.namespace, let explanation = collection.explanation else { return nil }
         let name = "\(namespace): why documents fail"

@@ -15,8 +15,8 @@ package struct SharedLimit {
 
     /// Returns the current headroom, or a cheaper estimate that is never too large.
     ///
-    /// The estimate may count a document twice: in the ledger, and as pending. If the estimate leaves no room, the
-    /// exact headroom is returned.
+    /// The estimate may count a document twice: in the ledger, and as pending. If the limit is reached according to the
+    /// estimate, the exact headroom is returned.
     package func headroom(_ store: borrowing StateStore) throws -> Headroom {
         // The reservations are read first. A document that reaches the ledger between the two reads is then counted
         // twice, and never missed.
@@ -26,17 +26,17 @@ package struct SharedLimit {
     }
 
     /// Returns the exact current headroom.
-    /// - Parameter marks: whether to mark the reservations of documents that the ledger shows, so that they are not
-    ///   looked up again; `false` for a plan, which writes nothing.
+    /// - Parameter marks: whether to mark the reservations of documents that the ledger shows. A marked reservation is
+    ///   not looked up again. A plan passes `false`, because it writes nothing.
     package func exactHeadroom(_ store: borrowing StateStore, marks: Bool = true) throws -> Headroom {
         let pending = try store.reservations.pendingCount(
             seenBy: ledger.listed, lag: limits.throttle.ledgerLag, marks: marks)
         return Headroom(ledger: try ledger.count(), pending: pending, ceiling: limits.ceiling)
     }
 
-    /// Reserves room in the unsync budget for documents that a write is about to make unsyncable.
+    /// Reserves a part of the unsync budget for documents that a write is about to make unsyncable.
     ///
-    /// A document that a killed run or another job has reserved needs no further room.
+    /// A document that this job or another job has already reserved does not count again.
     /// - Parameter accepted: how many documents of this job, in all, may become unsyncable even beyond the limit,
     ///   because the operator accepts it.
     /// - Returns: `nil` if the documents are reserved; otherwise the headroom, which is too small for them.

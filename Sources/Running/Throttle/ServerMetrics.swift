@@ -13,8 +13,8 @@ struct ServerMetrics: Hashable, Sendable {
     var isFlowControlled: Bool?
     /// How long writers have waited for flow control in all since the server's start, in microseconds.
     var flowControlWait: Int?
-    /// The share of the execution tickets in use, for readers or for writers, whichever is greater; 1 means all of
-    /// them.
+    /// The share of the execution tickets in use, from 0 to 1: the share for readers or the share for writers,
+    /// whichever is greater.
     var ticketsInUse: Double?
     /// The number of operations that wait for an execution ticket; `nil` if the server does not report it.
     var ticketQueue: Int?
@@ -24,11 +24,13 @@ struct ServerMetrics: Hashable, Sendable {
     var cacheUsed: Double?
     /// The time between the oldest and the newest entry of the oplog, in seconds.
     var oplogWindow: Double?
-    /// The filled share of the oplog's maximum size, read only together with ``oplogSize``; the server removes no
-    /// entries before the oplog is full.
+    /// The filled share of the oplog's maximum size; `nil` if ``oplogSize`` was not read.
+    ///
+    /// The server removes no entries before the oplog is full.
     var oplogFill: Double?
-    /// The maximum size of the oplog in bytes; `nil` unless the oplog window is short, because only then is the size
-    /// read.
+    /// The maximum size of the oplog in bytes.
+    ///
+    /// The size is read only if the oplog window is short; otherwise it is `nil`.
     var oplogSize: Int?
 
     /// A secondary, and its lag behind the primary in seconds.

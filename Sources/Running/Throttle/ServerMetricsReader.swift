@@ -114,7 +114,9 @@ package struct ServerMetricsReader {
         (reading.oplogFill, reading.oplogSize) = (Double(size) / Double(maximum), maximum)
     }
 
-    /// Returns the reply to a command; `nil` if the user lacks the privilege for it, which ``missing`` then records.
+    /// Returns the reply to a command; `nil` if the user lacks the privilege for the command.
+    ///
+    /// ``missing`` then records `guarantee`.
     private mutating func answer(
         _ command: BSONDocument, of database: String = "admin", on client: borrowing Client, orElse guarantee: Missing
     ) throws(MongoError) -> BSONDocument? {
@@ -130,7 +132,9 @@ package struct ServerMetricsReader {
 }
 
 extension ServerMetricsReader.Missing {
-    /// A note on the throttle rules that do not apply, with the privilege, if there is one, that would make them apply.
+    /// A note on the throttle rules that do not apply.
+    ///
+    /// If a role would make them apply, the note names the role.
     var note: String {
         switch self {
         case .shards:
@@ -156,9 +160,10 @@ package struct OplogSpan: Sendable {
     /// example because the window is long.
     package let isFull: Bool
 
-    /// The period that an oplog should cover, so that a reader which stops in the evening can continue in the morning.
+    /// The period that an oplog should cover, so that a reader of changes which stops in the evening can continue in
+    /// the morning.
     private static let enough = Duration.seconds(24 * 3_600)
-    /// The share of its size at which an oplog counts as full.
+    /// The filled share from which an oplog counts as full.
     private static let full = 0.9
 
     /// Whether the oplog is full and covers less than a day.

@@ -6,15 +6,17 @@ package struct SpeedBound: CustomStringConvertible {
     /// The limit, such as `lag of db3:27017 (waited 40 of 60 s, lag=10s)`.
     package let description: String
 
-    /// The time after which the measurements of a run say what limits it.
+    /// The length, in seconds, of the shortest run whose measurements show what limits it.
     private static let shortest = 5.0
-    /// The share of a run's time that waits for one limit have to take, so that the limit decides the speed.
+    /// The least share of a run's time.
+    ///
+    /// A limit decides the speed if the waits for it take at least this share.
     private static let share = 0.25
 
-    /// Finds the limit for which the run waited longest; without long waits, the run is as fast as the server and its
-    /// concurrency allow.
+    /// Finds the limit that the run waited for longest.
     ///
-    /// The result is `nil` for a run that is too short to say.
+    /// Without long waits, the result names the server's speed and the concurrency instead. The result is `nil` for a
+    /// run that is too short to judge.
     /// - Parameters:
     ///   - rested: the seconds that the run rested because of the limit `nice`.
     ///   - seconds: the length of the run so far.
@@ -37,7 +39,7 @@ package struct SpeedBound: CustomStringConvertible {
 }
 
 extension ThrottleReason {
-    /// The name of the job file's limit that a run waits for; `nil` if no such limit leads to the reason.
+    /// The name of the limit in the job file that causes this reason to wait; `nil` if no limit does.
     fileprivate var limit: String? {
         switch self {
         case .majorityLag, .secondaryLag: "lag"

@@ -129,7 +129,8 @@ struct ThrottleRules: Sendable {
         }
         let elapsed = last.at.duration(to: askedAt).seconds
         guard elapsed > 0 else { return last.perSecond }
-        // After a failover, another server answers, and its total of the time that writers waited may be lower.
+        // After a failover, another server answers. If its total wait is lower than the last total, the difference
+        // counts as 0.
         let perSecond = max(0, Double(wait - last.wait) / 1e6 / elapsed)
         flowControl = (wait, askedAt, perSecond)
         return perSecond

@@ -122,8 +122,7 @@ package final class Throttler {
 
     /// Reads the requests of operators.
     ///
-    /// If the user lacks access to the state database, a run waits, but a plan, for example, continues without the
-    /// requests.
+    /// If the user lacks access to the state database, a run waits, but a plan continues without the requests.
     private func readControl() throws {
         do {
             let asked = try store.jobs.control()
