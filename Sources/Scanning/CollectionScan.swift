@@ -39,25 +39,25 @@ package struct CollectionScan: Sendable {
 
     private var threads: RangeThreads { RangeThreads(namespace, on: pool, options: options) }
 
-    /// Reads and judges documents on one thread until the queue has no more ranges.
+    /// Reads and judges documents on one thread until the queue has no more parts.
     private func work(_ queue: RangeQueue, _ tracker: ChangeTracker?) throws -> ScanPart {
         let part = ScanPart(schema, options: options, tracksChanges: tracker != nil)
         do {
             let client = try pool.client()
-            // Without the tracker's start time, a lagging member could return versions from before the change stream's
-            // start.
+            // With the tracker's start time, even a lagging member returns no versions of documents from before the
+            // start of the change stream.
             let session = try ScanSession(queue, client, from: tracker?.start)
             try read(queue, into: part, client, session)
             part.readTime = session.operationTime
         } catch {
-            // After an error of one thread, the other threads need not read further ranges.
+            // After an error of one thread, the other threads need not read further parts.
             queue.close()
             throw error
         }
         return part
     }
 
-    /// Reads ranges from the queue until none is left, and adds their documents to `part`.
+    /// Takes parts of the collection from the queue until none is left, and adds their documents to `part`.
     private func read(
         _ queue: RangeQueue, into part: ScanPart, _ client: borrowing Client, _ session: borrowing ScanSession
     ) throws {
@@ -83,8 +83,9 @@ package struct CollectionScan: Sendable {
 // MARK: equal texts of `_id`s
 
 extension CollectionScan {
-    /// Counts the documents whose `_id`s have the same text as another `_id`, if the engine treats them as one
-    /// document.
+    /// Counts the documents whose `_id` has the same text as the `_id` of another document, such as 1 and "1".
+    ///
+    /// Does nothing if the engine treats such documents as different documents.
     private func compareIDTexts(_ result: inout ScanResult) throws {
         guard schema.comparesIDTexts else { return }
         guard options.selection.isEmpty, options.sampleSize == nil else {
@@ -121,7 +122,7 @@ extension CollectionScan {
                 ["level": "majority"]
             }
         let common: [(String, BSONValue)] = [("readConcern", concern), ("comment", "shipshape check")]
-        // With the hint, the server reads only the index; a view has no index.
+        // With the hint, the server reads only the index of `_id`, and not the documents. A view has no index.
         let hint: [(String, BSONValue)] = options.isView ? [] : [("hint", ["_id": 1])]
         let client = try pool.client()
         let collection = client.collection(namespace)
@@ -152,7 +153,8 @@ extension CollectionScan {
 
 extension CollectionScan {
     /// Starts to follow the collection's changes.
-    /// - Returns: The tracker; or `nil` and the guarantees that are missing without a tracker. A sample misses none.
+    /// - Returns: The tracker; or `nil` and the guarantees that the results lack without a tracker. The results of a
+    ///   sample lack none.
     private func track() async throws -> (ChangeTracker?, [MissingGuarantee]) {
         func without(_ reason: String) -> (ChangeTracker?, [MissingGuarantee]) {
             (nil, [MissingGuarantee(.oneMoment, reason)])

@@ -49,14 +49,16 @@ package struct IDRange: Hashable, Sendable {
     /// Returns the range of one of the parts into which a collection is divided.
     /// - Parameter bounds: The `_id`s at which the parts are cut: one fewer than there are parts, or still fewer if
     ///   there are few documents.
-    /// - Returns: A range without any `_id` if there were too few documents for this part.
+    /// - Returns: A range without any `_id` if the collection had too few documents to fill all parts.
     package static func part(_ part: CheckPart, between bounds: [BSONValue]) -> IDRange {
         let ends = [Optional<BSONValue>.none] + bounds.map(Optional.some) + [Optional<BSONValue>.none]
         guard part.number < ends.count else { return IDRange(lower: .maxKey, upper: .minKey) }
         return IDRange(lower: ends[part.number - 1], upper: ends[part.number])
     }
 
-    /// Whether the range contains no `_id`, because there were too few documents for its part.
+    /// Whether the range contains no `_id`.
+    ///
+    /// A part has such a range if the collection had too few documents to fill all parts.
     var isEmpty: Bool { lower == .maxKey && upper == .minKey }
 
     /// A filter that matches the documents of the range, whatever the types of their `_id`s; empty for all documents.
@@ -73,7 +75,7 @@ package struct IDRange: Hashable, Sendable {
     /// The largest number of `_id`s in a sample.
     private static let maximumSamples = 5_000
 
-    /// The number of sampled `_id`s for each range, with which the sizes of the ranges are even enough.
+    /// The number of `_id`s that are sampled for each range; with fewer, the sizes of the ranges would differ too much.
     static let samplesPerRange = 20
 
     /// Draws `_id`s from the whole collection at random, and returns those in the range in ascending order.

@@ -95,7 +95,8 @@ extension BSONValue {
 
     /// Returns an expression for the value of an object's field.
     ///
-    /// If a field's name would be read as a path, the expression looks for the name among the object's fields.
+    /// A name with a dot, for example, would be read as a path. For such a name, the expression searches the object's
+    /// fields.
     static func field(_ name: String, of value: BSONValue) -> BSONValue {
         if case .string(let variable) = value, !name.isEmpty, !name.contains("."), !name.hasPrefix("$") {
             return .string("\(variable).\(name)")

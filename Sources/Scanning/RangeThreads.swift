@@ -69,9 +69,10 @@ package struct RangeThreads: Sendable {
         }
     }
 
-    /// Makes the queue of parts.
-    /// - Parameter byID: Whether to read only in the order of `_id`; if so, the requests for the ranges of `_id`s are
-    ///   retried until a member answers, or until the time for retries is over.
+    /// Divides the collection into parts and returns the queue of these parts.
+    /// - Parameter byID: Whether the parts must be ranges of `_id`s. If so, the requests for the ranges are retried
+    ///   until a member answers, or until the time for retries is over. If not, the first transient error ends the
+    ///   scan.
     private func queue(byID: Bool) async throws -> RangeQueue {
         try await pool.withClient { [namespace, options] client throws(MongoError) in
             let part = options.part?.range ?? .everything
@@ -112,7 +113,7 @@ package struct RangeThreads: Sendable {
         }
     }
 
-    /// Calls `body` with the documents of a part; if the options ask for a sample, with a sample of the collection.
+    /// Calls `body` with the documents of a part, or with a sample of the collection if the options set a sample size.
     func lend(
         _ part: RangeQueue.Part, of collection: MongoCollection, _ session: borrowing ScanSession,
         _ body: (borrowing BSONView) throws -> Bool

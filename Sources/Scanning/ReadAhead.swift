@@ -20,7 +20,7 @@ final class ReadAhead: Sendable {
         var isAbandoned = false
     }
 
-    /// The number of blocks, and the size of each in bytes; the last document of a block may exceed the size.
+    /// The number of blocks, and the size of a block in bytes; a block is larger if its last document exceeds the size.
     private static let (blocks, size) = (2, 1 << 20)
 
     private let state = Mutex(State())

@@ -32,8 +32,9 @@ struct RecordReader {
         }
     }
 
-    /// An error of `body`, wrapped so that it is not taken for a lost cursor, after which `body` would get a document
-    /// twice.
+    /// An error of `body`, wrapped so that the reader does not take it for the error of a lost cursor.
+    ///
+    /// After a lost cursor, the reader resumes, so `body` would get a document twice.
     private struct BodyError: Error {
         let cause: any Error
     }
@@ -97,10 +98,10 @@ struct RecordReader {
         }
     }
 
-    /// Reads the batch with the part's last record up to the document of that record.
+    /// Reads the documents of the batch that contains the part's last record, up to the document of this record.
     ///
-    /// If the document is not in the batch or has moved to another record, reads the rest of the part together with the
-    /// number of each record.
+    /// If that document is not in the batch or has moved to another record, reads the rest of the part together with
+    /// the number of each record.
     private func readLast(
         _ cursor: borrowing RecordCursor, after place: inout Int64?, through: Record,
         _ body: (borrowing BSONView) throws -> Bool
@@ -120,8 +121,10 @@ struct RecordReader {
 
     /// Reads the documents after `place` together with their record numbers.
     ///
-    /// The server reads from a record of the plan that still exists, or from the start of the collection.
-    /// - Parameter isForStart: Whether to stop at the end of the first batch after which reading can resume.
+    /// The server starts at the nearest earlier record of the plan that still exists, else at the start of the
+    /// collection. The documents before `place` are skipped.
+    /// - Parameter isForStart: Whether to stop early: after the first batch that has a document after `place`, and at
+    ///   whose end another cursor can resume.
     /// - Returns: Whether there may be more documents to read.
     private func readExactly(
         after place: inout Int64?, through: Record?, isForStart: Bool, _ body: (borrowing BSONView) throws -> Bool
@@ -183,7 +186,8 @@ extension BSONView {
         guard nameStart > start + 4, BSONType(rawValue: byte(nameStart - 1)) == .long,
             bytes.extracting(nameStart..<place - 1).isEqual(to: name)
         else {
-            // If a document itself has a field `$recordId`, the server replaces that field by the record number.
+            // If a document itself has a field `$recordId`, the server replaces that field, so the record number is not
+            // at the end of the document.
             throw MemberLost(reason: "a document contains a field \"\(name)\"")
         }
         let content = bytes.extracting(start + 4..<nameStart - 1)

@@ -3,7 +3,7 @@ package import Checking
 
 /// The settings of a scan: what it reads, how it judges the documents, and which resources it uses.
 package struct ScanOptions: Sendable {
-    /// The number of threads of a scan without a prefilter; ``readers`` is the number of threads with a prefilter.
+    /// The number of threads of a scan; with a prefilter, ``readers`` may be twice this number.
     package var threads = 2
     /// Whether the namespace is a view.
     ///
@@ -17,7 +17,8 @@ package struct ScanOptions: Sendable {
 
     /// The filter that a document must match to be read; empty for all documents.
     package var filter: BSONDocument = [:]
-    /// The range of `_id`s of the one part to check, and the number of parts; `nil` to check the whole collection.
+    /// The range of `_id`s to check, and the number of parts into which the collection is divided; `nil` to check the
+    /// whole collection.
     package var part: (range: IDRange, count: Int)?
     /// The filter by which the server holds back documents that certainly fit; `nil` to read these documents as well.
     package var prefilter: Prefilter?
@@ -25,8 +26,10 @@ package struct ScanOptions: Sendable {
     package var sampleSize: Int?
     /// The number of documents per second that all threads together may read; `nil` for no limit.
     package var rate: RateLimit?
-    /// The largest number of documents whose contributions are in memory at the same time; the contributions of the
-    /// other documents are in temporary files.
+    /// The largest number of documents whose contributions to the counts are in memory at the same time.
+    ///
+    /// The contributions of further documents are in temporary files. All contributions are kept, so that those of
+    /// documents that change during the scan can be subtracted.
     package var seenInMemory = 1 << 20
     /// The folder of the temporary files; `nil` for the folder that `TMPDIR` names, or `/tmp`.
     package var temporaryFolder: String?
@@ -49,8 +52,8 @@ package struct ScanOptions: Sendable {
         package var active = ActiveSchema.notAsked
         /// The known schemas of linked collections; `nil` to follow no links.
         package var linkTargets: [Namespace: CompiledSchema]?
-        /// Returns the collection of the deployment or source that contains the documents of a collection of the
-        /// schema.
+        /// Returns, for a collection as the schema names it, the collection of the deployment or source that has its
+        /// documents.
         package var place: @Sendable (Namespace) -> Namespace = { $0 }
         /// The exceptions; a finding that one of the exceptions covers does not fail the check.
         package var exceptions: [FindingException] = []
@@ -86,9 +89,9 @@ package struct ScanOptions: Sendable {
 
     /// The number of cursors that read at the same time.
     ///
-    /// There is one cursor for each of ``threads``. With a prefilter, there are two: the server judges documents for
-    /// one half of the cursors while the other half waits for the network. With only one thread or with a rate limit,
-    /// the number is not doubled.
+    /// There is one cursor for each of ``threads``; with a prefilter, there are two. The server then judges documents
+    /// for one half of the cursors while the other half waits for the network. With only one thread or with a rate
+    /// limit, the number is not doubled.
     var readers: Int { prefilter == nil || threads == 1 || rate != nil ? threads : 2 * threads }
 
     /// The filter that selects the documents to read: those of one part, or those that the operator's filter matches.
@@ -96,7 +99,8 @@ package struct ScanOptions: Sendable {
 
     /// The filter that a document must match for the server to send it.
     var readFilter: BSONDocument {
-        // A view has no index whose bounds could select the documents of the part, so the filter selects them.
+        // With `part`, the bounds of an index select the documents to read. A view has no index, so the filter selects
+        // them.
         let filter = isView ? selection : filter
         // If links are followed, the server must send every document, because documents that fit also have links to
         // follow.

@@ -46,11 +46,11 @@ package final class RateLimit: Sendable {
         self.perSecond = perSecond
     }
 
-    /// Waits until `count` documents more are allowed; a stop ends the wait within a tenth of a second.
+    /// Waits until `count` more documents may be read; a stop ends the wait within a tenth of a second.
     func take(_ count: Int, isStopped: () -> Bool) {
         let cost = Duration.seconds(1) * count / perSecond
         let until = paidUntil.withLock { paid in
-            // Time in which no document was read does not allow a higher rate afterwards.
+            // Unused time is not saved up: after a pause, the rate is not higher than before.
             let next = max(paid ?? .now, .now).advanced(by: cost)
             paid = next
             return next

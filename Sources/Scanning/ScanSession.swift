@@ -9,11 +9,11 @@ struct ScanSession: ~Copyable {
     let queue: RangeQueue
     /// The options that make a read part of the session.
     let options: BSONDocument
-    /// The settings for reading only from the member of the queue; `nil` if any member may read.
+    /// The settings for reading only from the queue's ``RangeQueue/member``; `nil` if any member may be read.
     let reads: MemberReads?
 
     /// Starts a session.
-    /// - Parameter start: The cluster time before which no version of a document may be read; `nil` for no such time.
+    /// - Parameter start: The earliest cluster time as of which documents may be read; `nil` for no limit.
     init(_ queue: RangeQueue, _ client: borrowing Client, from start: ClusterTime? = nil) throws(MongoError) {
         let session = try client.startSession()
         if let start { session.advance(to: start.rawValue) }

@@ -126,8 +126,8 @@ package struct SourceReader: Sendable {
 }
 
 extension SourceReader {
-    /// Returns the collections of users whose documents the source contains; empty for a single file that is not an
-    /// archive.
+    /// Returns the collections whose documents the source contains, without the server's own collections; empty for a
+    /// single file that is not an archive.
     /// - Throws: ``SourceError``, or ``DumpError``.
     package func held() throws -> [Namespace] {
         if try isFolder() { return Array(Set(DumpFolder(path).namespaces())).sorted() }

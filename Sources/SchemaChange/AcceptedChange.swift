@@ -9,7 +9,7 @@ public struct AcceptedChange: Hashable, Sendable {
     public var path: String
     /// The kind of the change.
     public var code: SchemaChange.Code
-    /// The operator's statement.
+    /// The entry of the file of exceptions by which the operator accepts the change.
     public var acceptance: Acceptance
 
     /// Creates an instance from its parts.
@@ -20,7 +20,7 @@ public struct AcceptedChange: Hashable, Sendable {
         self.acceptance = acceptance
     }
 
-    /// Whether the acceptance is for this change.
+    /// Whether the acceptance applies to this change.
     func covers(_ change: SchemaChange) -> Bool {
         change.code == code && change.namespace == namespace && "\(change.path)" == path
             && (acceptance.fingerprint == nil || acceptance.fingerprint == change.fingerprint)

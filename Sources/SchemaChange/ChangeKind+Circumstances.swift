@@ -14,8 +14,8 @@ extension ChangeKind {
 
     /// The kind of this change if schemas are versioned.
     ///
-    /// Old clients then survive removals, and changes from optional to required or back. SDK releases and server notes
-    /// of 2024 show this behavior, but no documentation states it.
+    /// Old clients then continue to work after removals, and after changes from optional to required or back. SDK
+    /// releases and server notes of 2024 show this behavior, but no documentation states it.
     var versioned: ChangeKind {
         let codes: Set<SchemaChange.Code> = [.typeRemoved, .propertyRemoved, .optionalToRequired, .requiredToOptional]
         guard codes.contains(code), verdict == .breaking else { return self }
@@ -27,8 +27,8 @@ extension ChangeKind {
                 + "mode cannot do this.")
     }
 
-    /// Returns the kind of this change when a partner serves it: the partner has the documents in the new shape, and
-    /// the original keeps its schema.
+    /// Returns the kind of this change if a partner serves it: the partner has the documents in the new shape, and the
+    /// original keeps its schema.
     func served(by partner: PartnerCollection) -> ChangeKind {
         ChangeKind(
             code, server: .served, client: .served, then: [],
@@ -38,8 +38,9 @@ extension ChangeKind {
                 + "serves the change: \(partner.state) (job \(partner.name)).")
     }
 
-    /// Returns the kind of a change that adds a partner as a collection: served, or breaking while the partner is
-    /// unverified.
+    /// Returns the kind of a change that adds the collection of a partner.
+    ///
+    /// The verdict is "served"; it is "breaking" for clients while the partner is unverified.
     func added(as partner: PartnerCollection) -> ChangeKind {
         guard case .unverified(let reason) = partner.state else {
             return ChangeKind(

@@ -59,7 +59,7 @@ public struct ChangeKind: Hashable, Sendable {
         case failedOldClients = "failed-old-clients"
         /// A Prisma client reads a value that differs from the one that another client wrote.
         case changedValues = "changed-values"
-        /// A Prisma client looks for values in another place than where another client wrote them.
+        /// A Prisma client does not see values that another client wrote under another name of the field or collection.
         case hiddenValues = "hidden-values"
         /// Functions, rules and the Data API validate documents by the changed part of the schema, but sync does not.
         case dataAccess = "data-access"
@@ -156,7 +156,7 @@ extension ChangeKind {
         .propertyTypeChanged, row,
         do: "Terminate sync, convert the documents, and re-enable sync with the new schema; or use a partner "
             + "collection. " + remedy)
-    /// A change from `int`, `long` or `double` to `double` or `decimal`.
+    /// A change from `int` or `long` to `double` or `decimal`, or from `double` to `decimal`.
     static let numberWidened = type(
         .propertyTypeChanged, row,
         do: "No exception is known for wider number types: terminate sync, convert the documents, and re-enable sync. "
@@ -274,7 +274,7 @@ extension ChangeKind {
             do: "Keep it on the server, and remove it only from the clients: it is zero or null in new objects.")
     }
 
-    /// A removal before the day that the older schema states (`@deprecated DAY`).
+    /// A removal of a property before the day until which the older schema promises it to clients (`@deprecated DAY`).
     ///
     /// Reports show this kind in addition to the removal itself. The verdicts are the same in every dialect.
     static let removedBeforeDay = Self(

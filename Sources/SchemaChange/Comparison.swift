@@ -57,7 +57,7 @@ struct Comparison {
             link: collection?.linkWithin(path), location: field.node.location)
     }
 
-    /// Compares the fields, elements and values inside two schemas of one ``Shape``, or inside a list and a set.
+    /// Compares the fields, elements and values inside two schemas with the same ``Shape``, or inside a list and a set.
     private mutating func compareInside(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         if old.holdsValues, new.holdsValues {
             compareElement(old.values, new.values, at: spot.appending(.values))
@@ -70,8 +70,8 @@ struct Comparison {
     }
 
     private mutating func compareElements(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
-        // If neither version has `items`, the schemas of the elements are generated, and comparing them would never
-        // end.
+        // If neither version has `items`, the schema of the elements is a generated one, which has no `items` either.
+        // Comparing such schemas would never end.
         guard old.items != nil || new.items != nil else { return }
         guard old.isTuple == new.isTuple, old.elements.count == new.elements.count else {
             let words = "\(spot.new): \(old.elementWords) → \(new.elementWords)"
@@ -356,7 +356,8 @@ extension CollectionSchema {
         return link(from: SchemaPath(path.steps.dropLast())).flatMap { keyPath(of: $0) == path ? $0 : nil }
     }
 
-    /// Returns the link whose keys are at the path, or in the elements or values of its field; `nil` if there is none.
+    /// Returns the link whose keys are at the path, or in the elements or values of the field at the path; `nil` if
+    /// there is none.
     func linkWithin(_ path: SchemaPath) -> Relationship? {
         link(at: path) ?? link(at: path.appending(.elements)) ?? link(at: path.appending(.values))
     }

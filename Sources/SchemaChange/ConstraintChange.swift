@@ -61,9 +61,9 @@ struct ConstraintChange {
         }
     }
 
-    /// Records the changes of keywords whose values have no order.
+    /// Records the changes of the remaining keywords, such as `pattern`.
     ///
-    /// A changed value counts as restricting more, because it might restrict more.
+    /// The program cannot say which of two patterns restricts more, so a changed value counts as restricting more.
     private mutating func others(_ old: Constraints, _ new: Constraints, at place: SourceLocation) {
         let (before, after) = (old.otherKeywords(at: place), new.otherKeywords(at: place))
         for (name, value) in before where after[name] == nil || after[name] != value {
@@ -85,7 +85,7 @@ extension ConstraintChange {
 }
 
 extension Constraints {
-    /// Returns the keywords whose values have no order, each with its value.
+    /// Returns the keywords other than `enum` and the bounds of numbers and counts, each with its value.
     fileprivate func otherKeywords(at place: SourceLocation) -> [String: BSONValue] {
         var node = SchemaNode(location: place)
         node.constraints = self

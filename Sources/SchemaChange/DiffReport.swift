@@ -67,7 +67,7 @@ public struct DiffReport: Sendable {
         accepted.first { $0.covers(change) }?.acceptance
     }
 
-    /// Returns the expired acceptance of a change that no other one accepts; `nil` if there is none.
+    /// Returns the expired acceptance of a change; `nil` if there is none, or if a valid acceptance covers the change.
     public func expiredAcceptance(of change: SchemaChange) -> Acceptance? {
         acceptance(of: change) == nil ? expired.first { $0.covers(change) }?.acceptance : nil
     }

@@ -1,7 +1,8 @@
 public import BSON
 internal import ServerSchema
 
-/// A second collection with the documents of an original in the shape of the next schema, and its state.
+/// A partner: a second collection, which holds the documents of another collection (the original) in the shape of the
+/// next schema.
 public struct PartnerCollection: Hashable, Sendable {
     /// The name of the partner job.
     public var name: String
@@ -72,10 +73,9 @@ extension SchemaPath {
 extension [SchemaChange] {
     /// Judges how partners affect a deploy.
     ///
-    /// A change that adds a partner as a collection is served, or breaking while nothing keeps the partner equal to its
-    /// original. A change of the original keeps its verdict, because a partner helps only if the original keeps its
-    /// schema.
-    /// - Returns: clauses about the changes that no partner serves, with the reason.
+    /// A change that adds the collection of a partner is served; it is breaking while the partner is unverified. A
+    /// change of the original keeps its verdict, because a partner helps only if the original keeps its schema.
+    /// - Returns: clauses about the changes of originals that their partners do not serve, each with the reason.
     package mutating func serve(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
             for index in indices where self[index].code == .typeAdded && self[index].namespace == partner.target {
@@ -91,10 +91,10 @@ extension [SchemaChange] {
         }
     }
 
-    /// Marks changes of an original as served if its partner is verified or cut over and carries the changes over.
+    /// Marks the changes that a partner serves: the partner is verified or cut over, and its steps make the change.
     ///
-    /// A served change requires no change of any document as long as the original keeps its schema.
-    /// - Returns: clauses about the changes that no partner carries over, with the reason.
+    /// A served change requires no change of any document, as long as the original keeps its schema.
+    /// - Returns: clauses about the changes of originals that their partners do not serve, each with the reason.
     package mutating func carry(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
             if case .unverified = partner.state { continue }
@@ -125,9 +125,11 @@ extension [SchemaChange] {
         ].compactMap(\.self)
     }
 
-    /// Returns the partner because of which a collection can keep its schema, so that no document has to change.
-    /// - Returns: `nil` if the collection has no such partner, or if a change without a partner is breaking or
-    ///   versioned, or may keep documents from syncing.
+    /// Returns the partner that serves the changes of a collection.
+    ///
+    /// The collection keeps its schema, and none of its documents has to change.
+    /// - Returns: `nil` if no partner serves a change of the collection. Also `nil` if a change that no partner serves
+    ///   is breaking or versioned, or may keep documents from syncing.
     package func partner(keeping namespace: Namespace) -> PartnerCollection? {
         let own = filter { $0.namespace == namespace || $0.oldNamespace == namespace }
         let isServed = own.allSatisfy { change in
@@ -139,6 +141,6 @@ extension [SchemaChange] {
 }
 
 extension DiffReport {
-    /// Judges how partners affect the deploy, and adds notes about the changes that they do not serve.
+    /// Judges how partners affect the deploy, and adds notes about the changes that no partner serves.
     public mutating func serve(by partners: [PartnerCollection]) { notes += changes.serve(by: partners) }
 }

@@ -57,7 +57,8 @@ struct PrismaVerdict {
 
     /// The kind of a rename in the documents.
     ///
-    /// A client fails on documents without a required field that has no default; any other value is only hidden.
+    /// A client fails to read a document that lacks a required field without a default. In all other cases, the values
+    /// are only hidden from the client.
     private var renamed: ChangeKind {
         let fails = isRequired(change.new) && change.new?.node?.defaultValue == nil
         let failsOld = isRequired(change.old) && change.old?.node?.defaultValue == nil
@@ -114,7 +115,8 @@ struct PrismaVerdict {
         return reader.scalar == .int && writer.scalar == .float
     }
 
-    /// Whether two schemas, or the schemas of their elements, have different types, and not only int, long and double.
+    /// Whether two schemas, or the schemas of their elements, have different types; types that are only int, long or
+    /// double do not count as different.
     ///
     /// A filter by a value of one type might then not find an equal value of another type.
     private static func isCompared(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
@@ -127,7 +129,7 @@ struct PrismaVerdict {
 
     private func safe(_ advice: String) -> ChangeKind { kind(fails: false, failsOld: false, advice) }
 
-    /// Returns the kind of a change after which older and newer clients look for the values in different places.
+    /// Returns the kind of a change after which older and newer clients use different collections for the documents.
     private func moved(_ advice: String) -> ChangeKind {
         ChangeKind(change.code, server: .breaking, client: .breaking, then: [.hiddenValues], Self.source, do: advice)
     }

@@ -2,7 +2,7 @@ import ServerSchema
 
 extension SchemaDiff {
     /// Returns a change for each property or type that the newer schema lacks, although the older one promises it to
-    /// clients until a later day (`@deprecated DAY`).
+    /// clients until today or a later day (`@deprecated DAY`).
     /// - Parameters:
     ///   - changes: the changes between the two schemas.
     ///   - today: the day in UTC, as `YYYY-MM-DD`.
@@ -28,8 +28,10 @@ extension SchemaDiff {
 }
 
 extension SchemaNode {
-    /// Returns the parts of the schema that it promises to clients until a day: the schema itself, and the properties,
-    /// elements and values inside it.
+    /// Returns the parts of the schema that have the annotation `@deprecated DAY`, which promises them to clients until
+    /// that day.
+    ///
+    /// A part is the schema itself, or a property, element or value inside it.
     fileprivate func promises(at path: SchemaPath) -> [(path: SchemaPath, day: String, node: SchemaNode)] {
         var promises = deprecation?.day.map { [(path: path, day: $0, node: self)] } ?? []
         for property in properties {

@@ -24,7 +24,7 @@ extension RenameMap {
         }
     }
 
-    /// Adds the fields of a collection to which `@map` gives other names than before.
+    /// Adds those fields of one collection to which `@map` gives other names than before.
     ///
     /// Renames that the operator states are kept.
     mutating func addMappings(from old: CollectionSchema, to new: CollectionSchema) {

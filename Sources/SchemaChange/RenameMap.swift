@@ -1,7 +1,8 @@
 import BSON
 import ServerSchema
 
-/// The renames from the older to the newer schema that the operator states, or that Prisma schemas show.
+/// The renames from the older to the newer schema, which the operator states, or which Prisma schemas show by `@map` or
+/// `@@map`.
 struct RenameMap {
     /// The newer names of the moved collections, by their older names.
     var collections: [Namespace: Namespace] = [:]

@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// An object type that the beginning of OLD may mean in a property's rename `OLD=NEW`.
+/// An object type that a property's rename `OLD=NEW` may mean, because OLD begins with the type's title or collection.
 struct RenameOwner {
     /// The name that the operator wrote for the type: a title or a collection.
     let name: String

@@ -42,8 +42,9 @@ struct RenameResolver {
 // MARK: Types and collections
 
 extension RenameResolver {
-    /// Applies the rename of a type or a collection, unless both schemas already have it; returns `false` for the
-    /// rename of a property.
+    /// Applies the rename of a type or a collection; does nothing if a file states the rename and both schemas already
+    /// have the new name.
+    /// - Returns: `false` if the rename is that of a property.
     private mutating func takeType(_ rename: Rename) throws(RenameError) -> Bool {
         if let from = Namespace(rename.old), old[from] != nil, let target = Namespace(rename.new) {
             guard new[target] != nil else {
@@ -99,7 +100,8 @@ extension RenameResolver {
 // MARK: Properties
 
 extension RenameResolver {
-    /// Returns the fields of the older schema that a rename names; empty if both schemas already have the rename.
+    /// Returns the fields of the older schema that a rename names; empty if a file states the rename and both schemas
+    /// already have the new name.
     private func places(of rename: Rename) throws(RenameError) -> [Place] {
         let owners = owners(of: rename.old)
         guard let first = owners.first else {

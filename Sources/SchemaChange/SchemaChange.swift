@@ -95,7 +95,8 @@ extension SchemaChange: CustomStringConvertible {}
 extension SchemaChange {
     /// The identity by which later comparisons recognize the change.
     ///
-    /// The identity depends on the collection's name without the database, the code, the path and ``description``.
+    /// The identity depends on the name of the collection, the code, the path and ``description``, but not on the
+    /// database.
     public var fingerprint: Fingerprint {
         Fingerprint(of: ["diff", namespace?.collection ?? "", code.rawValue, "\(path)", description])
     }

@@ -21,7 +21,8 @@ public enum SchemaDiff {
     }
 
     /// Returns the changes of the app and of all collections, with the renames that the operator states.
-    /// - Parameter isVersioned: whether the app has versioned schemas, so that old clients survive some changes.
+    /// - Parameter isVersioned: whether the app has versioned schemas, with which old clients continue to work after
+    ///   some changes.
     /// - Throws: ``RenameError`` for a rename that is ambiguous, or that does not fit the two schemas.
     public static func changes(
         from old: ServerSchema, to new: ServerSchema, renames: [Rename], isVersioned: Bool = false

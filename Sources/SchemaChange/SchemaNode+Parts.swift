@@ -69,9 +69,10 @@ extension SchemaNode {
     /// The schema of each element of a list; the schema itself for other values.
     var each: SchemaNode { inner ?? self }
 
-    /// Whether a Prisma client cannot read doubles in the value or in its elements, although it can read other numbers.
+    /// Whether the value or its elements are of Prisma's type `BigInt`, for which a client reads other numbers but no
+    /// doubles.
     var refusesDoubles: Bool { each.scalar == .bigInt }
 
-    /// The title; `nil` if it is empty.
+    /// The title; `nil` if there is none, or if it is empty.
     var typeName: String? { title.flatMap { $0.isEmpty ? nil : $0 } }
 }

@@ -2,7 +2,8 @@ package import BSON
 package import ServerSchema
 
 extension ServerSchema {
-    /// Returns the paths at which documents of the app have keys of documents of `target`, each with its collection.
+    /// Returns the paths in the app's collections that hold keys of documents of `target`, each path with its
+    /// collection.
     ///
     /// Only links by `_id` count.
     package func links(to target: Namespace) -> [(namespace: Namespace, path: SchemaPath)] {
@@ -15,7 +16,7 @@ extension ServerSchema {
 }
 
 extension [SchemaChange] {
-    /// The collections whose documents become embedded objects: the older schema links to them.
+    /// The collections to which the older schema has links, and whose objects the newer schema embeds instead.
     package var embeddedTargets: [Namespace] {
         Set(filter { $0.code == .embeddingChanged }.compactMap(\.old?.link?.target)).sorted()
     }

@@ -43,7 +43,7 @@ package enum Shape: Hashable, Sendable {
         }
     }
 
-    /// Returns the kind of change by which a property of this shape gets another shape; `nil` if the shapes are equal.
+    /// Returns the kind of the change of a property from this shape to `other`; `nil` if the shapes are equal.
     func change(to other: Shape) -> ChangeKind? {
         switch (self, other) {
         case _ where self == other: nil
@@ -57,12 +57,10 @@ package enum Shape: Hashable, Sendable {
         }
     }
 
-    /// Returns the kind of change by which a primary key of this shape gets another shape; `nil` if the shapes are
-    /// equal.
+    /// Returns the kind of the change of a primary key from this shape to `other`; `nil` if the shapes are equal.
     func idChange(to other: Shape) -> ChangeKind? { self == other ? nil : .idTypeChanged }
 
-    /// Returns the kind of change by which elements or values of this shape get another shape; `nil` if the shapes are
-    /// equal.
+    /// Returns the kind of the change of elements or values from this shape to `other`; `nil` if the shapes are equal.
     ///
     /// The elements are those of a list or a set, and the values are those of a dictionary.
     func elementChange(to other: Shape) -> ChangeKind? {

@@ -18,8 +18,10 @@ enum ValidatorVerdict {
     /// Whether the object that lost a property restricts or forbids undeclared fields.
     private static func forbidsFurther(_ change: SchemaChange) -> Bool { change.newHolder?.furtherFields != .any }
 
-    /// Whether the newer schema allows any type; or else all types of the older schema, with arrays of the same element
-    /// types.
+    /// Whether the newer schema allows all types that the older schema allows.
+    ///
+    /// If the older schema allows arrays, the elements must also have the same types as before, unless the newer schema
+    /// allows any type.
     private static func widens(_ change: SchemaChange) -> Bool {
         guard let old = change.old?.node, let new = change.new?.node else { return false }
         if new.types.isEmpty { return true }

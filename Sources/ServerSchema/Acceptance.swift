@@ -1,8 +1,9 @@
-/// The operator's statement that a finding or a change is accepted, which the file of exceptions holds.
+/// An entry in the file of exceptions, by which the operator accepts a finding or a change.
 public struct Acceptance: Hashable, Sendable {
-    /// The identity of the only finding that is accepted; `nil` to accept every finding of its kind at its path.
+    /// The identity of the only finding or change that is accepted; `nil` to accept every one of the same kind at the
+    /// same path.
     public var fingerprint: Fingerprint?
-    /// The reason why the operator accepts the finding.
+    /// The reason why the operator accepts the finding or change.
     public var reason: String
     /// The person or team that answers for the acceptance.
     public var owner: String

@@ -9,7 +9,7 @@ public struct Constraints: Sendable {
     public var minimum = Bound()
     /// The largest number that is allowed.
     public var maximum = Bound()
-    /// The number of which a number must be a multiple.
+    /// The number of which the value must be a multiple.
     public var multipleOf: BSONValue?
     /// The allowed lengths of a string, in code points.
     public var length = CountRange()

@@ -1,4 +1,4 @@
-/// The identity of a finding, by which a later run recognizes the same finding, whatever its counts and its line are.
+/// The identity of a finding, by which a later run recognizes the finding even if its counts or its line have changed.
 ///
 /// The text of a fingerprint is the 64-bit FNV-1a hash of the finding's parts, as 16 hexadecimal digits. Programs keep
 /// fingerprints in files, so the hash must stay the same in later versions.
@@ -12,7 +12,8 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
         func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         for part in parts {
             part.utf8.forEach(add)
-            // No UTF-8 text has this byte, so different lists of parts are different sequences of bytes.
+            // This byte ends each part. No UTF-8 text contains it, so different lists of parts never give the same
+            // bytes.
             add(0xFF)
         }
         let digits = String(hash, radix: 16)

@@ -133,7 +133,7 @@ extension JSONParser {
         return true
     }
 
-    /// Moves past the comma or the closing bracket that comes next, and returns whether it is the bracket.
+    /// Moves past the next comma or closing bracket, and returns whether it was the bracket.
     private mutating func separatorOrEnd(_ bracket: Unicode.Scalar) throws(SchemaError) -> Bool {
         let end = here
         skipBlanks()

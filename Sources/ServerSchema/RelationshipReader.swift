@@ -44,7 +44,7 @@ struct RelationshipReader {
     init(root: SchemaNode) { self.root = root }
 
     /// Reads the links from an object: each name is the path of a field, and its value is the link of the field.
-    /// - Throws: ``SchemaError`` if the map or one of its values has the wrong type.
+    /// - Throws: ``SchemaError`` if the JSON is not an object, or if a value in it has the wrong type.
     mutating func relationships(_ json: LocatedJSON) throws(SchemaError) -> [Relationship] {
         guard let members = json.members else {
             throw SchemaError(.wrongValue, at: json.location, "relationships must be an object, not \(json.kind)")

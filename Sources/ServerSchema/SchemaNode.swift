@@ -40,7 +40,7 @@ public struct SchemaNode: Sendable {
         get { rare?.constraints ?? Constraints() }
         set { rare = Rare(constraints: newValue, keyOfModel: keyOfModel, deprecation: deprecation) }
     }
-    /// The model whose documents a Prisma field names by their keys, as `@relation` says; `nil` for any other field.
+    /// The name of the model whose keys a Prisma field holds, as `@relation` says; `nil` for any other field.
     package var keyOfModel: String? {
         get { rare?.keyOfModel }
         set {
@@ -65,7 +65,7 @@ public struct SchemaNode: Sendable {
     /// The indexes of long lists of names; `nil` for a short list.
     private var indexes: (properties: NameIndex?, required: NameIndex?) = (nil, nil)
 
-    /// The properties of a node that few nodes have.
+    /// The properties that only few nodes have.
     private final class Rare: Sendable {
         let constraints: Constraints
         let keyOfModel: String?

@@ -90,7 +90,7 @@ extension SchemaPath {
 
     /// Returns the index of the quotation mark that ends a quoted name.
     ///
-    /// The end is the first quotation mark before a further step, or at the end of the text.
+    /// The name ends at the first quotation mark that is followed by another step or by the end of the text.
     private static func endOfName(in text: Substring) -> Substring.Index? {
         text.indices.dropFirst().first { index in
             let next = text[text.index(after: index)...]

@@ -13,7 +13,9 @@ struct SchemaReading {
     ///
     /// Lint also needs the access rules, and all collections to which links may lead.
     let isForLint: Bool
-    /// Whether ``SchemaSearch`` reads the folder, so that an error does not start another search for suggestions.
+    /// Whether ``SchemaSearch`` reads the folder.
+    ///
+    /// An error then does not start another search for suggestions.
     var isSuggested = false
 
     var reader = AppServicesReader()

@@ -48,7 +48,8 @@ package enum SchemaSearch {
             // program. Only a schema that has properties counts.
             return try reading.run().collections.contains { !$0.root.properties.isEmpty }
         } catch {
-            // The folder is suggested nevertheless: if the user names it, the error says how to name its files.
+            // A folder whose files do not show the names of the collections is suggested as well. If the user names it,
+            // the error says how to name the files.
             return error.code == .namespaceUnknown
         }
     }

@@ -111,7 +111,7 @@ public struct SchemaSource: Hashable, Sendable {
 }
 
 extension ServerSchema {
-    /// Returns the schemas with the collections of the database `own` and the links to them moved to another one.
+    /// Returns a copy in which the collections of the database `own`, and the links to them, are moved to `database`.
     ///
     /// All other collections and links stay as they are.
     package func moved(from own: String, to database: String) -> ServerSchema {

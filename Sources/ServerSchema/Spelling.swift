@@ -14,7 +14,7 @@ package enum Spelling {
             let distance = distance(lowered, Array(candidate.lowercased().utf8))
             if distance <= limit { near.append((candidate, distance)) }
         }
-        // The first of equally near candidates counts as the nearest.
+        // Candidates at the same distance stay in their order.
         let order = near.indices.sorted { (near[$0].distance, $0) < (near[$1].distance, $1) }
         return order.prefix(most).map { near[$0].word }
     }

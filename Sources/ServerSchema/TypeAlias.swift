@@ -76,7 +76,8 @@ struct TypeAlias {
         return Spelling.hint(for: text, among: ["object", "array", "number", "boolean", "string", "null"])
     }
 
-    /// Returns advice on what to write instead of one of MongoDB's numeric type codes; `nil` if there is no such code.
+    /// Returns advice on what to write instead of one of MongoDB's numeric type codes; `nil` if the text is not such a
+    /// code.
     static func remedy(code text: String) -> String? {
         guard let code = Int(text), let byte = UInt8(exactly: code & 0xFF), code >= -1, code <= 0x7F else { return nil }
         let name = BSONType(rawValue: byte).description

@@ -44,7 +44,8 @@ struct ChangeRecheck {
     private func recheckOnce(after readTime: UInt64) throws -> Outcome {
         let client = try pool.client()
         let now = max(try client.operationTime(), readTime)
-        // The change stream may lag by more time than the server keeps a snapshot, so wait for the stream first.
+        // The change stream may lag behind for longer than the server keeps a snapshot, so wait for the stream before a
+        // snapshot is taken.
         try tracker.wait(until: ClusterTime(rawValue: now))
         do {
             if let outcome = try recheckAtSnapshot(client, after: now) { return outcome }
@@ -106,8 +107,8 @@ struct ChangeRecheck {
         let reader = IDReader(
             collection: client.collection(namespace), filter: options.selection, options: commonOptions)
         try reader.read(Array(changed.all)) { document in
-            // The server considers some `_id`s with different bytes equal, such as 1 and 1.0. Both find the same
-            // document, which must be judged only once.
+            // The server considers some `_id`s with different bytes equal, such as 1 and 1.0. Two such `_id`s find the
+            // same document, which must be judged only once.
             guard let key = try DocumentKey(of: document), changed[key] != nil, judged.insert(key).inserted else {
                 return
             }

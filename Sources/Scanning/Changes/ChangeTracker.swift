@@ -67,15 +67,16 @@ final class ChangeTracker: Sendable {
 
 /// The error that the changes during a scan cannot be taken into account.
 struct ChangesUnknown: Error {
-    /// A clause that says why not.
+    /// A clause that says why the changes cannot be taken into account.
     let reason: String
 }
 
 // MARK: the thread
 
 extension ChangeTracker {
-    /// The longest time for which opening a lost change stream is retried, and for which a change stream may make no
-    /// progress while a thread waits for it.
+    /// The longest time for retries after the change stream was lost.
+    ///
+    /// Also the longest time for which a thread waits for a change stream that makes no progress.
     private static var retryLimit: Duration { .seconds(60) }
 
     private func run() {
@@ -136,6 +137,7 @@ extension ChangeTracker {
             try state.withLock { state in try state.changed.insert(document) }
         }
         // All events of a transaction have the same time, so further events with the time of this event may follow.
+        // Only the time before it is complete.
         return ClusterTime(rawValue: stamp - 1)
     }
 
@@ -165,8 +167,8 @@ extension ChangeTracker {
         let place: (String, BSONValue) =
             token.map { ("resumeAfter", .object($0.document)) } ?? ("startAtOperationTime", .timestamp(start.rawValue))
         let others: [(String, BSONValue)] = [
-            // The wait is short, because at the end of the scan, the program has to wait for the server's pending
-            // reply.
+            // The server's wait for changes is short, because the scan cannot end before the server has answered the
+            // last request.
             ("maxAwaitTimeMS", 20), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
             ("comment", "shipshape check"),
         ]

@@ -12,8 +12,8 @@ struct Addition {
 /// `@unchecked` is safe, because one thread fills the object and hands it over only at the end.
 final class ScanPart: @unchecked Sendable {
     var tally: Tally
-    /// The log of the documents' contributions to the tally; `nil` if changes are not followed, because only the
-    /// contributions of changed documents are subtracted.
+    /// The log of each document's contribution to the tally, so that the contribution of a changed document can be
+    /// subtracted; `nil` if the scan does not follow changes.
     let seen: SeenLog?
     /// The latest cluster time at which the thread read; 0 if it was not recorded.
     var readTime: UInt64 = 0

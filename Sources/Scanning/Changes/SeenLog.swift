@@ -55,7 +55,7 @@ final class SeenLog {
         guard let file else { return }
         var offset = 0
         for count in spilled {
-            // In the file, each write has all of its keys before all of its numbers.
+            // Each write to the file consists of all its keys, followed by all its contribution numbers.
             var (keyOffset, numberOffset) = (offset, offset + count * MemoryLayout<UInt64>.stride)
             var rest = count
             while rest > 0 {

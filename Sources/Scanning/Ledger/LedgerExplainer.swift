@@ -4,7 +4,7 @@ package import Mongo
 
 /// Reads the documents that the ledgers record for an app, and reports which of them still fail; never writes.
 ///
-/// The explainer keeps one batch of `_id`s for each collection in memory, and the groups of findings. If there are
+/// The explainer keeps in memory one batch of `_id`s for each collection, and the groups of findings. If there are
 /// several ledgers, it keeps all `_id`s, because two ledgers may record the same document.
 package struct LedgerExplainer {
     let ledgers: [Namespace]
@@ -56,7 +56,7 @@ package struct LedgerExplainer {
         return works.mapValues { UnsyncedExplanation(counts: $0.counts, groups: $0.tally.violationGroups) }
     }
 
-    /// Returns the stages that list each recorded document once, with its `_id` as one of its entries spells it.
+    /// Returns the stages that list each recorded document once, with the `_id` that one of its entries contains.
     private func pipeline(in ledger: Namespace) -> [BSONDocument] {
         let places = schemas.map { schema -> BSONValue in
             ["ns.db": .string(schema.namespace.database), "ns.coll": .string(schema.namespace.collection)]
@@ -114,7 +114,9 @@ private struct Work {
 }
 
 extension BSONValue {
-    /// The `_id`s that a document may have if a ledger spells its `_id` as this value.
+    /// The `_id`s that the document of a ledger entry may have, if the entry contains this value.
+    ///
+    /// An ObjectId or its digits may mean either form; any other value means only itself.
     fileprivate var spellings: [BSONValue] {
         switch LedgerKey(self) {
         case .objectID(let id):

@@ -38,8 +38,8 @@ enum LedgerExpression {
 
     /// Returns a filter for the entries of these apps; `nil` among the apps means entries that name no app.
     static func ofApps(_ apps: [String?], in ledger: Namespace) -> BSONDocument {
-        // The expression converts an ObjectId to lower-case digits, so the filter must match the lower-case spelling as
-        // well.
+        // For an entry whose id is an ObjectId, `app(in:)` returns lower-case digits. The filter therefore matches each
+        // id also in lower case.
         let spellings = apps.flatMap { app -> [BSONValue] in
             app.map { [.string($0), .string($0.lowercased())] } ?? [.null]
         }

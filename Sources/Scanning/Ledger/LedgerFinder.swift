@@ -22,7 +22,8 @@ package enum LedgerFinder {
     /// Returns the ledgers that exist; empty if there are none.
     /// - Parameters:
     ///   - location: The place of the ledger.
-    ///   - apps: The apps whose ledger databases are searched even if the user's list of databases lacks them.
+    ///   - apps: Apps whose ledger databases are searched even if the server does not list these databases for the
+    ///     user.
     /// - Throws: ``MongoError`` if it is unknown which ledgers exist, for example because a privilege is missing.
     package static func find(
         _ location: LedgerLocation, apps: [String], on client: borrowing Client
@@ -48,7 +49,7 @@ package enum LedgerFinder {
         database.hasPrefix(Self.database + "_") ? String(database.dropFirst(Self.database.count + 1)) : nil
     }
 
-    /// Returns the ledger databases that the user can see; this list needs no privilege.
+    /// Returns the ledger databases that the user can see; listing them needs no privilege.
     private static func listed(on client: borrowing Client) throws(MongoError) -> [String] {
         try client.databaseNames(matching: "^\(database)(_|$)")
     }

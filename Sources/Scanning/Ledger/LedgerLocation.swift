@@ -20,7 +20,7 @@ package enum LedgerLocation: Hashable, Sendable {
     }
 }
 
-/// The choice of the ledger entries that count, by ledger and by app.
+/// The choice of the ledger entries that count: the entries of these apps in these ledgers.
 package struct LedgerScope: Hashable, Sendable {
     /// The place of the ledger.
     package var location: LedgerLocation
@@ -32,8 +32,9 @@ package struct LedgerScope: Hashable, Sendable {
         (self.location, self.apps) = (location, apps)
     }
 
-    /// Returns a scope for the apps that the schemas name, or the unchanged scope if the operator has named an app or
-    /// if no schema names an app.
+    /// Returns a scope for the apps that the schemas name.
+    ///
+    /// The scope stays as it is if the operator has named an app, or if no schema names one.
     package func orOf(_ schemas: [String?]) -> LedgerScope { LedgerScope(location, of: apps.orOf(schemas)) }
 
     /// Returns notes about the ledger for the operator, each a clause; empty if there are none.
@@ -82,8 +83,9 @@ package enum LedgerApps: Hashable, Sendable {
         self = orOf(schemas)
     }
 
-    /// Returns ``ofSchemas(_:)`` with the apps that the schemas name, or the unchanged choice if the choice is not
-    /// ``fullest`` or if no schema names an app.
+    /// Returns the choice with ``fullest`` replaced by the apps that the schemas name.
+    ///
+    /// Any other choice stays as it is, and so does ``fullest`` if no schema names an app.
     package func orOf(_ schemas: [String?]) -> LedgerApps {
         let ids = Set(schemas.compactMap(\.self)).sorted()
         return self == .fullest && !ids.isEmpty ? .ofSchemas(ids) : self
@@ -91,9 +93,8 @@ package enum LedgerApps: Hashable, Sendable {
 
     /// Returns notes, each a clause, on chosen apps that have no entry in the ledger.
     ///
-    /// An app without entries may have a misspelt id, which makes the headroom look too large. Apps that the schemas
-    /// name are mentioned only if the ledger has entries of other apps, but no entries of any app that the schemas
-    /// name.
+    /// An app without entries may have a misspelt id, which makes the headroom look too large. For apps that the
+    /// schemas name, there are notes only if the ledger has entries, and all of them are entries of other apps.
     /// - Parameter found: The apps that have entries in the ledger.
     package func missing(of found: [String?], ledgerIsThere: Bool) -> [String] {
         guard ledgerIsThere else { return [] }

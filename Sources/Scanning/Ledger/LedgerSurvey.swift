@@ -134,7 +134,9 @@ extension UnsyncedReport.Collection {
 }
 
 extension [UnsyncedReport.Reason] {
-    /// Adds entries to a reason; if there are too many reasons already, adds them to the reason without a text.
+    /// Adds `count` entries to the reason `text`.
+    ///
+    /// If the list already has `maximum` other reasons, adds the entries to the reason without a text.
     fileprivate mutating func add(_ text: String?, _ count: Int, atMost maximum: Int) {
         let isKept = self.count < maximum || contains { $0.text == text }
         let text = isKept ? text : nil

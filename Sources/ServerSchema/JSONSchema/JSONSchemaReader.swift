@@ -7,8 +7,9 @@ internal import BSON
 /// such a schema, mongod ignores the keywords of scalars and arrays, and does not even compile the patterns. Source:
 /// answers of mongod 6.0's schema parser; `semantics.md` section 3 of the project's reference.
 struct JSONSchemaReader {
-    /// The collector of errors, with which the reader leaves out each part that mongod refuses; `nil` to throw the
-    /// first error.
+    /// The collector of errors; `nil` to throw the first error.
+    ///
+    /// With a collector, the reader leaves out each part that mongod refuses, and continues.
     var failures: SchemaFailures?
 
     /// Reads the value of `$jsonSchema`, and returns the schema of whole documents.

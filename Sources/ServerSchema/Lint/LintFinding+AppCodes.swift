@@ -1,6 +1,7 @@
 /// Lint rules for the app and the deployment.
 extension LintFinding.Code {
-    /// No schema has a field that is listed as queryable, or a collection for which queryable fields are listed.
+    /// The sync configuration lists a queryable field that no schema has, or queryable fields of a collection that no
+    /// schema covers.
     public static let queryableUnknown: Self = "queryable-unknown"
     /// A queryable field has a type that cannot be queried.
     public static let queryableType: Self = "queryable-type"

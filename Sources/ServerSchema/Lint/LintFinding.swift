@@ -8,7 +8,7 @@ public struct LintFinding: Hashable, Sendable {
         case error
         /// The schema works, but is likely to cause trouble.
         case warning
-        /// The finding is for information only, and nothing need change.
+        /// The finding is for information only; nothing has to change.
         case info
 
         /// Orders levels from the most severe to the least severe.

@@ -114,7 +114,8 @@ struct QueryableLint {
 }
 
 extension SyncConfiguration {
-    /// Returns the fields by which clients can query a collection, including `_id`.
+    /// Returns the fields by which clients may query a collection, including `_id`, and including fields that its
+    /// schema does not have.
     func queryableFields(of collection: CollectionSchema) -> [String] {
         let own = collectionQueryableFields.filter { collection.isNamed($0.key) }.flatMap(\.value)
         return ["_id"] + queryableFields + own

@@ -195,7 +195,8 @@ extension PrismaResolver {
         for id in ids where id.arity != .required {
             fail(.conflict, at: id.location, "the @id must be required", remedy: "remove '?' or '[]' from its type")
         }
-        // If the line with `@id` has an error, `ids` lacks the field, and that error was reported already.
+        // If the line with `@id` has an error, `ids` lacks the field. No missing `@id` is reported then, because the
+        // error of the line was reported already.
         let hasOtherID = block.attributes.contains { $0.name.text == "id" }
         if ids.isEmpty, !hasOtherID, !block.fields.contains(where: { $0.attributes.contains { $0.name.text == "id" } })
         {

@@ -42,7 +42,7 @@ private struct PrismaConversion {
 
     /// The depth to which a type that contains itself is converted; deeper values are not judged.
     private static let mostRecursion = 4
-    /// The number of a model's nodes after which a type that contains itself is converted only one level deep.
+    /// The limit on the nodes of a model; beyond it, a type that contains itself is converted only one level deep.
     private static let mostNodes = 10_000
 
     init(schema: PrismaSchema) { self.schema = schema }
@@ -115,9 +115,9 @@ private struct PrismaConversion {
 }
 
 extension PrismaSchema.Model {
-    /// Returns the name of the model whose documents a key field names; `nil` if no `@relation` names the field.
+    /// Returns the name of the related model whose keys a field holds; `nil` if no `@relation` names the field.
     ///
-    /// The field may be only a part of the key.
+    /// If the keys consist of several fields, the field may hold only a part of each key.
     fileprivate func relatedModel(by key: String) -> String? {
         guard case .relation(let name)? = fields.first(where: { $0.relation?.fields.contains(key) == true })?.type
         else {

@@ -150,7 +150,8 @@ package struct PrismaSchema: Sendable {
         case constant(BSONValue)
         /// The constant default of a list; the client writes it, but does not return it for a missing list.
         case list
-        /// A function such as `now()` or `auto()`; its result is written, but not returned for a missing field.
+        /// A function such as `now()` or `auto()`. The client writes its result, but does not return it for a missing
+        /// field.
         case function(String)
     }
 
@@ -158,7 +159,7 @@ package struct PrismaSchema: Sendable {
     package struct Relation: Sendable {
         /// The fields of this model that hold the keys of related documents.
         package var fields: [String] = []
-        /// The fields of the related model that the key fields of the relation are compared with.
+        /// The fields of the related model with which the values of ``fields`` are compared.
         package var references: [String] = []
     }
 
@@ -228,7 +229,7 @@ extension PrismaSchema {
         }
     }
 
-    /// Returns the database that a connection string names in its path.
+    /// Returns the database that a connection string names in its path; `nil` if it names none.
     package static func database(of url: String) -> String? {
         let parts = url.split(separator: "://", maxSplits: 1)
         guard parts.count == 2, let slash = parts[1].firstIndex(of: "/") else { return nil }

@@ -109,7 +109,7 @@ struct PrismaLexer {
             offset += isDouble ? 2 : 1
             return PrismaToken(kind: .mark, text: isDouble ? "@@" : String(scalar), location: location)
         }
-        // The bytes of a character outside of ASCII are reported together.
+        // All bytes of a character outside of ASCII are reported as one character.
         let start = offset
         repeat { offset += 1 } while byte().map { $0 & 0xC0 == 0x80 } ?? false
         let character = String(decoding: bytes[start..<offset], as: UTF8.self)

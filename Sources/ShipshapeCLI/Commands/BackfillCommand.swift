@@ -176,8 +176,8 @@ struct BackfillCommand: AsyncParsableCommand {
         var commands: [String] = []
         if let next = job.nextSchema {
             let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string }
-            // The next schema is live if the job repairs documents or ran after the deploy. The command then has no
-            // --active: the check counts every document that does not fit, and does not judge a change already made.
+            // If the job repairs documents or ran after the deploy, its next schema is live already. The command then
+            // has no --active, because there is no change to judge: the check counts every document that does not fit.
             let active = job.activeSchema.map(path).flatMap { $0 == path(next) || job.requiresDeploy ? nil : $0 }
             let renames = active == nil ? [] : job.renames.map { (name: "--rename", value: $0.description) }
             let flags =
@@ -216,7 +216,7 @@ struct PreviewFlags: ParsableArguments {
     var showValues = false
 }
 
-/// The flags for the documents that a backfill runs on, if not on all documents of the job's collection.
+/// The flags that restrict a backfill to some documents of the job's collection, or run it in many databases.
 struct SelectionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -242,7 +242,7 @@ struct SelectionFlags: ParsableArguments {
             valueName: "pattern"))
     var databases: String?
 
-    /// Refuses combinations of the selection flags, with each other or with other flags, that the command cannot serve.
+    /// Refuses selection flags that cannot be combined with each other or with other flags.
     func check(isDryRun: Bool, hasFailures: Bool) throws(ValidationError) {
         if isDryRun, ids != nil {
             throw ValidationError("--ids does not go with --dry-run, which reads the whole collection")

@@ -18,8 +18,9 @@ extension CheckCommand {
         return SchemaPlaces(schema, of: argument.name) { revision?.path(of: $0) ?? $0 }
     }
 
-    /// Returns the command that explains the worst of the engine's rules that documents break or might break; `nil` if
-    /// there is no such rule.
+    /// Returns the command that explains a rule of the engine: the worst rule that documents break or might break.
+    ///
+    /// Returns `nil` if documents neither break nor might break such a rule.
     private static func explanation(of report: CheckReport) -> String? {
         let groups = report.collections.flatMap(\.groups).filter { $0.violation.level >= .possible }
         let worst = groups.max { $0.outcome ?? .changed < $1.outcome ?? .changed }
@@ -45,8 +46,9 @@ extension CheckCommand {
 
     /// Returns the command that plans the repair of documents that fail under the live schema; `nil` if there are none.
     ///
-    /// Also returns `nil` for documents from a dump or from a collection of another name, because jobs would change
-    /// other documents, and for several collections, because `plan` takes one or all.
+    /// Also returns `nil` in two other cases. If the documents are from a dump or from a collection of another name,
+    /// jobs would change other documents. If the operator names several collections, `plan` cannot take them: it takes
+    /// one or all.
     /// - Parameter live: the live schema: the active one or, without it, the one that is checked.
     private func repair(
         of live: String, after report: CheckReport, _ place: [(name: String, value: String)]
@@ -65,7 +67,7 @@ extension CheckCommand {
         return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
     }
 
-    /// Writes the findings and changes that make a report fail to the file of exceptions, if `--accept` asks for it.
+    /// With `--accept`, adds to the file of exceptions the findings and changes because of which the report fails.
     func accept(_ report: CheckReport, _ policy: FailurePolicy) throws {
         guard let statement = accepting.statement else { return }
         let new = policy.failingGroups(in: report).map { namespace, group in
@@ -80,10 +82,9 @@ extension CheckCommand {
         if rest > 0 { Console.error("\(rest.counted("finding")) not accepted, because they are in no group") }
     }
 
-    /// Returns the collection of `--failures`, after refusing one with documents that no check wrote; `nil` if the
-    /// operator names none.
-    /// - Throws: ``UsageError`` for such a collection, and for one that is checked; errors of connecting and of
-    ///   checking the privileges.
+    /// Returns the collection that `--failures` names; `nil` if it names none.
+    /// - Throws: ``UsageError`` if the collection has documents that no check wrote, or is itself checked; errors of
+    ///   connecting and of checking the privileges.
     func failureCollection(of run: CheckRun, _ pool: ClientPool?) async throws -> FailureCollection? {
         guard let namespace = failures.collection else { return nil }
         let checked = run.schema.collections.map { run.map.target(of: $0.namespace) }

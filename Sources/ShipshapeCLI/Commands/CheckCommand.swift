@@ -114,8 +114,8 @@ struct CheckCommand: AsyncParsableCommand {
     var checkedName: String { subject.schema?.name ?? engine.engine?.rawValue ?? "" }
 
     mutating func run() async throws {
-        // In `validate()`, the value of an unknown flag would look like a second schema, and the parser would not
-        // report the flag. Therefore the number of schemas is checked here.
+        // The number of schemas is checked here and not in `validate()`. There, the value of an unknown flag would look
+        // like a second schema, and this error would hide the parser's error about the flag.
         if let schema = subject.schema, let other = subject.others.first {
             throw UsageError(
                 "check takes one schema, the new one: name the active one with --active, as in "
@@ -293,7 +293,7 @@ struct CheckCommand: AsyncParsableCommand {
         return try await run.check(source: source, connection: try ledgerPool())
     }
 
-    /// Returns the pool of the deployment whose ledger is read for the check of a dump, because a dump has no ledger.
+    /// Returns the pool of the deployment from which the check of a dump reads the ledger; a dump itself has no ledger.
     ///
     /// Returns `nil` if neither `--uri` nor `--ledger` is given, and for `--ledger none`.
     private func ledgerPool() throws -> ClientPool? {

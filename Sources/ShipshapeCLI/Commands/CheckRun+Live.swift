@@ -103,12 +103,13 @@ final class FailingAlready: Sendable {
 }
 
 extension CheckRun {
-    /// Returns the effects of jobs on a collection; `nil` without an active schema.
+    /// Returns the effects of jobs on a collection, and corrects the counts of the scan; returns `nil` without an
+    /// active schema.
     ///
     /// A job that runs before the deploy may have changed a document so that it fits neither schema. If the document
     /// synced before that change, it counts as newly failing.
     /// - Parameters:
-    ///   - tally: the counts of the scan under both schemas, which this function corrects.
+    ///   - tally: the counts of the scan under both schemas.
     ///   - failing: the documents that fail under both schemas.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     func trace(_ tally: inout Tally, _ failing: FailingAlready, on pool: ClientPool) async throws -> JobTrace? {
@@ -169,8 +170,8 @@ extension CheckRun {
         try reader.read(affected.map(\.value)) { view in
             let document = BSONDocument(copying: view)
             guard let id = document["_id"].map(IDKey.init), affected.contains(id) else { return }
-            // A reservation may be for a document that stayed syncable, so reservations decide only about documents
-            // that are not in the journal.
+            // If the journal has changes of the document, they show whether it fitted before. Otherwise a reservation
+            // counts as a sign that it did, although the job may have left the reserved document syncable.
             let wasSynced =
                 try changes[id].map { try tally.fittedBefore(document, $0) } ?? reserved.contains(id)
             if wasSynced, try tally.countAsNew(view) { count += 1 }

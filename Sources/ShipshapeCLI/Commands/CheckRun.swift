@@ -68,8 +68,7 @@ struct CheckRun {
     /// The sync settings that affect the deploy, from the exports of the app.
     var circumstances: SyncCircumstances { SyncCircumstances(active: baseline?.schema.sync, new: schema.sync) }
 
-    /// The collections that the active schema covers and the new one does not, so that the deploy takes their schema
-    /// away.
+    /// The collections that the active schema covers and the new schema does not; the deploy removes their schemas.
     var removedNamespaces: [Namespace] {
         baseline?.schema.collections.map(\.namespace).filter { schema[$0] == nil } ?? []
     }
@@ -121,7 +120,7 @@ struct CheckRun {
     /// Notes on the flags, the schema and the exceptions, for the reader of the report.
     var schemaNotes: [String] { notes + schema.notes.map(\.description) + (rules.exceptions?.notes ?? []) }
 
-    /// Returns the result for a collection that does not exist, so that there are no documents to check.
+    /// Returns the result for a collection that does not exist and therefore has no documents.
     func emptyCollection(_ schema: CompiledSchema) -> CheckReport.Collection {
         CheckReport.Collection(Tally(schema, active: active(for: schema.namespace)))
     }
@@ -224,7 +223,8 @@ extension CheckRun {
         return nil
     }
 
-    /// Returns a filter whose matching documents certainly fit the new schema and, if there is one, the active schema.
+    /// Returns a filter that matches only documents that certainly fit the new schema and, if there is one, the active
+    /// schema.
     ///
     /// Documents that fit only the new schema are still read, because the report counts them as fixed. Returns `nil` if
     /// a schema allows no such filter.
@@ -322,8 +322,8 @@ struct Baseline {
         Baseline(schema: schema.moved(from: own, to: database), path: path, change: change)
     }
 
-    /// Returns the changes with the partners that serve them.
-    /// - Parameter place: returns the collection that holds the documents of a collection of the schemas.
+    /// Returns the changes, each with the partner that serves it, if there is one.
+    /// - Parameter place: returns, for a collection as the schemas name it, the collection that holds its documents.
     func changeWithPartners(
         in stateDatabase: String, on pool: ClientPool, place: (Namespace) -> Namespace
     ) async throws -> DiffReport {
@@ -332,10 +332,12 @@ struct Baseline {
         return change
     }
 
-    /// Counts the links to documents whose type becomes an embedded type, in the fields that are links in this schema.
+    /// Counts the links to the documents whose objects the new schema embeds.
+    ///
+    /// Only the links that this schema defines are counted.
     ///
     /// Returns an empty list if no type becomes embedded.
-    /// - Parameter place: returns the collection that holds the documents of a collection of the schemas.
+    /// - Parameter place: returns, for a collection as the schemas name it, the collection that holds its documents.
     func backlinks(
         on pool: ClientPool, place: @escaping @Sendable (Namespace) -> Namespace
     ) async throws -> [Backlinks] {

@@ -92,7 +92,7 @@ struct CheckSubject {
 }
 
 extension CollectionSchema {
-    /// Creates the schema of a collection about which nothing is stated, so that every document fits it.
+    /// Creates a schema that every document fits, for a collection of which the operator gives no schema.
     fileprivate init(withoutSchema namespace: Namespace) {
         self.init(namespace: namespace, root: SchemaNode(location: SourceLocation(whole: "\(namespace)")))
         dialect = .jsonSchema

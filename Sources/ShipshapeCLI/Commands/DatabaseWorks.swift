@@ -10,7 +10,9 @@ internal import Scanning
 internal import Steps
 internal import Synchronization
 
-/// Runs the jobs of a backfill in many databases one after the other, and keeps the outcome of each.
+/// Runs a backfill in many databases, one after the other.
+///
+/// Each database has a job of its own, whose outcome is kept.
 struct DatabaseWorks {
     private let flags: BackfillCommand
     private let pool: ClientPool
@@ -20,12 +22,13 @@ struct DatabaseWorks {
     /// The number of jobs.
     private let count: Int
     private let started = ContinuousClock.now
-    /// The outcome of the job by database, including the databases that the run did not reach.
+    /// The outcome of each database's job, by database, including the databases that the run did not reach.
     private(set) var entries: [String: DatabasesReport.Entry] = [:]
     /// The database at which the run ended early, and the reason; `nil` if the run did not end early.
     private(set) var ended: (database: String, end: DatabasesReport.End)?
-    /// The exit codes other than 0 of the jobs, in the order of the jobs; if the run ended early, the code for its end
-    /// is last.
+    /// The exit codes of the jobs, in the order of the jobs and without the code 0.
+    ///
+    /// If the run ended early, the last code is the one for its end.
     private var codes: [ExitStatus] = []
 
     init(
@@ -38,15 +41,17 @@ struct DatabaseWorks {
 
     /// The exit code of the whole run; `nil` if it is 0.
     ///
-    /// If the run ended early, the reason for its end decides the code. Otherwise the code is the first one that needs
-    /// the operator, else the first one that another run may resolve, else the one for findings.
+    /// If the run ended early, the reason for its end decides the code. Otherwise the code is that of the first failure
+    /// that needs the operator, else that of the first failure that another run may resolve, else the code for
+    /// findings.
     var status: ExitStatus? {
         if ended != nil { return codes.last }
         return codes.first { !$0.isPassing && $0 != .findings } ?? codes.first(where: \.isPassing) ?? codes.first
     }
 
-    /// Runs the job of a database and stores the outcome; if the run has ended early, only stores that the run did not
-    /// reach the database.
+    /// Runs the job of a database and stores the outcome.
+    ///
+    /// If the run has ended early, only stores that the run did not reach the database.
     /// - Parameter wasDone: whether an earlier run finished the job in this database.
     mutating func run(_ job: CompiledJob, in database: String, wasDone: Bool) async {
         let name = job.job.name
@@ -107,7 +112,9 @@ struct DatabaseWorks {
         codes.append(code)
     }
 
-    /// Whether the error would probably fail the job in every other database as well, so that the run ends.
+    /// Whether the job would probably fail with the same error in every other database.
+    ///
+    /// The run then ends.
     private static func isOfAll(_ error: any Error) -> Bool {
         switch error {
         case let error as MongoError: error.isTransient || error.isAuthentication || error.isConfiguration

@@ -85,8 +85,8 @@ struct DatabasesBackfill {
     }
 
     /// Returns the databases that have the job's collection, after checking the privileges that the job needs there.
-    /// - Throws: ``InputError`` if no database has the collection, or if the name of one makes the job's name invalid;
-    ///   ``MongoError``; errors of checking the privileges.
+    /// - Throws: ``InputError`` if no database has the collection, or if the name of a database makes the name of its
+    ///   job invalid; ``MongoError``; errors of checking the privileges.
     private func places(_ names: [String], on pool: ClientPool) async throws -> [Place] {
         let collection = job.job.namespace.collection
         let found = try await onOwnedThread(name: "collections") { () throws in
@@ -118,7 +118,8 @@ struct DatabasesBackfill {
         return places
     }
 
-    /// Returns the state of each job by name; empty for a dry run whose user must not read the state database.
+    /// Returns the state of each job by name; empty for a dry run if the user lacks the privilege to read the state
+    /// database.
     private func states(of jobs: [String], on pool: ClientPool) async throws -> [String: String] {
         let registry = JobRegistry(flags.state.stateDatabase, on: pool)
         return try await onOwnedThread(name: "state") { [isDryRun = flags.preview.dryRun] () throws in

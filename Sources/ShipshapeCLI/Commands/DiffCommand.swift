@@ -130,8 +130,8 @@ struct DiffCommand: AsyncParsableCommand {
         var reports: [DiffReport] = []
         for version in try versions.schemas() {
             let schemas = try await schemas(version, new)
-            // A version newer than a rename already has the new name, so each comparison takes only the renames that
-            // its two schemas show.
+            // A version that is newer than a rename already has the new name. Each comparison therefore uses only the
+            // renames that fit its two schemas.
             let shown = stated.filter { (try? schemas.diff(renames: [$0], isVersioned: schemaVersioning)) != nil }
             unused.subtract(shown.map(\.old))
             reports.append(try report(schemas, renames: shown))
@@ -158,7 +158,7 @@ struct DiffCommand: AsyncParsableCommand {
         return report
     }
 
-    /// Writes the changes that fail the run to the file of exceptions, if `--accept` asks for it.
+    /// With `--accept`, adds to the file of exceptions the changes because of which the run fails.
     private func accept(_ reports: [DiffReport]) throws {
         guard let statement = accepting.statement else { return }
         let failing = reports.flatMap { report in report.changes.filter(report.fails) }
@@ -178,7 +178,7 @@ struct DiffCommand: AsyncParsableCommand {
     }
 }
 
-/// Counts the documents that each schema change affects, as they are before the deploy.
+/// Counts, before the deploy, the documents that each schema change affects.
 ///
 /// Each collection is read once.
 struct ChangeCensus {

@@ -12,7 +12,7 @@ internal import Scanning
 internal import ServerSchema
 
 extension Examination {
-    /// Examines the deployment: the connection first, and the rest if there is one.
+    /// Examines the deployment: first the connection and, only if it works, the rest.
     mutating func examineDeployment() async {
         do {
             let pool = try connection.pool()
@@ -132,7 +132,8 @@ extension Examination {
         }
     }
 
-    /// Returns an existing collection to try change streams on: one of the schema, or else any; `nil` if there is none.
+    /// Returns an existing collection to try change streams on: a collection of the schema if one exists, else any
+    /// collection; `nil` if there is none.
     private func firstCollection(on pool: ClientPool) async throws -> Namespace? {
         let (wanted, state) = (schema?.collections.map(\.namespace) ?? [], state.stateDatabase)
         return try await onOwnedThread(name: "doctor") { () throws in
@@ -149,7 +150,8 @@ extension Examination {
         }
     }
 
-    /// Returns the databases that the user sees, except those of the server, of the sync service and of the state.
+    /// Returns the databases that the user sees, except the state database and the databases of the server and of the
+    /// sync service.
     static func databases(on client: borrowing Client, state: String) throws(MongoError) -> [String] {
         try client.databaseNames().filter { Namespace.refusal(of: $0, stateDatabase: state) == nil }
     }

@@ -37,7 +37,8 @@ extension Examination {
         examineOptional(user, places, allowed: Set(allowed))
     }
 
-    /// Adds the guarantees that allowed commands give up for lack of optional privileges.
+    /// Adds findings about the guarantees that a command does not give because the user lacks optional privileges.
+    /// - Parameter allowed: the commands for which the user has all required privileges.
     private mutating func examineOptional(_ user: UserPrivileges, _ places: WorkPlaces, allowed: Set<String>) {
         var lost: [(loss: String, actions: [String], commands: [String])] = []
         for needs in CommandNeeds.all where allowed.contains(needs.command) {
@@ -62,7 +63,8 @@ extension Examination {
         }
     }
 
-    /// Returns what the commands would work on: the schema's collections, or else all databases that the user sees.
+    /// Returns the collections and databases that the commands would work on: the schema's collections or, without a
+    /// schema, all databases that the user sees.
     private func places(on pool: ClientPool) async throws -> WorkPlaces {
         let apps = ledger.apps(of: [schema])
         var places = WorkPlaces(state: state.stateDatabase)

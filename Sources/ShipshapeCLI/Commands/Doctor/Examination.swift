@@ -9,7 +9,7 @@ internal import ServerSchema
 
 /// The examination that `doctor` makes, and what it found so far.
 ///
-/// Findings depend on earlier ones: without a connection, nothing of the deployment is examined.
+/// A part of the examination may depend on earlier parts: without a connection, nothing of the deployment is examined.
 struct Examination {
     let connection: ConnectionFlags
     let database: DatabaseFlags
@@ -20,7 +20,7 @@ struct Examination {
     private(set) var failure: ExitStatus?
     /// The schema whose collections are examined; `nil` if there is none.
     var schema: ServerSchema?
-    /// Whether the schema is `live`, so that it is read from the deployment.
+    /// Whether the operator names the schema `live`, which means the validators of the deployment.
     var isLive = false
 
     init(_ connection: ConnectionFlags, _ database: DatabaseFlags, state: StateFlags, ledger: LedgerFlags) {
@@ -36,7 +36,7 @@ struct Examination {
         if level == .error, failure == nil { failure = status }
     }
 
-    /// Adds an error that a part of the examination ended with.
+    /// Adds the error with which a part of the examination ended.
     mutating func add(_ area: DoctorReport.Area, _ name: String, _ error: any Error) {
         add(area, name, .error, ExitStatus.message(for: error), status: ExitStatus(for: error))
     }

@@ -8,10 +8,11 @@ struct ServerFacts: Sendable {
     let build: BuildInfo
     /// The privileges of the user; `nil` without a login, or if the server does not show them.
     let privileges: UserPrivileges?
-    /// How far this machine's clock is ahead of the server's.
+    /// How far this machine's clock is ahead of the server's clock; negative if it is behind.
     let clockDifference: Duration
 
-    /// The difference of two clocks in seconds that is still fine.
+    /// The limit on the difference between this machine's clock and the server's, in seconds; a difference that reaches
+    /// it is reported as a problem.
     static let largestDifference = 5.0
 
     init(_ client: borrowing Client) throws(MongoError) {

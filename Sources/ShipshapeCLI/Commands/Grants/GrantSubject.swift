@@ -10,9 +10,9 @@ internal import ServerSchema
 internal import Steps
 internal import Watching
 
-/// The collections and databases that a command works on, which its role has to cover.
+/// The collections and databases that a command works on, to which the role for the command must give privileges.
 ///
-/// The command's files name them, or the operator names the collections.
+/// The command's files name them; without a file, the operator names the collections.
 struct GrantSubject {
     private(set) var places: WorkPlaces
     /// Whether the schema is `live`, which means the validators that the collections have.

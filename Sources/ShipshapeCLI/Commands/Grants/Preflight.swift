@@ -12,17 +12,19 @@ extension ClientPool {
     /// Checks, before a command does anything, that the user has the privileges that the command needs, and asks for
     /// confirmation if the command writes to a protected environment.
     ///
-    /// If no user is logged in, or privileges are not reported, the server itself refuses what it does not allow.
+    /// The check of privileges is skipped if no user is logged in, or if the server does not report privileges. The
+    /// server itself then refuses each action that the user must not take.
     /// - Throws: ``MissingPrivileges``; ``MongoError`` without a connection; ``UsageError``; ``ExitStatus/stopped``.
     func requirePrivileges(for command: String, on places: WorkPlaces) async throws {
         guard let needs = CommandNeeds.of(command) else { preconditionFailure("no command \"\(command)\"") }
         try await requirePrivileges(needs, on: places)
     }
 
-    /// Checks that the user has the privileges `needs`, which may be only some of those that the command needs.
+    /// Checks that the user has the privileges `needs`, which may be only some of the privileges that the command
+    /// needs.
     ///
-    /// In all other respects, the method does the same as ``requirePrivileges(for:on:)``. The method is for `enforce`,
-    /// which can divide its privileges between two users.
+    /// In all other respects, the method does the same as ``requirePrivileges(for:on:)``. `enforce` calls it directly,
+    /// because it can divide its privileges between two users.
     func requirePrivileges(_ needs: CommandNeeds, on places: WorkPlaces) async throws {
         try await refuseIncompleteReads()
         let user: UserPrivileges?
