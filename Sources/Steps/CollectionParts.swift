@@ -14,7 +14,9 @@ package struct CollectionParts {
     private let concurrency: Int
 
     /// Divides a collection into parts for `concurrency` connections; for one connection, there is one part.
-    /// - Throws: ``MongoError`` if the failure is temporary, such as a lost connection.
+    ///
+    /// There is also only one part if the server cannot find the bounds of parts.
+    /// - Throws: ``MongoError`` if a failure is temporary, such as a lost connection.
     package init(of collection: MongoCollection, for concurrency: Int) throws(MongoError) {
         self.concurrency = concurrency
         guard concurrency > 1 else {

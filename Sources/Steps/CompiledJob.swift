@@ -22,7 +22,8 @@ package struct CompiledJob: Sendable {
     package private(set) var countsUnsyncable: Bool
     /// The schema to which the job makes the documents fit; `nil` if the job names none.
     package let next: CompiledSchema?
-    /// The changes from the active schema to the next one in the job's collection; empty unless the job names both.
+    /// The changes from the active schema to the next one in the job's collection; empty if the job does not name both
+    /// schemas.
     package let changes: [SchemaChange]
     /// The documents that the job covers: the whole collection, or the part between two `_id`s.
     package private(set) var scope = ReadScope.collection
@@ -31,9 +32,9 @@ package struct CompiledJob: Sendable {
     /// The internal ids of the sync engine's app, which the ledger's entries contain; empty if the schemas do not name
     /// the app.
     package let appIDs: [String]
-    /// The fields that link to documents which the job embeds, by the collection of these documents.
+    /// The fields that link to documents which the job embeds, by the collection of the embedded documents.
     ///
-    /// The fields are those of the active schema's app, or of the next schema's if there is no active one.
+    /// The active schema declares the links. If the job names no active schema, the next schema declares them.
     private let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
     /// The phases that each chunk goes through, in their order.
     package private(set) var phases: [Phase]
@@ -154,7 +155,7 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// Returns the compiled steps of a refresh, which each later run of the job runs.
+    /// Returns the compiled steps of the refresh, which is a part of each later run of the job.
     /// - Parameter others: the steps of the job's phases; ``AlteredDocument`` also checks the values that these steps
     ///   read or write.
     private static func refreshing(_ steps: [Job.LocatedStep], with others: [CompiledStep]) -> [CompiledStep] {
@@ -275,7 +276,7 @@ extension CompiledJob {
         endsByConstruction && isSafe && job.steps.allSatisfy { $0.step.kind.refuses.isEmpty }
     }
 
-    /// Whether the kinds of the job's steps prove that no document needs the job again after it.
+    /// Whether the kinds of the job's steps prove that no document can need the job again after a run.
     ///
     /// They prove it if the server runs all steps, no step might be needed again after its own write, and no step reads
     /// or writes a field that another step writes. With such a proof, no document has to be checked for a second need.

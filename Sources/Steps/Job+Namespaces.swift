@@ -56,7 +56,8 @@ package struct JobInDatabases: Sendable {
         own = try CompiledJob(job, active: active, next: next, assuming: assumptions)
     }
 
-    /// Returns the job for one of the databases, under `name`; its collections are replaced by those of that database.
+    /// Returns the job for one of the databases, under `name`; its collections are the collections of the same names in
+    /// that database.
     /// - Throws: ``JobError`` when a step does not fit a schema.
     package func compiled(_ name: String, for database: String) throws(JobError) -> CompiledJob {
         let own = job.namespace.database

@@ -40,7 +40,8 @@ extension CompiledJob {
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         switch active?.dialect {
         case .appServices: break
-        // In a repair, the active schema is also the next one, under which unreadable documents are counted.
+        // A repair has the same active and next schema, and a run counts the documents that clients of the next schema
+        // cannot read.
         case .prisma where job.repairsDocuments: break
         case .jsonSchema:
             notes.append(
@@ -71,8 +72,8 @@ extension CompiledJob {
                         + "\(wireVersion))"
                 ).located(at: step.location)
             }
-            // In a delete, an older server cannot compare the end of the lease with its clock, so undo could delete
-            // documents after its lease has ended.
+            // In the filter of a delete, an older server cannot compare the end of undo's lease with the server's
+            // clock. Undo could therefore delete documents after its lease has ended.
             if step.step.kind.linksToCreated != nil, wireVersion < ServerHello.wireVersionOf50 {
                 throw RunError(
                     .schemaMismatch,
@@ -95,7 +96,7 @@ extension CompiledJob {
         ]
     }
 
-    /// The most bytes of a job's steps in the survey, which is the longest command of a job.
+    /// The maximum size of a job's steps in the survey, in bytes; the survey is the longest command of a job.
     ///
     /// The server accepts no command of more than 16 MiB, and a router makes the command longer before it sends it to
     /// the shards.

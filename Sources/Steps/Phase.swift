@@ -18,7 +18,7 @@ package struct Phase: Sendable {
 
     /// The steps that one update runs together, as ranges of indexes in ``steps``.
     ///
-    /// There is one range, unless several phases are joined.
+    /// A phase of a job has one range. The result of ``init(joining:)`` has one for each of the joined phases.
     package let parts: [Range<Int>]
 
     /// The names of the top-level fields that the steps may write or remove, sorted by their bytes.
@@ -191,8 +191,8 @@ extension Phase {
     /// The conditions that the documents with the given `_id`s have completed the earlier phases; empty if this phase
     /// is the first one.
     ///
-    /// The conditions of other documents are left out, because a chunk of a client-side step sends the conditions with
-    /// each of its updates.
+    /// The conditions for other documents are left out to keep commands small: a chunk of a client-side step sends the
+    /// conditions with each of its updates.
     package func conditions(of ids: some Sequence<BSONValue>) -> [Expression] {
         let ofClient = earlierOfClient
         return serverConditions

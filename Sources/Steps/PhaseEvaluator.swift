@@ -23,8 +23,9 @@ package struct PhaseEvaluator: Sendable {
 
     /// Compiles a phase for the documents of a scope; `nil` if the server has to evaluate them.
     ///
-    /// The server has to evaluate the documents if it answers slowly, the collection has a collation, a step is
-    /// client-side, or the client cannot evaluate a step's update or at least four of five of the first documents.
+    /// The server has to evaluate the documents if it answers slowly, if the collection has a collation, or if a step
+    /// is client-side. It also has to if the client cannot evaluate the update of a step, or if the client can evaluate
+    /// less than 80 % of the first documents.
     /// - Throws: ``MongoError``.
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
         guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }
@@ -64,7 +65,7 @@ package struct PhaseEvaluator: Sendable {
         var after = BSONDocument(copying: document)
         var count = 0
         for part in parts {
-            // If the phase has one part, a document that needs the phase needs that part.
+            // If the phase has only one part, the document needs that part, because it needs the phase.
             if parts.count > 1 { guard try part.needs.holds(for: after.view) else { continue } }
             after = try part.update.applied(to: after.view)
             guard after.bytes.count <= Self.largest else { throw NotEvaluated(.failure) }
@@ -74,7 +75,7 @@ package struct PhaseEvaluator: Sendable {
         return (after, count)
     }
 
-    /// Throws for an array in a touched field whose keys are not 0, 1, 2 and so on, because the server may renumber
+    /// Throws if a touched field is an array with other keys than 0, 1, 2 and so on, because the server may renumber
     /// them.
     private func checkArrays(of document: borrowing BSONView) throws(NotEvaluated) {
         do throws(BSONError) {
@@ -87,7 +88,7 @@ package struct PhaseEvaluator: Sendable {
         } catch { throw NotEvaluated(.damage) }
     }
 
-    /// Whether the client can evaluate at least four of five of the sample documents.
+    /// Whether the client can evaluate at least 80 % of the sample documents.
     ///
     /// The server has to evaluate, by its `_id`, each document that the client cannot evaluate. If there are many such
     /// documents, it is cheaper to let the server evaluate all documents.

@@ -77,7 +77,7 @@ package struct FailingCount: Sendable {
 
     /// Counts the documents, until a request to stop.
     ///
-    /// For a whole collection, several connections count; each reads one part after another.
+    /// A whole collection is divided into parts that several connections read at the same time.
     package func run(in concurrency: Int, on pool: ClientPool, _ client: borrowing Client) throws -> Int {
         let collection = client.collection(namespace)
         guard case .collection = scope else {

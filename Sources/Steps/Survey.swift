@@ -5,9 +5,9 @@ package import Mongo
 
 /// Counts the documents that each step of a job would change or skip, before and after the job.
 ///
-/// If all steps are server-side, the client counts with ``StepFinder`` where possible; otherwise the server counts.
+/// If all steps are server-side, either the client counts with ``StepFinder`` or, where it cannot, the server counts.
 ///
-/// If a step is client-side, ``Evaluation`` counts the documents that need a step, and the server counts the other
+/// If a step is client-side, ``Evaluation`` counts the documents that need a step. The server counts the other
 /// documents, which a step might still skip.
 package struct Survey {
     /// The counts of a survey, for each step and for the job as a whole.
@@ -34,9 +34,9 @@ package struct Survey {
     private var scope: ReadScope
     /// A filter for the part of the collection that one aggregation counts; `nil` for the whole collection.
     private var part: BSONDocument?
-    /// Whether the survey also counts what the steps would find after the job.
+    /// Whether the survey also counts the documents that the steps would change or skip after the job.
     ///
-    /// If not, ``Result/after`` equals ``Result/before``, unless a step is client-side.
+    /// If `false` and all steps are server-side, ``Result/after`` equals ``Result/before``.
     private let surveysAfter: Bool
 
     /// Creates a survey of a job's documents.
@@ -109,8 +109,8 @@ package struct Survey {
         return try counted(result([:]))
     }
 
-    /// Returns how many documents need the job: of the documents with the given `_id`s or, if none are given, of the
-    /// documents of the scope.
+    /// Returns how many documents need the job.
+    /// - Parameter ids: the `_id`s of the documents to count among; `nil` for all documents of the scope.
     package func needing(of ids: [BSONValue]? = nil) throws -> Int {
         let scope = ids.map { ReadScope.ids($0) } ?? self.scope
         guard job.isServerSide else {
@@ -179,10 +179,10 @@ package struct Survey {
             documents: count("documents"))
     }
 
-    /// Whether the survey has one pass, in which each step finds the same before the job as after the earlier steps.
+    /// Whether all steps can be evaluated on the document as it is before the job.
     ///
-    /// All steps are then evaluated on the document as it is before the job. That costs much less than passing the
-    /// document from step to step.
+    /// This is the case if the survey has one pass and no step depends on the changes of an earlier step. Such an
+    /// evaluation costs much less than passing the document from step to step.
     private var evaluatesAtOnce: Bool {
         // If one step of the job file was compiled to several steps, the resulting steps depend on each other.
         passes.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count

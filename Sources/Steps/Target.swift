@@ -14,7 +14,7 @@ package struct Target {
     package let checksUUID: Bool
     /// The size of an average document in bytes; `nil` if it is unknown.
     package let averageSize: Int?
-    /// The collection's validator, if it refuses writes; otherwise `nil`.
+    /// The collection's validator, if the validator refuses writes; otherwise `nil`.
     package let validator: RefusingValidator?
 
     /// Finds the collection that a job names.
@@ -69,12 +69,14 @@ package struct Target {
     }
 }
 
-/// The validator of a collection, if it refuses writes of documents that do not fit.
+/// A collection's validator that makes the server refuse writes of documents that do not fit.
 package struct RefusingValidator {
     /// The query that a document has to match so that the server accepts a write of the document.
     package let condition: BSONDocument
-    /// Whether the server accepts an update of a document that fits neither before nor after the update
-    /// (`validationLevel: moderate`).
+    /// Whether the collection's validation level is "moderate".
+    ///
+    /// The server then accepts an update of a document that did not fit before the update, even if it does not fit
+    /// afterwards.
     package let isModerate: Bool
 
     /// Reads the validator of a collection; `nil` if the collection refuses no writes.

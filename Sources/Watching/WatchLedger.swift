@@ -71,9 +71,10 @@ extension WatchLedger {
 
     /// Records entries in the ledger; an existing entry keeps its time.
     ///
-    /// The entries come from an aggregation over the watch's record in the state database, whose filter contains the
-    /// fence. The server therefore writes no entries after the lease has ended. An upsert with the fence in its filter
-    /// would not protect the ledger: without a match, it would insert the entry.
+    /// An aggregation writes the entries. It begins with the watch's record in the state database, and ends with a
+    /// `$merge` into the ledger. The first stage contains the fence, so the server writes no entries after the lease
+    /// has ended. An upsert with the fence in its filter would not protect the ledger: without a match, it would insert
+    /// the entry.
     /// - Returns: how many of the entries are new.
     @discardableResult
     func record(_ entries: [BSONDocument], under kernel: inout Kernel) throws -> Int {
@@ -136,10 +137,9 @@ extension WatchLedger {
         return found.first?["n"]?.integer ?? 0
     }
 
-    /// Removes the entries of a collection's documents, except the entries that the read `pass` of the whole collection
-    /// recorded.
-    ///
-    /// If `pass` is `nil`, removes all entries of the collection's documents.
+    /// Removes the entries of a collection's documents.
+    /// - Parameter pass: a read of the whole collection; the entries that it recorded stay. `nil` to remove all
+    ///   entries.
     /// - Returns: how many entries were removed.
     @discardableResult
     func remove(of collection: Namespace, except pass: ObjectID?, under kernel: inout Kernel) throws -> Int {

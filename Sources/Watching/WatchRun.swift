@@ -8,8 +8,8 @@ import Running
 import Scanning
 
 extension Watch {
-    /// Keeps the ledger until a stop is requested; with ``WatchOptions/endsWhenCaughtUp``, at most until it has caught
-    /// up.
+    /// Keeps the ledger until a stop is requested; with ``WatchOptions/endsWhenCaughtUp``, ends earlier if all changes
+    /// from before its start have been judged.
     ///
     /// The call blocks its thread.
     /// - Throws: ``RunError`` when another runner keeps the ledger or the server is too old; ``WatchError`` when a
@@ -209,7 +209,8 @@ extension WatchRun {
         isUnsaved = true
     }
 
-    /// Returns the documents of the batch that do not sync, or with `isStrict` might not sync, as they are stored now.
+    /// Returns the documents of the batch that do not sync in their current state; with `isStrict`, also the documents
+    /// that might not sync.
     private static func judge(
         _ batch: ChangeFeed.Batch, _ schema: CompiledSchema, isStrict: Bool, on client: borrowing Client
     ) throws -> [FailingID] {

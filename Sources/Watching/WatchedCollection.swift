@@ -22,7 +22,7 @@ struct WatchedCollection {
     var namespace: Namespace { schema.namespace }
 }
 
-/// A document that does not sync, or with ``WatchOptions/isStrict`` might not sync.
+/// A document that does not sync or, with ``WatchOptions/isStrict``, might not sync.
 struct FailingID: Sendable {
     let id: BSONValue
     /// The document's worst violation; `nil` if no violation is known.

@@ -29,7 +29,7 @@ import Testing
 @Suite struct SizeTests {
     /// A document needs four bytes for its length and one byte for its end.
     ///
-    /// An element needs two bytes in addition to those of its name and its value.
+    /// An element needs a byte for its type and a byte for the end of its name, in addition to its name and its value.
     @Test(arguments: Samples.everyType) func aValueTakesWhatItTakesInADocument(_ value: BSONValue) {
         #expect(BSONDocument([("name", value)]).bytes.count == 4 + 2 + "name".utf8.count + value.byteCount + 1)
     }

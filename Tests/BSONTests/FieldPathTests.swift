@@ -74,8 +74,9 @@ import Testing
     }
 }
 
-/// Job files, reports and exceptions have one spelling for the elements of a list, but other spellings can be read,
-/// too.
+/// Paths in job files, reports and exceptions mark the elements of a list with `[]`, as in `pets[].toy`.
+///
+/// Other notations, such as `pets.[].toy`, can be read, too.
 @Suite struct ElementPathSpellingTests {
     @Test(arguments: ["pets[].toy", "pets.[].toy", "pets{}.toy"])
     func elementsHaveOneSpelling(_ text: String) throws {

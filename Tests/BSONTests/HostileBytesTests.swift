@@ -4,9 +4,11 @@ import Testing
 /// Tests that reading any bytes as a document gives either all values or an error.
 ///
 /// Reading never traps, and never reads a byte outside of the document. `scripts/test-sanitized address` runs these
-/// tests under AddressSanitizer. Each of a thousand documents is cut off at every byte, with its own length field and
-/// with one that matches the cut, and every byte gets up to four other values. The documents are in eight parts, so
-/// that the processor cores share the work.
+/// tests under AddressSanitizer.
+///
+/// The tests use a thousand documents. Each document is cut off at every byte; each cut document is read with its old
+/// length field, and with one that matches the cut. In each whole document, every byte is changed to up to four other
+/// values. The documents are in eight parts, so that the processor cores share the work.
 @Suite struct HostileBytesTests {
     static let documents = 1000
     static let slices = 8

@@ -42,9 +42,10 @@ import Testing
         #expect(try silentCuts(Self.json(",", ("[", "]"))) == [0])
     }
 
-    /// A file of only BSON documents or JSON lines has no end marker, so a cut that leaves whole ones is not noticed.
+    /// A file that holds only BSON documents or JSON lines has no end marker, so a cut between two documents is not
+    /// noticed.
     ///
-    /// Any other cut is noticed.
+    /// A cut within a document is noticed.
     @Test func documentsAloneAreCutInSilenceOnlyBetweenTwo() throws {
         let sizes = Self.documents.map(\.bytes.count)
         #expect(try silentCuts(Self.bson) == sizes.indices.map { sizes[..<$0].reduce(0, +) })

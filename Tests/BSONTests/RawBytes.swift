@@ -1,6 +1,6 @@
 import BSON
 
-/// Returns the bytes of a document with this body, which need not be valid, unlike a body that ``BSONBuilder`` makes.
+/// Returns the bytes of a document with this body; unlike a body that ``BSONBuilder`` makes, it may be invalid.
 /// - Parameter length: the length that the document states; `nil` for its real length.
 func raw(_ body: [UInt8], length: Int? = nil) -> [UInt8] {
     int32(length ?? body.count + 5) + body + [0]

@@ -10,7 +10,8 @@ import Testing
         { .javascriptWithScope($0, [:]) }, { .object([$0: 1]) },
     ]
 
-    /// Swift's `String` considers two different spellings of é equal, but the server does not.
+    /// Swift's `String` considers é as one code point equal to the letter e with a combining accent, but the server
+    /// does not.
     @Test(arguments: texts.indices) func twoSpellingsOfALetterAreTwoValues(_ index: Int) {
         let (composed, decomposed) = (Self.texts[index]("\u{e9}"), Self.texts[index]("e\u{301}"))
         #expect(composed != decomposed)

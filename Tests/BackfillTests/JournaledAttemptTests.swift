@@ -70,7 +70,9 @@ import Testing
         #expect(written.unsure == [1] && written.missed.isEmpty)
     }
 
-    /// If the write cannot have changed any other document, the number of changes shows which documents it missed.
+    /// The server reports two changes, and exactly two documents look changed.
+    ///
+    /// If the write cannot have changed the third document, it is certain that the write missed it.
     @Test func aCountNamesTheMissedOnesWhereNothingElseIsPossible() {
         var attempt = attempt(1...3)
         attempt.wrote(2)

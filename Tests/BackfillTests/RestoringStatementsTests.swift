@@ -46,7 +46,7 @@ import Testing
         let all = try (0..<3).flatMap { before in
             try documents(2, before: ["n": .integer(before)], added: []) { .string("\(before) \($0)") }
         }
-        // The indexes from `documents` repeat for each value of `before`, so each document gets a new one.
+        // The three calls of `documents` give the same `_id`s and group indexes, so each document gets new ones here.
         let distinct = all.enumerated().map { index, document in
             Restoring(id: .integer(index), group: document.group, groupIndex: index, current: document.current)
         }

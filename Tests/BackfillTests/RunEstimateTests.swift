@@ -4,7 +4,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// Tests the numbers that a dry run predicts for a run from its own measurements.
+/// Tests the numbers that a dry run predicts for the real run, from what the dry run has measured.
 @Suite struct RunEstimateTests {
     private func estimate(_ change: (inout RunEstimate.Measured) -> Void = { _ in }) -> RunEstimate {
         var measured = RunEstimate.Measured(

@@ -5,7 +5,8 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// Tests how an undo remembers which documents are not decided yet, which the job wrote, and which fields it restored.
+/// Tests what an undo remembers: the documents that it still has to decide about, the documents that the job wrote, and
+/// the fields that the undo restored.
 @Suite struct UndoMemoryTests {
     private static func written(missed: [BSONValue] = [], unsure: [BSONValue] = []) -> JournalStore.Written {
         var written = JournalStore.Written()

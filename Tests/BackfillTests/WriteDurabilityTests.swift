@@ -4,7 +4,7 @@ import Testing
 @testable import Backfill
 @testable import JobState
 
-/// Tests when a checkpoint confirms all writes of its chunk: if one primary acknowledged them in one term.
+/// Tests that a checkpoint confirms all writes of its chunk if one primary acknowledged them in one term.
 ///
 /// A single wait for a majority, at the checkpoint, is then enough.
 @Suite struct WriteDurabilityTests {

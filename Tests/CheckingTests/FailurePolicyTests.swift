@@ -73,7 +73,10 @@ import Testing
         #expect(policy.failingChanges(in: report) == [])
     }
 
-    /// The reports of the parts of a check state how many changes are not accepted; those of earlier versions do not.
+    /// `merge` reads the reports of the parts of a check.
+    ///
+    /// Each report states how many schema changes the operator has not accepted. Reports of earlier program versions do
+    /// not state this, and then the change counts as not accepted.
     @Test(arguments: [(0, false), (1, true), (nil, true)] as [(Int32?, Bool)])
     func aStatedChangeFailsUnlessItIsAccepted(_ unaccepted: Int32?, _ fails: Bool) throws {
         var report = report()
@@ -84,7 +87,7 @@ import Testing
     }
 }
 
-/// The limits for failing documents that an operator accepts.
+/// Tests the limits for how many documents may fail without making a check fail.
 @Suite struct FailingLimitTests {
     private static let people = Namespace(database: "app", collection: "Person")
     private static let tasks = Namespace(database: "app", collection: "Task")
@@ -95,7 +98,10 @@ import Testing
             location: SourceLocation(whole: "shipshape.yml"))
     }
 
-    /// Creates a report of 1,000 people, of whom some fail by each rule, and of 1,000 tasks.
+    /// Creates a report of 1,000 people and 1,000 tasks.
+    ///
+    /// `missing` people lack a required field and `wrong` people have a wrong type; `both` is the number of people with
+    /// both.
     private func report(missing: Int, wrong: Int, both: Int = 0, tasks: Int = 0) -> CheckReport {
         func group(_ rule: RuleCode, _ count: Int) -> ViolationGroup {
             let violation = Violation(path: SchemaPath(), rule: rule, level: .certain, expected: "", found: "")

@@ -13,7 +13,9 @@ import Testing
         return violation.fingerprint(in: Namespace(database: database, collection: collection))
     }
 
-    /// If fingerprints changed, each file of exceptions that keeps some would have to be written again.
+    /// Users' files of exceptions contain fingerprints.
+    ///
+    /// If a new version of the program computed another one, the exceptions would no longer match.
     @Test func itStaysTheSameInEveryVersion() { #expect(fingerprint().description == "3df659695984c0ee") }
 
     @Test func itDependsOnTheTypesAndTheCollection() {

@@ -35,8 +35,8 @@ import Testing
     }
 
     @Test func aNameWithANULIsNoShorterNameWithItsValue() throws {
-        // The name in the schema contains a NUL. The document's bytes from its field name on are equal, but its field
-        // name ends at that NUL.
+        // A field name in the schema contains a NUL. An element of a document has the same bytes in the same place, but
+        // there, the name ends at the NUL, and the next bytes are the value.
         let schema = CompiledSchema(["_id": .of(.int), "a\0\u{2}": .of(.int), "abcdefg\0\u{2}": .of(.int)])
         for name in ["a", "abcdefg"] {
             let fields: [(String, BSONValue)] = [("_id", 1), (name, "x")]

@@ -7,7 +7,7 @@ package struct CaseGroup: Sendable {
     /// The documents; each `_id` is a different number.
     package let documents: [BSONDocument]
 
-    /// Makes a case of a schema and its documents.
+    /// Makes a group of a schema and its documents.
     package init(schema: BSONDocument, documents: [BSONDocument]) {
         self.schema = schema
         self.documents = documents

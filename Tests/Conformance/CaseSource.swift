@@ -4,8 +4,9 @@ import SystemPackage
 
 /// A source of cases for comparing the checker with mongod.
 package protocol CaseSource: Sendable {
-    /// Returns the next cases, each with the expected answers for its documents, if there are any; `nil` after the last
-    /// case.
+    /// Returns the next cases; `nil` after the last case.
+    ///
+    /// Each case has the expected answers for its documents; they are empty if the source has none.
     mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]?
 }
 

@@ -2,7 +2,7 @@ package import BSON
 package import Checking
 import ServerSchema
 
-/// A row of the table of engine rules to test: a document that breaks a rule, and one that just does not.
+/// An engine rule to test, with a document that breaks the rule and a similar document that does not.
 package struct EngineCase: Sendable, CustomStringConvertible {
     /// The code of the rule.
     package var code: String
@@ -10,9 +10,9 @@ package struct EngineCase: Sendable, CustomStringConvertible {
     package var breaks: BSONDocument
     /// The finding that a check reports, as `path: expected / found`.
     package var finding: String
-    /// A document that just does not break the rule, for comparison with ``breaks``.
+    /// A similar document that does not break the rule, for comparison with ``breaks``.
     package var fits: BSONDocument
-    /// The columns of PowerSync's clients; empty if the rule needs none.
+    /// The columns of PowerSync's clients; empty if the rule does not depend on them.
     package var tables: [ClientTable] = []
     /// Whether the clients have the model ``modelText``.
     package var hasModel = false
@@ -61,7 +61,7 @@ private let columns = [
 
 private let uuid = BSONValue.binary(subtype: 4, bytes: Array(repeating: 7, count: 16))
 
-/// Returns objects that are nested in one field: `levels` levels below the field's own object.
+/// Returns an object that contains an object, and so on, `levels` levels deep; the innermost object has one number.
 private func nested(_ levels: Int) -> BSONValue {
     (0..<levels).reduce(["n": 1]) { value, _ in ["o": value] }
 }

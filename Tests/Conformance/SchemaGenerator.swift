@@ -12,7 +12,7 @@ struct SchemaGenerator {
     mutating func name() -> String { random.percent(12) ? random.pick(Self.oddNames) : random.pick(Self.names) }
 
     /// Returns a random schema.
-    /// - Parameter depth: the number of levels of schemas that may be inside it.
+    /// - Parameter depth: the maximum number of levels of schemas inside it.
     mutating func schema(depth: Int, isRoot: Bool = false) -> BSONDocument {
         var keywords: [(String, BSONValue)] = []
         if isRoot ? random.percent(30) : random.percent(60) { keywords.append(type(isRoot: isRoot)) }

@@ -112,7 +112,7 @@ package struct Oracle: ~Copyable {
                         "ordered": false, "writeConcern": ["w": 1, "j": false],
                     ], on: namespace.database)
             } catch {
-                // mongod refused some documents; the next command shows which.
+                // mongod refused some of the documents; the `find` below shows which it stored.
                 guard error.domain == .server else { throw error }
             }
             stored.formUnion(try find(part, matching: [:]))

@@ -2,7 +2,7 @@ import BSON
 
 /// A document of `app.Dog`: a dog, usually with a link to its owner.
 ///
-/// The `_id` is a long; a few documents have an int, which is the same to Sync.
+/// The `_id` is a long. A few documents have an int instead, which Sync treats in the same way.
 struct DemoDog: DemoRecipe {
     private let index: Int
     private let people: Int

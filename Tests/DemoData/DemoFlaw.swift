@@ -23,7 +23,7 @@ public struct DemoFlaw: Hashable, Sendable {
     /// The certainty of the finding.
     public let level: Level
 
-    /// Makes a finding, which is certain unless another level is given.
+    /// Makes a finding with the given level, by default `certain`.
     public init(_ rule: String, _ path: String, _ level: Level = .certain) {
         self.rule = rule
         self.path = path

@@ -36,9 +36,9 @@ struct Load: AsyncParsableCommand {
         try await load(ledger.count, into: DemoData.ledgerNamespace, of: pool) { ledger[$0] }
     }
 
-    /// Drops the collections that have documents if `--replace` is given; otherwise throws an error if there are any.
+    /// Drops the collections that have documents if `--replace` is given.
     ///
-    /// The documents may be a user's.
+    /// Without `--replace`, throws an error if a collection has documents, because they may be a user's.
     private func prepare(_ namespaces: [Namespace], in pool: ClientPool) async throws {
         let replaces = replace
         let filled = try await pool.withClient { client throws(MongoError) in

@@ -13,9 +13,8 @@ import Testing
     /// The kind of the inputs; a static variable, because libFuzzer's C function cannot capture anything.
     private static let kind = Mutex<FuzzKind?>(nil)
 
-    /// Writes the files with which libFuzzer starts.
-    ///
-    /// They are a folder of seeds for each kind, a dictionary with the words of mutations, and the names of the kinds.
+    /// Writes the files that libFuzzer needs: for each kind of input a folder of seeds, a dictionary with the words
+    /// that mutations insert, and the list of the kinds.
     @Test func writesSeeds() throws {
         let home = URL(fileURLWithPath: try #require(Self.environment["SHIPSHAPE_FUZZ_SEEDS"]))
         let folder = try FuzzFolder()

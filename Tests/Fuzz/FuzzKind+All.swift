@@ -88,7 +88,9 @@ extension FuzzKind {
         }
     }
 
-    /// Returns kinds that read an app of each generation, in which the input replaces one of the files.
+    /// Returns a kind for each layout of a folder of schemas, such as an older export of an app.
+    ///
+    /// The input replaces one of the files in the folder.
     private static func folders(_ folder: FuzzFolder) -> [FuzzKind] {
         func app(_ name: String, _ fixture: String) -> FuzzKind {
             let home = Corpus.root.appendingPathComponent("Tests/ServerSchemaTests/Fixtures/\(fixture)")

@@ -62,8 +62,8 @@ struct Mutation {
         return start..<min(bytes.count, start + random.below(1 << random.below(14)))
     }
 
-    /// Overwrites the next decimal number after a position, or four bytes at the position, which may be a length in
-    /// BSON.
+    /// Overwrites a number with an unusual one: either the four bytes at a position, where BSON may have a length, or
+    /// the next decimal number after the position.
     private mutating func number(_ bytes: inout [UInt8], from place: Int) {
         if random.percent(50), place + 4 <= bytes.count {
             let value = random.pick([Int32.max, .min, -1, 0, 4, 5, 16 << 20, Int32(bytes.count)])

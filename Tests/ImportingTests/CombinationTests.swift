@@ -101,7 +101,7 @@ import Testing
         #expect(try field(schema) == bson(expected))
     }
 
-    /// The import leaves out the negation of a schema of which a part cannot be expressed.
+    /// If the import cannot express a part of a schema, it leaves out the negation of this schema.
     ///
     /// The negation of the incomplete schema would refuse values that the source accepts.
     @Test(arguments: [

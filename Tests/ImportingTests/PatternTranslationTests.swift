@@ -37,7 +37,9 @@ import Testing
         #expect(try notes(schema).first?.hasPrefix("warning: the pattern ") == true)
     }
 
-    /// MongoDB matches the names of fields byte by byte, unless the expression begins with `(*UTF)`.
+    /// MongoDB matches the names of fields byte by byte.
+    ///
+    /// An expression that has to match whole characters therefore begins with `(*UTF)`.
     @Test(arguments: [
         ("^(.*)$", "^(.*)$"), ("^a.$", "(*UTF)^a.$"), ("[^a]+", "[^a]+"), ("[^a]b", "(*UTF)[^a]b"),
         ("^ä$", "(*UTF)^ä$"), (#"^\W+$"#, #"^\W+$"#), (#"^\W$"#, #"(*UTF)^\W$"#), ("^[a-z]{2}$", "^[a-z]{2}$"),

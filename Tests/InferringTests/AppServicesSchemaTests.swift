@@ -75,8 +75,8 @@ import Testing
                 "title": "Thing_x", "bsonType": "object", "required": ["b"],
                 "properties": ["a": ["bsonType": "string"], "b": ["bsonType": "int"]],
             ])
-        // Clients cannot guarantee an embedded object, so the schema does not require it, even if every document has
-        // it.
+        // Clients cannot guarantee that an embedded object is present, so the schema does not require it, even if every
+        // document has it.
         #expect(inference.required == ["_id"])
         let empty = try schema(of: [.object([:])])
         #expect(empty == ["bsonType": "object", "additionalProperties": ["bsonType": "mixed"]])

@@ -4,7 +4,8 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// Tests that at least the share of the documents that the cover states fits the inferred schema.
+/// Tests that the inferred schema fits at least the share of the documents that the option `cover` states, such as
+/// 0.99.
 ///
 /// With a higher cover, the schema accepts all documents that it accepts with a lower one.
 @Suite struct CoverTests {

@@ -4,7 +4,10 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// Tests inferred Prisma models: a field of scalars has a type that reads all of its values, or else `Json`.
+/// Tests inferred Prisma models.
+///
+/// A field whose values are scalars gets a type that can read all of them. If there is no such type, the field gets
+/// `Json`.
 @Suite struct PrismaModelTests {
     private func inference(_ documents: [BSONDocument], enums: Bool = false) throws -> Inference {
         try Case.inference(of: documents, Case.options(.prisma, enums: enums))

@@ -2,7 +2,9 @@ internal import BSON
 internal import Concurrency
 internal import Mongo
 
-/// The facts about a collection of the schema in the deployment, where it may not exist.
+/// The state in the deployment of a collection that the schema describes.
+///
+/// The collection may not exist there.
 struct LiveTarget: Sendable {
     var exists: Bool
     var kind = CollectionInfo.Kind.collection

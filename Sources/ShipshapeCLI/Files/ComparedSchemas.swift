@@ -6,7 +6,8 @@ internal import ServerSchema
 struct ComparedSchemas {
     let old: ServerSchema
     let new: ServerSchema
-    /// The only collection to compare, which the operator names or a single file describes; `nil` for all.
+    /// The only collection to compare: that of `--collection`, or the one that a schema of a single file describes;
+    /// `nil` for all.
     let only: Namespace?
     /// The arguments by which the operator named the schemas.
     private let names: (old: SchemaArgument, new: SchemaArgument)

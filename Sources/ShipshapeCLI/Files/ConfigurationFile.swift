@@ -32,7 +32,8 @@ struct ConfigurationFile: Sendable {
     private(set) var values: [String: Entry] = [:]
     /// The environments by name.
     private(set) var environments: [String: Section] = [:]
-    /// The schema that `check`, `lint` and `doctor` read if the command line names none; `nil` without one.
+    /// The schema that `check`, `lint` and `doctor` read if the command line names none; `nil` if the file names none
+    /// either.
     private(set) var schema: String?
     /// The renames of fields, types and collections between versions of the schema, also between old versions.
     private(set) var renames: [Rename] = []
@@ -62,8 +63,8 @@ struct ConfigurationFile: Sendable {
         return try read(at: standardName, variables: variables)
     }
 
-    /// Returns the values of an environment by the names of the settings; none without an environment.
-    /// - Parameter isOfFlag: whether `--env` names the environment, and not `SHIPSHAPE_ENV`.
+    /// Returns the values of an environment by the names of the settings; empty if `name` is `nil`.
+    /// - Parameter isOfFlag: whether the name comes from `--env`; otherwise, it comes from `SHIPSHAPE_ENV`.
     /// - Throws: ``UsageError`` if the file has no environment of the name in `--env`; ``LocatedError`` if it has none
     ///   of the name in `SHIPSHAPE_ENV`.
     func section(_ name: String?, isOfFlag: Bool) throws -> [String: Entry] {

@@ -24,7 +24,7 @@ enum ExceptionsFile {
     /// The keys of an exception in the file.
     private static let keys = ["collection", "path", "rule", "fingerprint", "reason", "owner", "expires"]
 
-    /// The codes of changes of the schema, which no rule for documents has.
+    /// The codes of schema changes; no rule for documents has one of these codes.
     private static let changeCodes = Explanation.all.filter { $0.section == .changes }.map(\.code)
 
     /// Reads the file at `path`.
@@ -52,7 +52,7 @@ enum ExceptionsFile {
         return accepted
     }
 
-    /// Adds the entry of a node.
+    /// Adds the exception or the accepted change that a node of the file states.
     /// - Returns: the finding that the entry accepts.
     private static func add(
         _ node: YAMLNode, to accepted: inout AcceptedFindings, for schemas: [CompiledSchema]

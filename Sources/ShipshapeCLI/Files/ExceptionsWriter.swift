@@ -6,7 +6,7 @@ internal import Reporting
 internal import SchemaChange
 internal import ServerSchema
 
-/// The words of the operator for new exceptions.
+/// The reason, the owner and the last day that the operator states for new exceptions.
 struct ExceptionStatement {
     /// The reason why the findings are accepted.
     let reason: String
@@ -110,7 +110,8 @@ extension AcceptedKey {
         (path, rule, fingerprint) = (exception.path, exception.rule, exception.fingerprint)
     }
 
-    /// Whether both are for one rule at one path of one collection, whatever their fingerprints are.
+    /// Whether two entries accept findings of the same rule at the same path of the same collection; their fingerprints
+    /// may differ.
     fileprivate func isSameRule(as other: AcceptedKey) -> Bool {
         collection == other.collection && path == other.path && rule == other.rule
     }

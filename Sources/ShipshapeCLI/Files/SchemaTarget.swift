@@ -75,8 +75,8 @@ struct SchemaTarget {
     }
 
     /// Returns the file for a collection's schema; `-` for standard output.
-    /// - Throws: ``UsageError`` if the path is a folder and the collection is unknown, or ``InputError`` if its name
-    ///   cannot be the name of a file.
+    /// - Throws: ``UsageError`` if the path is a folder and the collection is unknown; ``InputError`` if the
+    ///   collection's name cannot be the name of a file.
     func file(of namespace: Namespace?) throws -> String {
         guard let path, !isFile else { return path ?? "-" }
         guard let namespace else {

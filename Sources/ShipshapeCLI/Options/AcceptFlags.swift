@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import ServerSchema
 
-/// The flags for the file of exceptions, and for writing the findings that fail a command to it.
+/// The flags for the file of exceptions, and for adding to it the findings that make the command fail.
 struct AcceptFlags: ParsableArguments {
     @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
 
@@ -47,7 +47,8 @@ struct AcceptFlags: ParsableArguments {
         return ["USER", "LOGNAME"].compactMap { environment[$0] }.first { !$0.isEmpty }
     }
 
-    /// Checks, before a long run, that the last day is still to come and that the file can be written.
+    /// Checks, before a long run, that the day of `--expires` has not passed and that the file of exceptions can be
+    /// written.
     /// - Throws: ``UsageError``; ``OutputError``.
     func prepare() throws {
         guard accept else { return }
@@ -57,7 +58,7 @@ struct AcceptFlags: ParsableArguments {
         _ = try exceptions.writablePath()
     }
 
-    /// The words of the operator for new exceptions; `nil` without `--accept`.
+    /// The operator's statement for new exceptions, from the flags; `nil` without `--accept`.
     var statement: ExceptionStatement? {
         guard accept, let reason, let owner = owner ?? loginName else { return nil }
         return ExceptionStatement(reason: reason, owner: owner, expires: expires == Self.never ? nil : expires)

@@ -5,7 +5,7 @@ internal import Glibc
 internal import Jobs
 internal import Mongo
 
-/// A duration in the spelling of the command line: `500ms`, `30s`, `10m`, `2h`.
+/// A duration, written as on the command line: `500ms`, `30s`, `10m`, `2h`.
 struct DurationArgument: ExpressibleByArgument {
     let duration: Duration
 

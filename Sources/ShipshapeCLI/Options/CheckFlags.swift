@@ -3,8 +3,8 @@ internal import BSON
 internal import Checking
 internal import ServerSchema
 
-/// The schema of a check, and the flags for the documents that it reads: in which database or file, and of which
-/// collection.
+/// The schema of a check, and the flags for the documents to check: the collections, and the databases or the dump with
+/// these documents.
 struct CheckSubjectFlags: ParsableArguments {
     @Argument(help: "The schema to check against: a file, a folder, or live; not needed with --engine.")
     var schema: SchemaArgument?
@@ -43,8 +43,8 @@ struct CheckSubjectFlags: ParsableArguments {
     var namespaces: [Namespace] { collection.compactMap { Namespace($0) } }
 }
 
-/// The flags for the limit at which sync stops, for whether documents that might fail count, for findings that are mere
-/// information, and for the history of counts.
+/// The flags for the findings that a check reports, for those that fail it, for the number of unsynced documents at
+/// which sync stops, and for the history of counts.
 struct SeverityFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit

@@ -21,8 +21,10 @@ extension Console {
     /// The choice is found without the argument parser, because errors can occur before the parser runs.
     private static let color = flag(["--color"]).compactMap(ColorFlags.Choice.init(rawValue:)).last ?? .auto
 
-    /// Whether to use colours: as `--color` says; with `auto`, not if `NO_COLOR` is set, else as `FORCE_COLOR` says,
-    /// else on a terminal that shows them.
+    /// Whether to use colours.
+    ///
+    /// With `--color always` or `never`, the flag decides. With `auto`, `NO_COLOR` turns colours off; otherwise,
+    /// `FORCE_COLOR` decides if it is set. If neither is set, colours are used on a terminal that shows them.
     static func wantsColor(onTerminal isTerminal: Bool) -> Bool {
         switch color {
         case .always: return true
@@ -35,7 +37,7 @@ extension Console {
         }
     }
 
-    /// Whether the terminal of standard error shows links, as far as its variables say.
+    /// Whether the terminal of standard error shows links, according to the environment variables that terminals set.
     static var showsLinks: Bool {
         let environment = ProcessInfo.processInfo.environment
         guard isInteractive, color != .never, environment["TERM"] != "dumb" else { return false }

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import ServerSchema
 
-/// Finds two errors that the argument parser accepts in a command line.
+/// Finds two errors in a command line that the argument parser accepts: an unknown command, and a flag that is given
+/// twice.
 ///
-/// They are an unknown command, and a flag that is given twice, of which the parser takes the last value.
+/// If a flag is given twice, the parser would use only its last value.
 enum CommandLineWords {
     /// The flags that may be given several times, as their help says.
     private static let repeatable: Set<String> = [

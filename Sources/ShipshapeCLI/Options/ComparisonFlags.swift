@@ -49,11 +49,12 @@ struct ComparisonFlags: ParsableArguments {
         }
     }
 
-    /// Reads the active schema and compares the new one with it, as `diff` does; `nil` if the operator names none.
+    /// Reads the active schema and compares the new one with it, as `diff` does; `nil` if the operator names no active
+    /// schema.
     /// - Parameters:
-    ///   - read: the new schema as it was read. If it has one collection, a single file of the active schema describes
-    ///     the same collection.
-    ///   - collection: the only collection to check.
+    ///   - read: the new schema as it was read. If it has a single collection and the active schema is a single file,
+    ///     the file describes that collection.
+    ///   - collection: the only collection to check; `nil` for all.
     /// - Throws: errors of reading; ``RenameError``; ``UsageError`` for an active schema of another dialect.
     func baseline(
         of new: SchemaArgument, _ read: ServerSchema, collection: String?, database: DatabaseFlags,

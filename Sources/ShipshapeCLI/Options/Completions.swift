@@ -20,7 +20,7 @@ extension CompletionKind {
 
     /// The fields of the schemas on the command line, or else of the schema in `shipshape.yml`.
     ///
-    /// Each field is below the title of its type, as `--rename` and `--default` take it.
+    /// Each field is written with the title of its type, such as `Pet.toy`, as `--rename` and `--default` take it.
     static var fields: CompletionKind {
         .custom { words, _, _ in
             Candidates.safe(
@@ -62,7 +62,9 @@ private enum Candidates {
             .compactMap { try? JobFile.read(past: "jobs/\($0)").name }
     }
 
-    /// Returns the paths of the files and folders that begin with a text; hidden ones only if the text names them.
+    /// Returns the paths of the files and folders that begin with a text.
+    ///
+    /// Hidden files and folders are left out unless the name in the text begins with a dot.
     static func files(beginning prefix: String) -> [String] {
         let end = prefix.lastIndex(of: "/").map { prefix.index(after: $0) } ?? prefix.startIndex
         let (folder, name) = (String(prefix[..<end]), prefix[end...])

@@ -168,7 +168,9 @@ struct ConnectionFlags: ParsableArguments {
     /// The database that the path of the connection string names; `nil` if it names none.
     var databaseOfURI: String? { connectionString.flatMap(PrismaSchema.database) }
 
-    /// Whether a flag of this run names the password file, and not a variable or the configuration.
+    /// Whether `--password-file` is on the command line.
+    ///
+    /// `false` if the file's name comes from an environment variable or from the configuration file.
     private var isPasswordFileGiven: Bool {
         guard let setting = Setting.all.first(where: { $0.name == "password-file" }),
             case .flag? = Settings.current.value(of: setting)?.source

@@ -12,7 +12,9 @@ struct FailingFlags: ParsableArguments {
             valueName: "count|percent"), transform: Self.limit(parsing:))
     var maxFailing: FailingLimit?
 
-    /// Whether the command line itself has the flag, and not a variable or the configuration.
+    /// Whether the flag is on the command line.
+    ///
+    /// `false` if its value comes from an environment variable or from the configuration file.
     var isGiven: Bool { !Console.flag(["--max-failing"]).isEmpty }
 
     /// Returns a policy with the limits for failing documents: that of the flag, and the thresholds in `shipshape.yml`.

@@ -22,7 +22,7 @@ struct FixFlags: ParsableArguments {
     @OptionGroup(title: "Repairs") var app: AppFlags
 
     func validate() throws {
-        // `--threads` and `--mixed-collections` can come from the configuration, so they are allowed without --fix.
+        // `--threads` and `--mixed-collections` can come from the configuration, so they are allowed without `--fix`.
         let asked = [("--strict", strict), ("--rate", rate != nil), ("--exceptions", exceptions.exceptions != nil)]
         if fix == nil, let (flag, _) = asked.first(where: \.1) {
             throw ValidationError("\(flag) needs --fix: only a plan of repairs checks documents")

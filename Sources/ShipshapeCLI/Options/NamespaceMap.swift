@@ -24,7 +24,8 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
         }
     }
 
-    /// Creates a mapping that reads the documents of one database from another.
+    /// Creates the mapping of a database: the documents of the schema's database `database` are read from the database
+    /// `other`.
     init(database: String, in other: String) {
         (text, from, to) = ("\(database)=\(other)", .database(database), .database(other))
     }

@@ -28,9 +28,9 @@ struct OutputFlags: ParsableArguments {
 
     @OptionGroup var color: ColorFlags
 
-    /// Whether a program or a file gets the result.
+    /// Whether the result is in a format for programs or is also written to a report file.
     ///
-    /// Such a result needs all counts, even counts that cost a scan.
+    /// Such a result needs all counts, even counts for which a collection has to be scanned.
     var isKept: Bool { output != .text || !report.isEmpty }
 
     /// Whether progress is shown.

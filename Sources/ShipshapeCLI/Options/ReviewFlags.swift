@@ -13,7 +13,7 @@ struct ReviewFlags: ParsableArguments {
     /// Asks the user whether the steps to review were reviewed, if neither the flag nor the jobs' files say so.
     ///
     /// `--yes` is no answer to this question, because scripts give it for jobs that a user has not read.
-    /// - Throws: ``UsageError`` off a terminal; ``ExitStatus/stopped`` after any other answer than yes.
+    /// - Throws: ``UsageError`` without a terminal; ``ExitStatus/stopped`` after any other answer than yes.
     func confirm(_ jobs: [Job]) throws {
         let open = jobs.flatMap { job in job.unreviewed.map { (job, $0) } }
         guard !reviewed, let (first, _) = open.first else { return }

@@ -75,7 +75,7 @@ struct ScanFlags: ParsableArguments {
         }
     }
 
-    /// Reads the value of --part.
+    /// Reads the value of `--part`.
     static func part(parsing text: String) throws -> CheckPart {
         guard let part = CheckPart(text) else {
             throw ValidationError("it is not NUMBER/PARTS, such as 3/8, of at most \(CheckPart.maximumCount) parts")
@@ -83,7 +83,7 @@ struct ScanFlags: ParsableArguments {
         return part
     }
 
-    /// Reads the value of --where.
+    /// Reads the value of `--where`.
     static func filter(parsing text: String) throws -> BSONDocument {
         do throws(BSONError) {
             return try BSONDocument(extendedJSON: text)

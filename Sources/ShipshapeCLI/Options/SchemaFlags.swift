@@ -106,7 +106,9 @@ struct RenameFlags: ParsableArguments {
         }
     }
 
-    /// Returns the renames from the flags, then those from the configuration, except for names that a flag renames.
+    /// Returns the renames from the flags, followed by those from the configuration.
+    ///
+    /// A rename in the configuration is left out if a flag renames the same name.
     /// - Throws: ``RenameError``.
     func read() throws -> [Rename] {
         let stated = try rename.map { try Rename($0) }
@@ -150,8 +152,9 @@ struct ExceptionFlags: ParsableArguments {
         report.expired = changes.filter { $0.acceptance.isExpired(on: Self.today) }
     }
 
-    /// The path of the file of exceptions: the one that `--exceptions` names, or else the default file if it exists;
-    /// `nil` if there is neither, or with `none`.
+    /// The path of the file of exceptions: the one that `--exceptions` names, or else the default file.
+    ///
+    /// `nil` with `--exceptions none`, or if no file is named and the default file does not exist.
     var path: String? {
         switch exceptions {
         case "none"?: nil

@@ -14,10 +14,10 @@ struct Setting: Sendable, Hashable {
     var fallback: String?
     /// Whether the value may contain a password.
     var isSecret = false
-    /// Whether a value from a variable or the file counts as if the flag had been given.
+    /// Whether a value from an environment variable or from `shipshape.yml` has the same effect as the flag.
     ///
-    /// If false, commands look up the value themselves, because only the flag has the full effect. For example, `--uri`
-    /// makes `diff` read a deployment, but `SHIPSHAPE_URI` does not.
+    /// If `false`, the value has less effect than the flag, and the commands read it from the settings themselves. For
+    /// example, `--uri` makes `diff` read a deployment, but `SHIPSHAPE_URI` does not.
     var replacesFlag = true
 
     /// The flag that sets the setting, with its hyphens.

@@ -33,8 +33,9 @@ struct Settings: Sendable {
     let file: ConfigurationFile
     /// The environment that `--env` or `SHIPSHAPE_ENV` names; `nil` if there is none.
     let environment: String?
-    /// The variable from which the file takes the connection string, if the variable is not set and nothing else names
-    /// a deployment; otherwise `nil`.
+    /// The environment variable that `shipshape.yml` names for the connection string, if the variable is not set.
+    ///
+    /// `nil` if it is set, or if the connection string is also given elsewhere.
     let unsetVariable: String?
     private let values: [String: Value]
     /// The flags of the command line that select the deployment, the state and the ledger.
@@ -57,8 +58,9 @@ struct Settings: Sendable {
         let section = try file.section(environment, isOfFlag: given["--env"] != nil)
         let flags = Dictionary(
             uniqueKeysWithValues: Setting.all.compactMap { setting in given[setting.flag].map { (setting.name, $0) } })
-        // If the environment takes a value from a variable, the file's value for all environments is not used, even if
-        // the variable is not set. Otherwise, a command could work on a deployment that the operator did not choose.
+        // If the chosen environment of `shipshape.yml` takes a value from an environment variable, the value outside of
+        // all environments is not used, even if the variable is not set. Otherwise, a command could work on a
+        // deployment that the operator did not choose.
         let base = file.values.filter { section[$0.key]?.variable == nil }
         let seen = SourceRecorder()
         let reader = ConfigReader(
@@ -90,7 +92,7 @@ struct Settings: Sendable {
         (allowed, values, unsetVariable) = (nil, [:], nil)
     }
 
-    /// The value of a setting; `nil` if it is not set.
+    /// The value of a setting; `nil` if nothing sets it, even if it has a default.
     subscript(name: String) -> String? { values[name]?.text }
 
     /// Returns a setting's value and its source; `nil` if nothing sets it and it has no default.

@@ -22,9 +22,9 @@ struct VersionFlags: ParsableArguments {
     /// The files and folders that the flags name.
     var names: [String] { against.map(\.name) + [versions].compactMap(\.self) }
 
-    /// Returns the older versions: those of the folder by their names, in which `v9` comes before `v10`, and then those
-    /// that are named one by one.
-    /// - Throws: ``InputError`` for a folder without a version, or that cannot be read.
+    /// Returns the older versions: first those in the folder of `--versions`, sorted by name with `v9` before `v10`,
+    /// then each one that `--against` names.
+    /// - Throws: ``InputError`` if the folder contains no version or cannot be read.
     func schemas() throws -> [SchemaArgument] {
         guard let versions else { return against }
         let names: [String]

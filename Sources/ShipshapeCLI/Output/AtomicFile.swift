@@ -4,9 +4,9 @@ internal import SystemPackage
 
 /// A file that other programs see whole or not at all, because it is written under another name and renamed at the end.
 ///
-/// The temporary name is unpredictable, and only the owner can read the file, unless the file that it replaces has
-/// wider permissions. A device or a pipe is written directly, because a renamed file would replace it. A link is
-/// replaced and never followed, because another user may have made it.
+/// The temporary name is unpredictable. The file gets the permissions of the file that it replaces; only the owner can
+/// read a new file. A device or a pipe is written directly, because a renamed file would replace it. A link is replaced
+/// and never followed, because another user may have made it.
 struct AtomicFile {
     /// The path that the file has once it is complete.
     let path: String
@@ -38,8 +38,7 @@ struct AtomicFile {
             permissions: .ownerReadWrite)
         self.temporary = temporary
         guard let present, present.type == .regular else { return }
-        // An error of `fchmod` is ignored, because a new file without the old file's permissions only has narrower
-        // ones.
+        // If `fchmod` fails, only the owner can read and write the new file.
         _ = fchmod(descriptor.rawValue, present.permissions.rawValue & 0o777)
     }
 
@@ -95,7 +94,7 @@ struct AtomicFile {
         if let temporary { _ = unsafe unlink(temporary.string) }
     }
 
-    /// How long to wait until a program opens a pipe for reading.
+    /// The longest time to wait until a program opens a pipe for reading.
     private static let openTimeout: Duration = .seconds(10)
 
     /// Opens a device or a pipe.
@@ -143,10 +142,10 @@ struct NewFiles {
     /// Creates the files from paths and texts.
     init(_ files: some Sequence<(String, String)>) { self.files = files.map { ($0, $1) } }
 
-    /// Writes all files; writes none if one of them cannot be written, or exists and must not be replaced.
+    /// Writes all files, or none if one of them exists and must not be replaced, or if one of them cannot be written.
     ///
-    /// Every file is first written under a temporary name. If a rename fails, the files that were renamed before it
-    /// stay.
+    /// Every file is first written under a temporary name. There is one exception: if renaming a file fails, the files
+    /// that were renamed before it stay.
     /// - Parameter replacing: whether existing files are replaced.
     /// - Throws: ``OutputError``.
     func write(replacing: Bool) throws {

@@ -15,9 +15,9 @@ enum ConnectionStringMask {
 
     /// Returns a connection string without its secrets.
     ///
-    /// The result has `***` for everything between the scheme, or the start, and the last `@`, and for the values of
-    /// options that hold a secret. It also has `***` for the rest if the rest contains a space, or hosts that cannot be
-    /// read. Without an `@`, the rest is everything after the scheme.
+    /// The scheme stays. `***` replaces everything else before the last `@`, and the values of options that hold a
+    /// secret. If the part after the `@` contains a space or hosts that cannot be read, `***` replaces this whole part.
+    /// Without an `@`, that part is everything after the scheme.
     static func mask(uri: String) -> String {
         let scheme = uri.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/+/)?.output ?? ""
         let end = uri.unicodeScalars.lastIndex(of: "@")

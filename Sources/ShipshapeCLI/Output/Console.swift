@@ -72,7 +72,7 @@ enum Console {
     }
 
     /// Writes to standard error why the command ends, as JSON if the result is JSON as well.
-    /// - Parameter file: the place of the error in a file, which is shown to a person only.
+    /// - Parameter file: the place of the error in a file; shown only if neither the result nor the log is JSON.
     static func failure(_ message: String, _ status: ExitStatus, at file: ErrorPlace? = nil) {
         guard !speaksJSON, Log.format == .text, let file else {
             return error(
@@ -91,7 +91,8 @@ enum Console {
     /// The arguments are searched without the argument parser, because errors can occur before the parser runs.
     static let speaksJSON = flag(["-o", "--output"]).contains { $0 == "json" || $0 == "jsonl" }
 
-    /// Returns the values of a flag on the command line, in any spelling that the argument parser accepts.
+    /// Returns the values of a flag on the command line, given as `--flag value`, `--flag=value`, `-f value` or
+    /// `-fvalue`.
     static func flag(_ names: [String]) -> [String] {
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
         let values = zip(words, words.dropFirst()).filter { names.contains($0.0) }.map(\.1)
@@ -142,7 +143,7 @@ enum Console {
     /// Asks the user at the terminal for a line of text.
     /// - Parameters:
     ///   - fallback: the answer if the user just presses the return key; `nil` to repeat the question then.
-    ///   - check: returns what is wrong with an answer, after which the question is repeated; `nil` accepts it.
+    ///   - check: returns `nil` to accept an answer, or else a message, which is shown before the question is repeated.
     /// - Throws: ``ExitStatus/stopped`` at the end of the input.
     static func ask(
         _ question: String, default fallback: String?, check: (String) -> String? = { _ in nil }
@@ -187,7 +188,8 @@ enum Console {
         return String(decoding: line[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
-    /// The terminal's settings from before a secret is typed; `nil` while the terminal shows what is typed.
+    /// The settings that the terminal had before the user was asked for a secret; `nil` while the terminal shows what
+    /// is typed.
     private static let silenced = Mutex<termios?>(nil)
 
     private static func restoreTerminal() {

@@ -41,9 +41,10 @@ struct ErrorPlace {
     /// Words in the names of keys whose values may be secret; a misspelt name is likely to contain one, too.
     private static let secretWords = ["uri", "pass", "secret", "token", "credential"]
 
-    /// Whether the line, or the key to which it belongs, may be about a connection string or a password.
+    /// Whether the line of the error may show a connection string or a password.
     ///
-    /// A value that cannot be read may be any part of a secret, so the words of the key decide.
+    /// A part of a secret cannot be recognized. The line therefore counts as secret also if it, or a key that contains
+    /// it, has a word such as `uri` or `pass`.
     private func mayHoldSecret(_ text: String) -> Bool {
         let lines = text.split(separator: "\n", maxSplits: location.line, omittingEmptySubsequences: false)
         // An error at the end of a file is shown with the last line.

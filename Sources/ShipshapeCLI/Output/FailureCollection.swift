@@ -8,14 +8,15 @@ internal import SystemPackage
 ///
 /// Each document has the ID and the time of its run. Documents of earlier runs are removed when they are too old.
 struct FailureCollection {
-    /// The collection.
     let namespace: Namespace
-    /// The path of a file for the lines of the run, which are stored when the run is complete.
+    /// The path of a temporary file for the failing documents of the run.
+    ///
+    /// They are inserted into the collection when the run is complete.
     let lines = FilePath(NSTemporaryDirectory()).appending("shipshape-failures-\(UUID().uuidString)").string
     private let days: Int
     private let pool: ClientPool
 
-    /// The value of `record`, which distinguishes the documents from others.
+    /// The value of the field `record`, which distinguishes the stored documents from documents of another origin.
     private static let record = "check_failure"
     /// The number of documents that are inserted at once.
     private static let batch = 1_000
@@ -26,7 +27,8 @@ struct FailureCollection {
 
     /// Refuses a collection that has documents of another origin, because it may be a collection of the app.
     ///
-    /// The `_id`s of a run are texts that begin with a year, so that most other documents come first or last by `_id`.
+    /// Only the first and the last document by `_id` are examined. The `_id`s of a run are texts that begin with a
+    /// year, so most other documents sort before or after them.
     /// - Throws: ``UsageError``; ``MongoError``.
     func refuseOthers() throws {
         let client = try pool.client()
@@ -39,13 +41,13 @@ struct FailureCollection {
         }
     }
 
-    /// Removes the file for the lines of the run.
+    /// Removes the temporary file ``lines``.
     func removeLines() { try? FileManager.default.removeItem(atPath: lines) }
 
-    /// Stores the failing documents of the run, and removes those that are too old.
+    /// Stores the failing documents of the run, and removes those of earlier runs that are too old.
     /// - Parameter schema: the source of the schema, as the operator named it.
     /// - Returns: the ID of the run, and the number of its documents.
-    /// - Throws: ``MongoError``; ``InputError`` if the lines of the run cannot be read.
+    /// - Throws: ``MongoError``; ``InputError`` if the file ``lines`` cannot be read.
     func store(schema: String, at time: ServerTime) throws -> (run: String, count: Int) {
         let client = try pool.client()
         let collection = client.collection(namespace)
@@ -65,7 +67,7 @@ struct FailureCollection {
         try Self.eachRecord(of: lines) { index, record in
             guard record["record"]?.text == "failure", retractions.allow(record, at: index) else { return }
             number += 1
-            // The numbers have leading zeros, so that `_id`s sort like the lines.
+            // The numbers have leading zeros, so that the `_id`s sort in the order of the lines.
             let id = "\(run)/\(String(10_000_000_000 + number).dropFirst())"
             documents.append(BSONDocument([("_id", .string(id))] + head + Self.members(of: record)))
             if documents.count >= Self.batch { try flush() }
@@ -80,10 +82,14 @@ struct FailureCollection {
         return (run, number)
     }
 
-    /// The beginning of the `_id`s of a run, which sort by the time.
+    /// Returns the beginning of the `_id`s of a run that began at this time.
+    ///
+    /// The `_id`s of all runs sort by this time.
     private static func prefix(_ time: ServerTime) -> String { time.iso8601.replacing(":", with: "") }
 
-    /// Returns the members of a line, with the `_id` of the failing document as `document`.
+    /// Returns the fields of a line for the document to store.
+    ///
+    /// The `_id` of the failing document becomes the field `document`, because the stored document has its own `_id`.
     private static func members(of record: BSONDocument) -> [(String, BSONValue)] {
         ((try? record.elements()) ?? []).compactMap { name, value in
             switch name {
@@ -113,8 +119,7 @@ struct FailureCollection {
     }
 }
 
-/// The lines that make earlier lines invalid, because a document changed during the check or its collection was read
-/// again.
+/// The lines that retract earlier lines, because a document changed during the check or its collection was read again.
 private struct Retractions {
     /// The line number of the last retraction of each document and of each collection.
     private var last: [[String]: Int] = [:]
@@ -126,7 +131,7 @@ private struct Retractions {
         }
     }
 
-    /// Whether no later line retracts a line.
+    /// Whether no later line retracts the line `record`, which has the number `index`.
     func allow(_ record: BSONDocument, at index: Int) -> Bool {
         guard !last.isEmpty else { return true }
         let collection = Self.collection(of: record)

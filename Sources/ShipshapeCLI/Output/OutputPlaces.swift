@@ -3,7 +3,9 @@ internal import SystemPackage
 
 /// Checks that no result overwrites an input of the command, or another result.
 enum OutputPlaces {
-    /// Refuses an output file that the command also reads, by its name or in a folder, and one that is named twice.
+    /// Refuses an output file that the command also reads, as a file of its own or in a folder.
+    ///
+    /// Also refuses two outputs that are the same file.
     /// - Parameter inputs: the files and folders that are read; those that do not exist are ignored.
     /// - Throws: ``UsageError``.
     static func check(_ outputs: [String], reading inputs: [String]) throws {
@@ -22,7 +24,8 @@ enum OutputPlaces {
         }
     }
 
-    /// Whether one of the paths in `others` names the same file as `output`, perhaps in another spelling.
+    /// Whether one of the paths in `others` names the same file as `output`, perhaps by another path, such as `./a` for
+    /// `a`.
     private static func isTwice(_ output: String, in others: ArraySlice<String>) -> Bool {
         guard let file = file(output) else { return false }
         return others.contains { Self.file($0) == file }

@@ -5,8 +5,10 @@ internal import Logging
 internal import Reporting
 internal import Synchronization
 
-/// Shows the progress of the work: on a terminal as a line that is redrawn, with a bar if the total is known; elsewhere
-/// as a new line every 15 seconds.
+/// Shows the progress of the work.
+///
+/// On a terminal, it redraws one line, with a bar if the total is known. Elsewhere, it writes a new line every 15
+/// seconds.
 ///
 /// The work only adds to counters; a separate timer draws.
 final class ProgressLine: Sendable {
@@ -21,7 +23,7 @@ final class ProgressLine: Sendable {
     private let unit: String
     private let logger: Logger
 
-    /// Starts to draw, unless `isShown` is false.
+    /// Starts to draw if `isShown` is true.
     /// - Parameters:
     ///   - total: the total amount of work; `nil` or 0 if it is unknown.
     ///   - isTotalOfTheRest: whether `total` excludes the work of earlier runs.
@@ -97,7 +99,7 @@ struct ProgressState {
     var done: Int
     /// The work done by earlier runs.
     var earlier = 0
-    /// The total work: that of all runs so far, and the work that is left; `nil` if it is unknown.
+    /// The work of all runs so far plus the work that is left; `nil` if it is unknown.
     var total: Int?
     /// The seconds since this run began.
     var elapsed: Double

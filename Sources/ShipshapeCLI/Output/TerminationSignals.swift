@@ -59,9 +59,9 @@ final class TerminationSignals: Sendable {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
             source.setEventHandler {
                 heard()
-                // The first signal stops the work at the next moment at which nothing is half done. A user who cannot
-                // wait sends the signal again, which ends the process. A repeated signal within a second does not,
-                // because `timeout` signals the process and its group.
+                // The first signal stops the work as soon as nothing is half done. A user who cannot wait sends the
+                // signal again, which ends the process. A second signal within one second has no further effect:
+                // `timeout` signals the process and its group, so the process gets each of its signals twice.
                 DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + 1) {
                     _ = signal(number, SIG_DFL)
                 }
@@ -82,7 +82,7 @@ final class TerminationSignals: Sendable {
     }
 }
 
-/// Decides the effect of a termination signal: it ends the process before the work, and asks to stop during the work.
+/// Decides the effect of a termination signal: before the work, it ends the process; during the work, it asks to stop.
 final class Interruption: Sendable {
     /// The signal to the work, raised when a termination signal asks the work to stop.
     let stop = StopSignal()

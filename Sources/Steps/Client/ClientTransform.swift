@@ -18,8 +18,8 @@ protocol ClientTransform: Sendable {
 }
 
 extension ClientTransform {
-    /// The most `_id`s from a whole collection that a transform keeps in memory, such as those of documents with
-    /// several links to them.
+    /// The most `_id`s from a whole collection that a transform keeps in memory, for example the `_id`s of the
+    /// documents to which several links exist.
     static var maximumRemembered: Int { 100_000 }
 
     /// Collects nothing; for transforms that need no data before the first document.

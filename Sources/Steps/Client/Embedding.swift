@@ -9,8 +9,11 @@ import ServerSchema
 /// Runs an ``EmbedStep`` on the client.
 struct Embedding: ClientTransform {
     let step: EmbedStep
-    /// The `_id`s of linked documents to which several links exist, if the step skips the documents that link to them;
-    /// otherwise empty.
+    /// The `_id`s of the linked documents to which several links exist.
+    ///
+    /// The step skips the documents that link to one of them.
+    ///
+    /// Used only with `shared: leave`; otherwise empty.
     let shared: Set<IDKey>
 
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
@@ -95,7 +98,7 @@ struct Embedding: ClientTransform {
 
     /// Returns the fields of a linked document that are embedded.
     ///
-    /// An embedded object has no primary key, so `_id` is removed unless the step keeps it.
+    /// An embedded object has no primary key, so `_id` is left out unless the step's `keep` names it.
     private func fields(of document: BSONDocument) -> BSONDocument {
         var builder = BSONBuilder()
         for (name, value) in (try? document.elements()) ?? [] {

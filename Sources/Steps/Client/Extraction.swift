@@ -8,10 +8,11 @@ import ServerSchema
 /// Runs an ``ExtractStep`` on the client.
 struct Extraction: ClientTransform {
     let step: ExtractStep
-    /// The `_id`s that several objects with different contents would get; the step skips the documents that contain one
-    /// of the objects.
+    /// The `_id`s that several objects with different contents would get.
+    ///
+    /// The step skips each document that contains such an object.
     let contested: Set<IDKey>
-    /// The job's schemas of the collection in which the step creates documents.
+    /// The job's schemas for the collection in which the step creates documents.
     let schemas: [CompiledSchema]
 
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
@@ -38,7 +39,7 @@ struct Extraction: ClientTransform {
                     guard there == child else { return .leave(.otherDocument) }
                 } else {
                     if hasEquals, try !lookup.documents([id], in: context).isEmpty { return .leave(.otherDocument) }
-                    // A document that does not fit the schema is not created: it would be unsyncable and take room in
+                    // A document that does not fit the schema is not created: it would be unsyncable and count against
                     // the unsync budget.
                     for schema in schemas {
                         guard try schema.check(child.view) != .certain else { return .leave(.unfitChild) }

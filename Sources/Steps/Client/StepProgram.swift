@@ -21,10 +21,11 @@ struct StepProgram {
         var isNeeding: Bool
         var findings: [Evaluation.Finding]
         var created: [ClientCreation] = []
-        /// Whether the first run still has to be evaluated on ``after``.
+        /// Whether the first run has no usable result for the document, so that ``finish(_:in:)`` evaluates it on
+        /// ``after``.
         ///
-        /// The first run has no usable result if the document is too large for a reply with both its versions, or if it
-        /// does not come from the collection.
+        /// This is the case if the document is too large for one reply with both of its versions, or if it was not read
+        /// from the collection.
         var isLarge = false
 
         var outcome: Evaluation.Outcome {

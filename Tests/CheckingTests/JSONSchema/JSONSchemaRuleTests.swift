@@ -3,7 +3,8 @@ import Checking
 import ServerSchema
 import Testing
 
-/// Tests every code of `semantics.md` section 5.2 with a document that breaks the rule and a document that does not.
+/// Tests every rule code in `semantics.md` section 5.2 with a document that breaks the rule and a document that does
+/// not.
 @Suite("Rules of the jsonschema dialect")
 struct JSONSchemaRuleTests {
     struct Example: Sendable, CustomTestStringConvertible {

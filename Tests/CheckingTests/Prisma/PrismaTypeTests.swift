@@ -3,7 +3,8 @@ import Checking
 import ServerSchema
 import Testing
 
-/// Tests what a Prisma client reads, by a table of Prisma's scalar types and the BSON types.
+/// Tests which BSON types a Prisma client can read as each of Prisma's scalar types, by a table of the expected
+/// results.
 @Suite struct PrismaTypeTests {
     /// Values of the BSON types that are not deprecated, by name; null is not among them, because it has its own
     /// rules.

@@ -47,7 +47,9 @@ import Testing
         }
     }
 
-    /// The accepted finding is a text where a number belongs; a date there is another finding.
+    /// The accepted finding is a text where a number belongs.
+    ///
+    /// A date in the same place is another finding, and fails the check.
     @Test func anotherWrongTypeAtThePathIsNotAccepted() async throws {
         try await withPeople { database, folder, check in
             _ = try await check(Self.accepting)
@@ -172,8 +174,8 @@ import Testing
         }
     }
 
-    /// The file of exceptions can hold both: `diff` reads the accepted changes in it, and `check` the accepted
-    /// findings.
+    /// One file of exceptions can hold accepted changes of the schema, which `diff` reads, and accepted findings, which
+    /// `check` reads.
     @Test func aChangeIsAcceptedToo() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

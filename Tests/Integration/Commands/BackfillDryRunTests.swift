@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A dry run reports what the real run would do, and changes nothing.
+/// Tests that a dry run reports what the real run would do, and changes nothing.
 @Suite struct BackfillDryRunTests {
     private static let documents = 500
 

@@ -99,9 +99,11 @@ private typealias Status = ShipshapeCLI.ExitStatus
         #expect(ProgressState(done: 0, total: 10, elapsed: 0).line("documents") == "0 of about 10 documents, 0/s")
     }
 
-    /// The shown progress of a resumed run includes the documents of earlier runs.
+    /// The pace of a resumed run and its time left depend only on this run, but the shown count includes the documents
+    /// of earlier runs.
     ///
-    /// If the total covers only the remaining documents, the documents of earlier runs are also added to the total.
+    /// If the given total covers only the remaining documents, the shown total also includes the documents of earlier
+    /// runs.
     @Test func aResumedRunIsMeasuredByItsOwnPace() {
         let state = ProgressState(done: 100, earlier: 5_000, total: 10_000, elapsed: 10)
         #expect(state.line("documents") == "5,100 of about 10,000 documents, 10/s, about 8 min left")

@@ -132,7 +132,7 @@ import Testing
 
     /// Runs an example of the help, which begins with `shipshape`, in a folder.
     ///
-    /// No server answers the command.
+    /// The connection strings name a port on which no server listens, so the command cannot write anything.
     private func run(example: String, in folder: CommandLineFolder) async throws -> ProgramRun {
         let script = #"""
             cd "$1" || exit

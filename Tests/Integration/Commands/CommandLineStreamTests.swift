@@ -70,7 +70,9 @@ import Testing
         }
     }
 
-    /// The program uses colours on a terminal, unless `NO_COLOR` is set, and none in a pipe.
+    /// By default, the program uses colours on a terminal and none in a pipe.
+    ///
+    /// If `NO_COLOR` is set, it uses none at all.
     ///
     /// The shell command `script` runs the program on a terminal and prints what the terminal shows.
     @Test func colourIsForTerminalsThatWantIt() async throws {

@@ -131,6 +131,8 @@ import Testing
         }
     }
 
+    /// The shells fish and zsh offer the same completions as bash.
+    ///
     /// The test presses the Tab key in an interactive shell, and reads the command line that results.
     @Test(
         .enabled(if: Shell.areInstalled, "scripts/setup --tests installs them"), arguments: Shell.allCases,

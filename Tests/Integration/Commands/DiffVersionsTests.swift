@@ -20,7 +20,7 @@ import Testing
         return try await Program.run(["diff"] + arguments, in: folder.path)
     }
 
-    /// The last step is additive, but clients that still have the first version break.
+    /// The change from v2 to v3 is additive, but v3 breaks clients that still have v1: `age` had another type there.
     @Test func compatibilityIsTransitive() async throws {
         let versions = [
             "all/v1": "\(Self.name), \(Self.oldAge)", "all/v2": Self.name, "v3": "\(Self.name), \(Self.age)",
@@ -49,7 +49,9 @@ import Testing
         #expect(try await diff(versions, ["v3", "--against", "all/v1", "--fail-on", "none"]).exitCode == 0)
     }
 
-    /// A folder of versions is read in the order of their numbers; other files in it are no versions.
+    /// The versions in a folder are read in the order of their numbers.
+    ///
+    /// A file that is no schema, such as `README.md`, is ignored.
     @Test func versionsAreOrderedByTheirNumbers() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -64,7 +66,10 @@ import Testing
         #expect(names == ["all/v1", "all/v9", "all/v10"])
     }
 
-    /// A rename between two of the versions is no rename for the others.
+    /// `--rename` names one field of an older version.
+    ///
+    /// For the versions that have this field, `diff` reports a rename. For the other versions, it reports the new field
+    /// as an added one.
     @Test func aRenameCountsForTheVersionsThatShowIt() async throws {
         let years = #""years": { "bsonType": "int" }"#
         let versions = ["v1": Self.name, "v2": Self.age, "v3": years, "new": "\(years), \(Self.name)"]

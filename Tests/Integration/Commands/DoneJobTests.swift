@@ -31,7 +31,9 @@ import Testing
         }
     }
 
-    /// The program accepts a digest that an earlier version computed over the comments of the job file, too.
+    /// The digest of an applied job does not depend on the comments in its file.
+    ///
+    /// The digest that an earlier version stored did depend on them, and is accepted, too.
     @Test func aDigestOfAnEarlierVersionIsAccepted() async throws {
         try await withDone { test in
             let text = try String(contentsOfFile: test.path(), encoding: .utf8)

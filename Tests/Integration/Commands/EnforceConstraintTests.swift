@@ -7,9 +7,10 @@ import Testing
 
 /// Tests the last stages of `enforce`, up to "constraint", with a stand-in for MongoDB 9.0.
 ///
-/// No such server is available, so the stand-in follows MongoDB's documentation. The level "constraint" requires a
-/// preparation, the level "strict", the action "error", and documents that all fit. The validator cannot be changed
-/// during the preparation, nor at the level "constraint" unless the same command sets the level "strict".
+/// No such server is available, so the stand-in follows MongoDB's documentation. Before a collection can change to the
+/// level "constraint", it must be prepared and have the level "strict" and the action "error", and all its documents
+/// must fit. The validator cannot be changed during the preparation. At the level "constraint", it can be changed only
+/// by a command that also sets the level "strict".
 @Suite struct EnforceConstraintTests {
     /// A stand-in for a collection of MongoDB 9.0, which accepts and refuses `collMod` commands as documented.
     private final class FakeHost: ValidatorHost {

@@ -140,8 +140,8 @@ import Testing
             #expect(try await test.enforce("--yes").exitCode == 0)
             try test.write("validator.json", try BackfillCase.earlier.extendedJSON())
             #expect(try await test.enforce("--yes").exitCode == 0)
-            // The abort restores the validator that was enforced before the current one, not the one from before all of
-            // them.
+            // Two validators were enforced one after the other. The abort restores the first of them, and not the
+            // validator from before both.
             #expect(try await test.enforce("--abort", "--yes").exitCode == 0)
             #expect(try await test.isEnforced("error"))
         }

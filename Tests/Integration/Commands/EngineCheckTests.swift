@@ -95,7 +95,9 @@ import Testing
         }
     }
 
-    /// A document that halts the engine fails the check under every `--fail-on`, unless the operator excepts it.
+    /// A document that halts PowerSync for all users fails the check under every `--fail-on`.
+    ///
+    /// Only an exception in the file of `--exceptions` lets the check succeed.
     @Test func aHaltingDocumentFailsEveryPolicyUnlessItIsExcepted() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("person", [["_id": 1, "name": "a", "at": Self.far]])
@@ -130,7 +132,10 @@ import Testing
         }
     }
 
-    /// The server refuses an update only if the document does not fit the validator, whatever an engine does with it.
+    /// A document that breaks only a rule of the engine fits the validator, so the server does not refuse updates of
+    /// it.
+    ///
+    /// The report must not warn that the server refuses them.
     @Test func aFindingOfTheEngineAloneDoesNotMentionTheValidator() async throws {
         try await Mongod.shared.withDatabase { database in
             let folder = try CommandLineFolder()

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// Each of the files has a password, which the line with the error would show.
+    /// The line with the error is not shown, because it contains a password in each of these files.
     @Test func aLineWithASecretIsNotShown() async throws {
         try await withFolder { folder in
             for text in [

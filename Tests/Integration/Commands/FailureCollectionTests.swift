@@ -62,7 +62,8 @@ import Testing
                         arguments, environment: Dictionary(uniqueKeysWithValues: variables), in: folder.path)
                     #expect(run.exitCode == 1, "\(run.errors)")
                 }
-                // After six days, both runs are there; after eight, the first one is gone.
+                // With `--keep-failures 7`, the check after six days keeps the documents of the first run. The check
+                // after eight days removes them.
                 #expect(try await other.count("failures") == count, "after \(hours) h")
             }
         }

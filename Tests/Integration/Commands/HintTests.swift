@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that likely mistakes on the command line and in files are answered with what helps.
+/// Tests that the errors for likely mistakes, on the command line and in files, suggest the fix.
 @Suite struct HintTests {
     private static let nowhere = ["--uri", "mongodb://127.0.0.1:1/"]
 

@@ -72,7 +72,9 @@ import Yams
         }
     }
 
-    /// The folder for the jobs cannot be created, so the other files must not stay.
+    /// The folder `jobs` cannot be created, because a file has this name.
+    ///
+    /// `init` must then not write the other files either.
     @Test func ifOneFileCannotBeWrittenNoneIs() async throws {
         try await withProject { folder in
             try folder.write("a file\n", to: "jobs")
@@ -113,7 +115,9 @@ import Yams
         }
     }
 
-    /// A folder whose schemas lack the database's name is not taken for a folder without schemas.
+    /// `init` and `check` report schema files whose names lack the database.
+    ///
+    /// They do not treat the folder as one without schemas.
     @Test func aSchemaThatNamesNoDatabaseIsNotOverlooked() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

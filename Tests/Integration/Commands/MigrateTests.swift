@@ -74,7 +74,9 @@ import Testing
         }
     }
 
-    /// An old client has since inserted a document, which needs the applied jobs.
+    /// After two jobs were applied, an old client inserts a document that needs them.
+    ///
+    /// `--again` runs the applied jobs again, so that this document is changed, too.
     @Test func appliedJobsRunAgainWhenWanted() async throws {
         try await withVersions { test in
             try await test.migrate("--to", "2-years")

@@ -4,8 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests the commands that a result proposes: they work when they are copied, and they are left out where they do not
-/// help.
+/// Tests the commands that a result proposes: each works as shown, and none is proposed where it would not help.
 @Suite struct NextCommandTests {
     private static let app = DemoApp.folder
 

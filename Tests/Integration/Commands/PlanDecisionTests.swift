@@ -112,7 +112,10 @@ import Testing
         }
     }
 
-    /// Every fifth document has an int as its phone, which fits neither schema.
+    /// A rename moves every value.
+    ///
+    /// Here it also moves the ints in every fifth document, which fit neither schema, so that no document still has the
+    /// old field at the end.
     @Test func aPlannedRenameOfMixedTypesIsCleanToItsEnd() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 100) {

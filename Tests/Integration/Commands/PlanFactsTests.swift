@@ -4,7 +4,7 @@ import Testing
 
 /// Tests that a dry run shows the values that a run would write, and that an error names the line of its step.
 @Suite struct PlanFactsTests {
-    /// `$now` and `$$NOW` are the time at which the job was started, also in a dry run after that start.
+    /// If a job was already started, a dry run shows the time of that start as the value of `$now` and `$$NOW`.
     @Test(arguments: [
         "default: {field: at, value: $now}", "expression: {field: at, value: $$NOW, when: {$not: ['$at']}}",
     ])

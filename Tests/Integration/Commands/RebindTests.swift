@@ -110,7 +110,7 @@ import Testing
 
     /// The operator can rebind a job without a journal, although no journaled document can confirm the collection.
     ///
-    /// Undo could restore nothing anyway.
+    /// This is safe for undo, because without a journal it restores nothing.
     @Test func aJobWithoutAJournalGoesByYourWord() async throws {
         try await withPeople { test in
             #expect(try await test.stoppedHalfway(flags: ["--no-journal"]).exitCode == 75)

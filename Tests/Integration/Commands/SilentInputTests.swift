@@ -5,13 +5,15 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that the program refuses or reports input that it could otherwise only guess at or ignore silently.
+/// Tests that the program does not guess the meaning of unclear input, and does not ignore input silently.
+///
+/// The program refuses or reports such input.
 @Suite struct SilentInputTests {
     private static let nowhere = ["--uri", "mongodb://127.0.0.1:1/"]
 
     /// Command lines that the program refuses without a server, with the exit code and a part of the error.
     ///
-    /// They name files that `withFiles` writes.
+    /// The files in the command lines are those that `withFiles` writes.
     static let refusals: [(arguments: [String], code: Int32, text: String)] = [
         (["chekc", "person.json"], 64, "there is no command \"chekc\" (did you mean \"check\"?)"),
         (["help", "nosuch"], 64, "there is no command \"nosuch\""),

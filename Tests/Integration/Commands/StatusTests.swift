@@ -72,7 +72,8 @@ import Testing
             _ = try await test.begunSlowly { _ in
                 let longLimit = try await test.status(of: "job", "--stalled-after", "1h")
                 #expect(longLimit["state"] == "running")
-                // Time has passed on the server's clock since the last chunk, and `--stalled-after 0s` allows none.
+                // The server's clock has advanced since the last chunk. `--stalled-after 0s` makes the job stalled
+                // after any such time.
                 let shortLimit = try await test.status(of: "job", "--stalled-after", "0s")
                 #expect(shortLimit["state"] == "stalled")
             }

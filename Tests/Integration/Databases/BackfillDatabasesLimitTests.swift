@@ -8,7 +8,7 @@ import Testing
 @Suite struct BackfillDatabasesLimitTests {
     /// Runs a test with 60 tasks in each of three databases.
     ///
-    /// The job makes every task unsyncable, and the limit has room for 99 of them.
+    /// The job would make all 180 tasks unsyncable, but the limit allows only 99 of them.
     private func withTasks(_ body: (DatabasesCase) async throws -> Void) async throws {
         try await DatabasesCase.with(3) { databases in
             for database in databases.others {

@@ -45,7 +45,7 @@ struct DatabasesCase: Sendable {
 
     /// Runs the backfill in all matching databases.
     ///
-    /// If the run was killed, ends its leases.
+    /// If the run was killed, the method ends the leases of the run, so that the next run need not wait for them.
     @discardableResult
     func backfill(
         _ flags: String..., yes: Bool = true, fault: String? = nil,

@@ -7,8 +7,8 @@ struct SwiftTexts {
     /// A text inside an interpolation comes after the text around it.
     private(set) var all: [String] = []
     private var rest: Substring
-    /// The index in ``all`` of the last literal, if only `+` has followed it so far and the next literal is joined to
-    /// it; otherwise `nil`.
+    /// The index in ``all`` of the last literal, if only `+` has followed it so far, so that the next literal belongs
+    /// to the same text; otherwise `nil`.
     private var joined: Int?
 
     init(_ source: String) {

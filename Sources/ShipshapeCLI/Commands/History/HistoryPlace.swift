@@ -61,7 +61,9 @@ protocol HistoryStore: Sendable {
 }
 
 extension CheckSummary {
-    /// A name for the stored check, unique even for checks within one second; the names sort by time.
+    /// A name for the stored check.
+    ///
+    /// The names sort by time, and differ even for checks within one second.
     var name: String {
         "\(at.iso8601.replacing(":", with: ""))-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }

@@ -79,11 +79,10 @@ struct InferCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
-    /// A dialect, in the spelling of the command line.
+    /// A dialect, named as on the command line.
     enum DialectArgument: String, ExpressibleByArgument, CaseIterable {
         case appservices, jsonschema, prisma
 
-        /// The dialect that is meant.
         var dialect: Dialect {
             switch self {
             case .appservices: .appServices

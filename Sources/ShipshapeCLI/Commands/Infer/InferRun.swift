@@ -10,7 +10,7 @@ internal import ServerSchema
 struct InferRun {
     let options: InferOptions
     let reading: InferReadingFlags
-    /// The collections that the operator names; empty for all of a database or a dump.
+    /// The collections that the operator names; empty for all collections of a database or a dump.
     let namespaces: [Namespace]
     /// The database that the operator names; `nil` if there is none.
     let database: String?

@@ -19,7 +19,9 @@ enum CIService: String, ExpressibleByArgument, CaseIterable {
         }
     }
 
-    /// Returns a path as YAML; in quotation marks, unless it consists of ASCII letters, digits, `.`, `_`, `-` and `/`.
+    /// Returns a path as YAML.
+    ///
+    /// A path with other characters than ASCII letters, digits, `.`, `_`, `-` and `/` is quoted.
     private static func word(_ path: String) -> String {
         path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-/".contains($0)) } ? path : path.quotedAsYAML
     }

@@ -120,8 +120,11 @@ struct InitCommand: AsyncParsableCommand {
         try ServerSchema.read(at: name, database: "database")
     }
 
-    /// Returns the dialect that the schema shows; otherwise the one that the user states or, without a terminal, App
-    /// Services.
+    /// Returns the dialect of the schema.
+    ///
+    /// Without a schema that can be read, returns the dialect of `--dialect`, or else the user's answer; without a
+    /// terminal, App Services.
+    /// - Throws: ``UsageError`` if `--dialect` names another dialect than the schema has.
     private func dialect(of schema: String?) throws -> Dialect {
         let shown = schema.flatMap { $0 == LiveSchema.name ? .jsonSchema : (try? Self.read($0))?.dialect }
         let stated = dialect?.dialect

@@ -15,7 +15,8 @@ struct MigrateRun {
     let output: OutputFlags
     let isDryRun: Bool
     let monitor: RunMonitor
-    /// The names of the applied jobs that run again: their next schema was deployed after them, or `--again` is given.
+    /// The names of the applied jobs that run again, because their next schema was deployed after they ran or because
+    /// of `--again`.
     private let again: Set<String>
     private(set) var report: MigrationReport
 

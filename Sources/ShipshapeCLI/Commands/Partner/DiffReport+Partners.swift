@@ -8,9 +8,9 @@ extension DiffReport {
     /// Returns the partners in a state database that may serve changes of the report; empty if there are none, or if
     /// the user cannot read the database.
     ///
-    /// A partner is returned if its original has versioned or breaking changes, or if its own collection is added by a
-    /// change.
-    /// - Parameter place: returns the collection that holds the documents of a collection of the schemas.
+    /// A partner is returned if its original has versioned or breaking changes, or if a change adds the partner's
+    /// collection.
+    /// - Parameter place: returns the collection in the deployment for a collection that the schemas describe.
     func partners(
         in stateDatabase: String, on pool: ClientPool, place: (Namespace) -> Namespace = { $0 }
     ) async throws -> [PartnerCollection] {

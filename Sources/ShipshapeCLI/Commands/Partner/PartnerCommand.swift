@@ -42,8 +42,8 @@ struct PartnerArguments: ParsableArguments {
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
 
     /// Reads the job and the schemas that it names.
-    /// - Throws: errors of reading; ``RunError`` if a side is a collection of the server, the sync service or the state
-    ///   database.
+    /// - Throws: errors of reading; ``RunError`` if the original or the partner is a collection of the server, the sync
+    ///   service or the state database.
     func read() throws -> Partner {
         let partner = try Self.read(job, assuming: app.assumptions)
         try partner.job.checkNamespaces(stateDatabase: state.stateDatabase)

@@ -52,7 +52,8 @@ struct PlanFiles {
                 }
         }
         func place(_ job: PlannedJob) -> FilePath {
-            // No file name of a collection has a `+`, so the name of a part differs from all of them.
+            // The file name of a collection has no `+`. A name with an added `+` and suffix therefore never equals the
+            // file name of another collection.
             let own = PlannedJob.fileName(of: job.namespace) + (job.stage == .anyTime ? Self.ofRepairs : "")
             let name = own + (job.part.map { "+\($0.name)" } ?? "")
             let isLate = job.stage == .afterDeploy

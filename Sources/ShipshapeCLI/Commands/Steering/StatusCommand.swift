@@ -91,8 +91,10 @@ struct StatusCommand: AsyncParsableCommand {
     }
 }
 
-/// The output of `--watch`: as text on a terminal, each update replaces the previous one; otherwise, each update
-/// follows the previous one.
+/// The output of `--watch`.
+///
+/// As text on a terminal, each update replaces the previous one. In all other cases, each update follows the previous
+/// one.
 struct WatchScreen {
     let isTerminal: Bool
 

@@ -139,7 +139,8 @@ struct WatchCommand: AsyncParsableCommand {
         options.assumptions = app.assumptions
         options.assumptions.engine = try engine.settings()
         options.isStrict = strict
-        // Without Device Sync, there is no limit, unless the operator sets one for the warning.
+        // Only Device Sync has a limit. For another engine, the watch warns at a limit only if the operator set
+        // `--limit` to another value than the default.
         options.limit = isOfDeviceSync(schema) || alarm.limit != DeployVerdict.defaultLimit ? alarm.limit : .max
         options.warnsAt = alarm.warnAt
         options.endsWhenCaughtUp = once
