@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The manifest states the exact version of each dependency.
+/// `Package.swift` states the exact version of each dependency.
 ///
-/// The repository has no lock file, so only these versions make two clones build the same program.
+/// The repository has no `Package.resolved`, so only these versions make two clones build the same program.
 @Suite struct PackageManifestTests {
     @Test func everyDependencyHasOneVersion() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

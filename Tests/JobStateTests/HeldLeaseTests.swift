@@ -4,7 +4,7 @@ import Testing
 
 @testable import JobState
 
-/// Tests that a runner measures the rest of its lease only with its own clock.
+/// Tests that a runner measures the remaining time of its lease only with its own clock.
 @Suite struct HeldLeaseTests {
     private let now = ContinuousClock.now
 
@@ -19,13 +19,15 @@ import Testing
 
     /// A write takes at most a quarter of the lease, and at most ten seconds.
     ///
-    /// No write may begin if less time than that is left of the lease.
+    /// No write may begin if the remaining time of the lease is shorter.
     @Test(arguments: [(60, 49, true), (60, 51, false), (8, 5, true), (8, 7, false)])
     func aWriteMayBeginWhileItEndsWithinTheLease(_ seconds: Int, _ passed: Int, _ isCertain: Bool) {
         #expect(HeldLease(lease: lease(seconds), askedAt: now - .seconds(passed)).isCertain == isCertain)
     }
 
-    /// If the lease is renewed between two attempts at a write, the write may still carry the previous fence.
+    /// If the lease is renewed between two attempts at a write, the second attempt may still carry the previous fence.
+    ///
+    /// The renewal therefore does not extend the time for that write.
     @Test func aRenewalBetweenTwoAttemptsMovesNoFence() {
         var held = HeldLease(lease: lease(60), askedAt: now - .seconds(55))
         held.extend(lease(60, token: 1), askedAt: now)

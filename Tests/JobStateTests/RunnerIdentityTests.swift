@@ -37,7 +37,7 @@ import Testing
         #expect(own.knowsDead(try other("process", .integer(Int(child.processIdentifier)))))
     }
 
-    /// A process of another user may have no file in `/proc` that can be read.
+    /// The files in `/proc` of another user's process may be unreadable, but its process ID still counts as in use.
     @Test func anIdThatIsInUseIsNotFree() {
         #expect(!ProcFile.isFree(1))
         #expect(!ProcFile.isFree(own.process))
@@ -57,7 +57,9 @@ import Testing
         #expect(own.knowsDead(try other("processStart", .integer(own.processStart - 1))))
     }
 
-    /// If the start time of a process is unknown, the process may be the one that runs, so it does not count as dead.
+    /// If the start time of a process is unknown, a running process with its ID may be the same process.
+    ///
+    /// The process therefore does not count as dead.
     @Test func anUnknownStartProvesNothing() throws {
         #expect(!own.knowsDead(try other("processStart", 0)))
     }

@@ -22,7 +22,7 @@ package enum JobSchema {
             extendedJSON: String(contentsOfFile: "\(ReadyJobs.folder)/\(kind).schema.json", encoding: .utf8))
     }
 
-    /// Returns the mappings of a job file that have fixed keys: the job, its groups, and each kind of step.
+    /// Returns the mappings of a job file that have fixed keys, such as the job, its `limits`, and each kind of step.
     package static func places() throws -> [Place] {
         let job = try document()
         let head = "job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\n"

@@ -148,7 +148,7 @@ import Testing
         #expect(JobFile.content(of: "job: a\nsteps: [copy: {from: d, to: e, reviewed: true}]") != content)
     }
 
-    /// The page of the engines has a step for each of PowerSync's rules that a job can repair.
+    /// The page `docs/guide/engines.md` has a step for each of PowerSync's rules that a job can repair.
     @Test func theStepsOfThePageOfEnginesAreAJob() throws {
         let page = try YAMLFile.text(at: "\(ReadyJobs.folder)/../docs/guide/engines.md")
         let section = try #require(page.split(separator: "## How do I repair them?").last)

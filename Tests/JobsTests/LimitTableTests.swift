@@ -12,8 +12,8 @@ import Testing
         var schema = try JobSchema.document()["properties"]?.document?["limits"]?.document
         for key in name.split(separator: ".") {
             var properties = schema?["properties"]?.document
-            // The schema of a group that can be switched off is a list of alternatives, one of which has the group's
-            // properties.
+            // A group of limits that can be `off` has a schema with alternatives. One of these has the properties of
+            // the group.
             for form in schema?["anyOf"]?.document?.values ?? [] where properties == nil {
                 properties = form.document?["properties"]?.document
             }

@@ -43,7 +43,7 @@ import Testing
         #expect(writes.noteWrite(of: key, on: .target) == nil)
     }
 
-    /// A write that leaves a document as it is needs no record, because the server reports no change.
+    /// If a write does not change the document, it needs no record, because the server reports no change.
     @Test func aWriteThatChangesNothingIsNotWaitedFor() {
         #expect(written(before: ["_id": 1], after: ["_id": 1]).isEmpty)
     }

@@ -153,9 +153,9 @@ import Testing
         #expect(plan.unplanned == 0)
     }
 
-    /// The plan leaves out a further step that changes no document.
+    /// If a repair has several steps for the same findings, the plan leaves out a later step that changes no document.
     ///
-    /// The documents that this step skips have findings of their own.
+    /// The documents that the step skips have findings of their own.
     @Test func aFurtherStepThatChangesNoDocumentIsLeftOut() throws {
         let schema = try Self.schema("lines Line[]", "type Line {\n  qty Int\n}")
         var plan = try repairs(schema, [["_id": 1, "lines": ["qty": 1]]])

@@ -27,11 +27,12 @@ import Testing
 
     @Test(
         arguments: [
-            // The usual number is 9, so 27 is three times as many, and 28 is more.
+            // The usual number, the median, is 9. A number is an anomaly if it is more than three times as large: 28,
+            // not 27.
             ([12, 9, 11, 9, 10, 8, 9], 27, nil), ([12, 9, 11, 9, 10, 8, 9], 28, 9),
-            // Two checks do not show what is usual, and three do.
+            // At least three earlier checks are needed to know the usual number.
             ([1, 1], 100, nil), ([1, 1, 1], 100, 1),
-            // Ten documents are the least; a finding that is new is one that usually has no documents.
+            // Fewer than ten documents are no anomaly. The usual number of a new finding is 0.
             ([1, 1, 1], 9, nil), ([1, 1, 1], 10, 1), ([0, 0, 0], 10, 0), ([0, 0, 0], 9, nil),
             // Only the last seven checks count, and one outlier among them does not change what is usual.
             ([90, 90, 90, 90, 5, 5, 5, 5, 5, 5, 5], 16, 5), ([5, 5, 5, 500, 5, 5, 5], 16, 5),
@@ -53,7 +54,7 @@ import Testing
         #expect(usual { summary($0, 0, collections: ["app.B"]) } == [])
     }
 
-    /// The documents are as many as before, and only the exception is gone.
+    /// When an exception expires, the finding still has as many documents as before, so it is no anomaly.
     @Test func anExceptionThatExpiresIsNoAnomaly() throws {
         let history = CheckHistory((1...5).map { summary($0, 200, accepted: true) } + [summary(6, 200)])
         #expect(history.anomalies.isEmpty)

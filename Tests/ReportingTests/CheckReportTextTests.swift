@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// Up to six models are named, and the one with the most failures is the first.
+    /// At most six models are named; the first is the one with the most failures.
     @Test(arguments: [
         (3, "`prisma.C.findMany()`, `prisma.B.findMany()` and `prisma.A.findMany()`"),
         (
@@ -119,7 +119,9 @@ import Testing
         #expect(text(report).hasPrefix("\(count * (count + 1) / 2) documents would make \(models) fail."))
     }
 
-    /// The server refuses an update only if the document does not fit the validator, whatever an engine does with it.
+    /// A document may fit its validator and still break a rule of a sync engine.
+    ///
+    /// The server accepts updates of such a document, so the report must not say that it refuses them.
     @Test func onlyADocumentThatDoesNotFitTheSchemaMentionsTheValidator() throws {
         var report = try CheckReport.fixture(ledgerCount: nil)
         (report.rules.dialect, report.rules.engine) = (.jsonSchema, .powersync)

@@ -109,14 +109,14 @@ import Testing
         let report = CheckResult(try .fixture(), policy: FailurePolicy(), places: places).report
         #expect(report.findings.map { $0.finding.place?.line } == [2, 4])
         #expect(report.findings.allSatisfy { $0.finding.place?.file == "app/Person.json" })
-        // A field without a part of its own is shown at the object that has it.
+        // A finding about a field that the schema does not define is shown at the object that has the field.
         #expect(places.place(of: SchemaPath([.field("other"), .field("x")]), in: people)?.line == 1)
         #expect(places.place(of: SchemaPath(), in: Namespace(database: "app", collection: "Pet")) == nil)
     }
 
     @Test func aFingerprintStaysWhileCountsAndLinesChange() throws {
         func fingerprints(_ report: Report) throws -> [String] { try results(report).compactMap(fingerprint) }
-        // In both checks, the ledger is far from its limit; a full ledger would be one more entry.
+        // In both checks, the ledger is far from its limit. A full ledger would be one more finding.
         let before = try fingerprints(CheckResult(try .fixture(ledgerCount: 0), policy: FailurePolicy()).report)
         let after = try fingerprints(
             CheckResult(try .fixture(ledgerCount: 0, certain: 100), policy: FailurePolicy()).report)

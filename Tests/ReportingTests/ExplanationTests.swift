@@ -22,7 +22,7 @@ import Testing
         return try #require(parts.first { $0.hasPrefix("\(heading)\n") }, "no heading \(heading)")
     }
 
-    /// Returns the rows of the documentation for the pages of a section.
+    /// Returns the table rows that the documentation must contain, one for each page of a section.
     private static func rows(of section: Explanation.Section) -> [String] {
         Explanation.all.filter { $0.section == section }.map { page in
             let code = section == .exitCodes ? page.code : "`\(page.code)`"
@@ -56,7 +56,7 @@ import Testing
         #expect(Explanation.pages(of: code).map(\.section) == [.waits])
     }
 
-    /// An exit code has one page, and so has a code of lint, diff or infer, unless a rule has the same name.
+    /// An exit code has one page, and so has a code of lint, diff or infer that is not also the name of a rule.
     ///
     /// `EveryCodeTests` checks that the documentation has all of these codes.
     @Test(arguments: ["id-type", "property-removed", "rare-type", "anomaly", "75"])

@@ -37,7 +37,7 @@ import Testing
         #expect(lines("a", 1, 99) == ["  1 | a", "    |  ^"])
     }
 
-    /// A tab takes the columns up to the next tab stop; the line shows blanks, so that terminals agree.
+    /// A tab is shown as blanks up to the next tab stop, so that the caret is right on every terminal.
     @Test func tabsAreAligned() {
         #expect(lines("\t\"x\": y", 1, 7) == ["  1 |     \"x\": y", "    |          ^"])
         #expect(lines("ab\tcd", 1, 4) == ["  1 | ab  cd", "    |     ^~"])
@@ -84,7 +84,7 @@ import Testing
     }
 }
 
-/// The links to files, which some terminals show.
+/// Tests the links to files that some terminals can open.
 @Suite struct HyperlinkTests {
     @Test func aFileIsALinkWithItsMachine() {
         let link = Hyperlink.text("a b.yml", toFile: "/home/ada/a b.yml", on: "host")
@@ -93,7 +93,7 @@ import Testing
         #expect(!TerminalText.safe(link, isColored: false).contains("\u{1B}"))
     }
 
-    /// A text from outside could contain a link to anywhere.
+    /// The escape sequence of a link in a text from outside is escaped, so that no terminal opens the link.
     @Test func anotherLinkIsEscaped() {
         let foreign = "\u{1B}]8;;https://example.net\u{1B}\\click\u{1B}]8;;\u{1B}\\"
         #expect(TerminalText.safe(foreign, isColored: true).hasPrefix(#"\u001b]8;;https"#))

@@ -96,7 +96,7 @@ import Testing
                 == ["collection-moved breaking breaking hidden-values"])
     }
 
-    /// A client fails if a field that it requires is missing, which is worse than a hidden value.
+    /// A client that requires the renamed field fails without it, but for other clients the value is only hidden.
     @Test(arguments: [
         ("x Int", "x Int @map(\"y\")", "failed-queries failed-old-clients"),
         ("x Int?", "x Int @map(\"y\")", "failed-queries hidden-values"),

@@ -32,7 +32,7 @@ import Testing
     @Test(arguments: ["appservices", "jsonschema"]) func bothDialectsOfJSONHaveIt(_ dialect: String) throws {
         let node = try #require(try property("@deprecated 2027-03-31", dialect: dialect))
         #expect(node.deprecation?.day == "2027-03-31")
-        // The other rare properties of a part stay.
+        // The annotation does not replace the other constraints of the property, here `minimum`.
         #expect(node.constraints.minimum.number != nil)
         #expect(try property("nothing", dialect: dialect)?.deprecation == nil)
     }

@@ -43,7 +43,9 @@ import Testing
             ])
     }
 
-    /// A repair names one Prisma schema twice, so a run counts the documents that clients cannot read.
+    /// If a job changes to another Prisma schema, its run cannot count the documents that clients can no longer read.
+    ///
+    /// A repair names the same schema as the active and as the next one, so its run counts these documents.
     @Test(arguments: [("next: s.prisma", true), ("next: t.prisma", false)])
     func onlyAJobBetweenTwoPrismaSchemasHasUncountedDocuments(_ next: String, _ isRepair: Bool) throws {
         let text = """

@@ -121,7 +121,8 @@ extension Mongod {
         }
     }
 
-    /// Ends all running commands of a client that have this name, such as those that a fail point blocks.
+    /// Ends all running commands with this name from one client, such as commands that a fail point blocks.
+    /// - Parameter appName: the application name of the client.
     /// - Returns: the number of ended commands.
     package func killCommands(_ command: String, of appName: String) async throws -> Int {
         let commands = try await underWay(["appName": .string(appName), "command.\(command)": ["$exists": true]])

@@ -2,13 +2,13 @@ import BSON
 
 /// The numbers of documents in a ledger, and the largest number of unsynced documents so far.
 ///
-/// Unsynced documents are those that the ledger shows, and those that it should show.
+/// A document counts as unsynced if the ledger shows it, or would show it without its delay.
 struct LedgerCounts: Sendable {
     private var shown: Set<BSONValue> = []
-    /// The documents that changes made unsyncable, with their present contents.
+    /// The documents that changes made unsyncable, with their current contents.
     private var failing: [BSONValue: BSONDocument] = [:]
     private var unseen = 0
-    /// The largest number of documents that the ledger showed or should have shown at any time.
+    /// The largest number of unsynced documents at any time.
     private(set) var highest = 0
 
     /// Records that a document changed, or was deleted if `document` is `nil`.

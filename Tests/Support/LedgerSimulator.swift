@@ -87,7 +87,9 @@ package final class LedgerSimulator: Sendable {
     /// Waits until the ledger shows all changes so far.
     package func catchUp() async throws { try await wait { $0.waiting == 0 } }
 
-    /// Waits until no change is overdue in the ledger; on a busy machine, the simulator may be later than its lag.
+    /// Waits until the ledger shows every change that is older than the simulator's lag.
+    ///
+    /// On a busy machine, the simulator may write the ledger later than the lag allows.
     package func keepUp() async throws { try await wait { $0.due.map { $0 > .now } ?? true } }
 
     /// Waits until the simulator has read all changes so far and `condition` holds.

@@ -77,7 +77,7 @@ package final class Mongod: Sendable {
 }
 
 extension ClientPool {
-    /// Runs `body` with a client of the pool on its own thread; `body` may throw any error.
+    /// Runs `body` with a client of the pool on a thread of its own; `body` may throw any error.
     package func run<R: Sendable>(
         _ body: @Sendable @escaping (borrowing Client) throws -> R
     ) async throws -> R {

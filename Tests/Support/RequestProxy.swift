@@ -51,7 +51,9 @@ package final class RequestProxy: Sendable {
     /// Stops accepting connections; existing connections continue.
     package func close() { relay.close() }
 
-    /// The ID of the request on one connection whose reply the fault changes or drops.
+    /// The ID of the request that the fault affects; `nil` while the fault affects no request of this connection.
+    ///
+    /// The fault changes or drops the reply to that request.
     private final class Struck: Sendable {
         let request = Mutex<Int32?>(nil)
     }

@@ -45,8 +45,8 @@ import Testing
             let whole = try await test.database.documents("whole")
             #expect(try await test.database.documents("people") == whole)
             #expect(try await test.checkpoint()?.state == "done")
-            // The run may write more chunks than chunks of ten documents need: if a read fails within a chunk, or a
-            // write is retried, the chunks become smaller.
+            // A run without failures writes chunks of ten documents. If a read fails within a chunk, or a write is
+            // retried, some chunks are smaller, so there are more of them.
             #expect(try #require(try await test.checkpoint()).chunks >= Self.documents / 10)
         }
     }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// A server under load may end any command with error 50 (MaxTimeMSExpired), because a time limit has passed.
+    /// A run retries a command that the server ends with error 50 (MaxTimeMSExpired), as it may under load.
     @Test(arguments: ["findAndModify", "insert", "find", "aggregate", "getMore", "createIndexes", "update"])
     func aTimeLimitOutsideOfAChunksWriteIsRetried(_ command: String) async throws {
         try await withPeople { test in
@@ -111,12 +111,11 @@ import Testing
         try await Self.server.value.withBackfill { test in
             try await test.database.fill("people", count: Self.documents)
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 64}, nice: 10}")
-            // Without `--no-journal`, the runner would notice that updates are already done, and would not send them
-            // again.
+            // With a journal, the runner would notice that updates are already done, and would not send them again.
             let run = try await test.backfill("job", "--no-journal") { _ in
                 try await test.waitForChunks(1)
-                // The server's time limit may pass during the update, or after the update, during the wait for a
-                // majority (`isDone`).
+                // The server's time limit passes during the update. If `isDone`, it passes after the update, while the
+                // server waits for a majority.
                 var point = FailPoint.error(50, "update", appName: test.appName, mode: .times(3))
                 if isDone {
                     point.errorCode = nil

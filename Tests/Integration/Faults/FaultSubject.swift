@@ -73,7 +73,7 @@ extension FaultSubject {
 
     // MARK: Commands on jobs
 
-    /// A backfill that can make documents unsyncable, in chunks of 4 documents.
+    /// A backfill of ten documents, in chunks of four; it can make the documents unsyncable.
     static let backfill = backfill(of: 10)
 
     /// Returns the command `backfill` over this many documents.
@@ -112,7 +112,7 @@ extension FaultSubject {
     /// The undo of the job that `backfill` runs.
     static let undo = undo(of: 10)
 
-    /// Returns the command `undo` of the job of `backfill(of:)` over this many documents.
+    /// Returns the command `undo` for the job that `backfill(of:)` runs over this many documents.
     static func undo(of count: Int) -> FaultSubject {
         FaultSubject(name: "undo") { mongod, body in
             try await backfill(of: count).trial(mongod) { forth in
@@ -263,7 +263,7 @@ extension FaultSubject {
         }
     }
 
-    /// An `infer`, which proposes a schema.
+    /// The command `infer`, which proposes a schema.
     static let infer = reading("infer") { test, _ in
         (["infer", "--collection", "\(test.name).person"], { run in [["schema": .string(run.output)]] })
     }

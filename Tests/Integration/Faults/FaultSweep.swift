@@ -70,7 +70,7 @@ extension FaultSubject {
         }
     }
 
-    /// Runs `body` with a trial on a server, and returns its result.
+    /// Runs `body` with a trial on a server, and returns the result of `body`.
     func withResult<Result: Sendable>(
         _ mongod: Mongod, _ body: @Sendable @escaping (FaultTrial) async throws -> Result
     ) async throws -> Result {

@@ -43,8 +43,8 @@ import Testing
 
     /// Every fault point is reached by at least one of the commands.
     ///
-    /// A new fault point fails this test unless the backfill reaches it twice, or the test names another command for
-    /// it.
+    /// By default, this is a backfill, which must reach the fault point at least twice. For any other fault point, name
+    /// another command below.
     @Test(.fencedDeletes) func everyFaultPointIsReachedAndChangesNoResult() async throws {
         let mongod = try await Mongod.shared
         let points = FaultInjection.Point.allCases

@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized, .fencedDeletes) struct PrimaryChurnTests {
     private static let set = Task { try await FailoverSet.start() }
 
-    /// The number of the primary's step-downs, as `elections`, and of its kills, that a test has caused so far.
+    /// The numbers of step-downs (`elections`) and of kills of the primary that a test has caused so far.
     private struct Churn {
         var elections = 0
         var kills = 0

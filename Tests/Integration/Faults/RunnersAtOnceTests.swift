@@ -34,8 +34,8 @@ import Testing
                     #expect([0, 76].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
                 }
                 let done = try #require(runs.first { $0.exitCode == 0 }, "nobody was let in")
-                // A runner may survey documents that another runner then changes. It then makes a pass that finds
-                // nothing to do, so the numbers of passes are not compared.
+                // Two runners may survey the same documents before one of them changes the documents. The other one
+                // then makes a pass that finds nothing to do, so the numbers of passes are not compared.
                 let (end, wanted) = (try await trial.outcome(done).withoutPasses, expected.withoutPasses)
                 #expect(end == wanted, "\(subject.name): \(difference(end, wanted))")
                 return runs.count { $0.exitCode == 76 }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct FenceKindsTests {
     /// The kinds of write that a job makes.
     enum Write: String, CaseIterable, Sendable {
-        /// Updates for a whole chunk, whose filters name the chunk's `_id`s.
+        /// Updates for a whole chunk; their filters list the `_id`s of the chunk.
         case range
         /// Updates like those of ``range``, but of a job with schemas, so that the unsync budget checks each chunk
         /// before its write.

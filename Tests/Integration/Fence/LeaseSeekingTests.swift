@@ -9,7 +9,7 @@ import Testing
 
 /// If a runner is known to be dead, the next runner waits until the dead runner's lease has ended.
 @Suite struct LeaseSeekingTests {
-    /// Returns an expression for the lease of a dead runner, which ends in this many seconds.
+    /// Returns an expression for the lease of a dead runner; the lease ends in this many seconds.
     ///
     /// - Parameter living: the identity of a runner on this machine. The dead runner has another owner id, and a start
     ///   time that no process has.

@@ -6,7 +6,7 @@ import Testing
 enum BudgetCase {
     /// The limit of the jobs: fewer than 100 documents may be unsynced.
     ///
-    /// There is no reserve.
+    /// The jobs keep no reserve, so 99 documents may be unsynced.
     static let ceiling = 100
     private static let tasks = 200
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct BudgetDistinctTests {
     private static let unsyncable = 60
 
-    /// Runs a test with 60 tasks, room for 99 unsyncable documents, and two jobs with the same steps.
+    /// Runs a test with 60 tasks, a limit that allows 99 unsyncable documents, and two jobs with the same steps.
     private func withTwoJobs(_ body: (BackfillCase) async throws -> Void) async throws {
         try await BudgetCase.withTasks { test in
             try await test.database.run([
@@ -49,7 +49,7 @@ import Testing
         try await withTwoJobs { test in
             #expect(try await run("job", test).exitCode == 0)
             // After restoring, the undo waits until the ledger no longer has the documents, and then releases their
-            // reservations. The test stops the undo while it waits, because the next run releases them as well.
+            // reservations. The test stops the waiting undo, because the next run releases the reservations as well.
             let undo = try await test.undo(flags: ["--ledger", "\(test.database.name).ledger"]) { program in
                 try await waitUntil("all documents are restored, or the undo has ended") {
                     try await BudgetCase.unsyncable(test).isEmpty || program.hasEnded

@@ -10,9 +10,9 @@ import Testing
     /// On a shared server, these tests would have to wait for other suites' fail points.
     private static let server = Task { try await Mongod.start() }
 
-    /// Returns a job's reservation for document 1,000, which the ledger has.
+    /// Returns a job's reservation for document 1,000, for which the ledger of the test has an entry.
     ///
-    /// - Parameter isStale: whether the ledger already had the document when the job made the reservation.
+    /// - Parameter isStale: whether that entry is older than the reservation.
     private func record(_ job: String, isStale: Bool, in test: BackfillCase) -> BSONDocument {
         [
             "_id": ["job": .string(job), "ns": .string("\(test.database.name).tasks"), "id": 1_000], "seen": false,

@@ -29,8 +29,7 @@ import Testing
         }
     }
 
-    /// Three copies of partners and a backfill begin at once, and stay below the limit together, as each copy would
-    /// alone.
+    /// If three `partner init` commands and a backfill start at the same time, they stay below the limit together.
     @Test func partnersAndABackfillAtOnceShareTheLimit() async throws {
         try await BudgetCase.withTasks { test in
             try test.write(
@@ -64,8 +63,8 @@ import Testing
                 #expect([0, 1, 75].contains(run.exitCode), "\(run.errors)")
             }
             #expect([1, 75].contains(try await job.exitCode))
-            // If all of them asked for room at the same moment, all of them may have been refused. The job then has
-            // room once it is alone.
+            // If all commands reserved documents at the same moment, all of them may have been refused. A backfill that
+            // runs alone is not refused.
             let alone = try await test.backfill(flags: flags)
             #expect([1, 75].contains(alone.exitCode), "\(alone.errors)")
             var failing = try await test.database.count("tasks", ["priority": ["$type": "int"]])
@@ -88,7 +87,7 @@ import Testing
                 try await test.database.fill(
                     "tasks", (0..<50).map { ["_id": .integer(2 * $0 + 1), "priority": "1"] })
             }
-            // The next pass checks the new documents. There is room for 49 of the 50.
+            // The next pass checks the new documents. The limit allows 49 of the 50.
             #expect(run.exitCode == 75, "\(run.errors)")
             let unsyncable = try await test.database.documents("tasks", ["priority": ["$type": "int"]])
             #expect(unsyncable.count == BudgetCase.ceiling - 1)
@@ -149,9 +148,9 @@ import Testing
         }
     }
 
-    /// The documents are already unsyncable before the job.
+    /// The documents are already unsyncable before the job, so the limit of 10 does not stop the job.
     ///
-    /// The budget reserves room for a few of them at a time, and releases the room after their write.
+    /// The budget reserves a few of them at a time, and releases the reservations after the write.
     @Test func documentsThatFailAlreadyTakeNoRoomForGood() async throws {
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
@@ -168,7 +167,7 @@ import Testing
     @Test func documentsThatFailAlreadyAndThatTheLedgerShowsTakeNoRoomAtAll() async throws {
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
-            // The ledger alone has more documents than the limit allows.
+            // The ledger alone has 50 documents, which is more than the limit of 10 allows.
             try await BudgetCase.unsync(Array(0..<50), in: test)
             let run = try await BudgetCase.run(test)
             #expect(run.exitCode == 75, "\(run.errors)")

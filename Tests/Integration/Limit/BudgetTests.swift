@@ -47,15 +47,15 @@ import Testing
     @Test func documentsThatTheLedgerShowsAreNotCountedTwice() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
-            // The ledger now has the 79 documents that were pending. The sum of ledger and pending is still 99, so
-            // there is no more room.
+            // The ledger now has the 79 documents that were pending. The sum of ledger and pending is still 99, so the
+            // limit allows no further document.
             try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             let again = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(again.exitCode == 75)
             #expect(again.output.contains("99 in the ledger + 0 pending"), "\(again.output)")
             #expect(try await BudgetCase.unsyncable(test).count == 79)
-            // Users repair the twenty documents that were in the ledger before the job, which makes room for twenty
-            // more.
+            // Users repair the twenty documents that were in the ledger before the job. The limit then allows twenty
+            // more documents.
             try await test.database.run([
                 "delete": "ledger", "deletes": [["q": ["documentId": ["$gte": 1_000]], "limit": 0]],
             ])

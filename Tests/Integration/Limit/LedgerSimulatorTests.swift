@@ -58,7 +58,7 @@ import Testing
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
             try await ledger.catchUp()
             #expect(ledger.highest == Self.ceiling - 1)
-            // The documents that were pending are in the ledger now, so the budget still has no room.
+            // The documents that were pending are in the ledger now, so the limit still allows no further document.
             #expect(try await test.backfill(flags: flags).exitCode == 75)
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
 
@@ -104,8 +104,8 @@ import Testing
                     ]
                 ],
             ])
-            // The job is run again and again. The repaired documents make room again, but only after the ledger has
-            // dropped them.
+            // The job is run again and again. The repaired documents stop counting towards the limit, but only after
+            // the ledger has dropped them.
             try await waitUntil("the room is spent again") {
                 try await ledger.keepUp()
                 #expect(try await test.backfill(flags: flags).exitCode == 75)

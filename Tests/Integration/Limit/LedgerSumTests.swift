@@ -133,7 +133,9 @@ import Testing
         }
     }
 
-    /// A check counts the entries of the app that the schema names, or those of another app if that app has none.
+    /// A check counts only the entries of the app that the schema belongs to.
+    ///
+    /// If that app has no entries, the check counts the entries of the other apps, and a note says so.
     @Test func theSchemaNamesTheApp() async throws {
         try await withLedgers { test, insert in
             try await insert(Self.shared, Self.entries(0..<20, of: test) { .integer($0) })

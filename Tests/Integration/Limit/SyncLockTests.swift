@@ -23,7 +23,7 @@ import Testing
 
     /// Waits until the run has counted the locked documents `times` times more.
     ///
-    /// The database must be profiled.
+    /// The profiler of the database must be on.
     private func waitForCounts(_ times: Int, _ test: BackfillCase) async throws {
         func counts() async throws -> Int {
             try await test.database.count(
@@ -69,7 +69,9 @@ import Testing
         }
     }
 
-    /// The fail point delays the moment at which a majority of the members has the removal of the lock.
+    /// A run writes a document only after a majority of the members has the removal of the document's lock.
+    ///
+    /// A fail point delays that moment.
     @Test func oneWhoseLockIsRemovedIsWaitedForUntilAMajorityHasTheRemoval() async throws {
         let mongod = try await Mongod.start()
         try await withPeople(on: mongod) { test in
@@ -142,7 +144,7 @@ import Testing
             let run = try await test.backfill("job", "--lock-wait", "3s", "--unset-locks") { _ in
                 try await waitUntil("the others are written") { try await unwritten(test) == [10, 20] }
                 // The pass has ended and the run waits for the locks. A lock that changes now belongs to a new
-                // transaction.
+                // transaction, so the run must not remove it.
                 try await waitUntil("the locks are waited for") { try await test.checkpoint()?.upper == nil }
                 try await Task.sleep(for: .seconds(1))
                 try await test.database.run([

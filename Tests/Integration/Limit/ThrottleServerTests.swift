@@ -6,7 +6,7 @@ import Testing
 
 /// Tests the throttle rules for the server's health, each on a server in the state that makes a run wait.
 @Suite(.serialized) struct ThrottleServerTests {
-    /// A user loses the right to read the server metrics during a run, which counts as a failed reading.
+    /// A run waits if its user loses the right to read the server metrics, because the reading fails.
     @Test func aRunWhoseUserCanNoLongerReadMetricsWaits() async throws {
         let mongod = try await Mongod.withAuthentication
         try await ThrottleCase.withPeople(on: mongod, limits: "") { test in

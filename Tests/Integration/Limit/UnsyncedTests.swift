@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// The document of a ledger entry is found in both spellings of its `_id`.
+    /// The document of a ledger entry is found even if the ledger stores the `_id` as another type.
     ///
     /// The ledger may store an `_id` that is an ObjectId as text, and an `_id` that is a text of 24 hex digits as an
     /// ObjectId.

@@ -32,7 +32,9 @@ import Testing
         #expect(try await test.run("status").output.contains("1 document not on the other side"))
     }
 
-    /// A held pair is reported once, even if an earlier version of the program recorded the reason only as a text.
+    /// A change that cannot be carried over is reported once, and not again by the next mirror.
+    ///
+    /// This holds even if an earlier version of the program recorded the reason only as a text.
     @Test(arguments: [false, true]) func aHeldPairIsReportedOnce(_ isOfEarlierVersion: Bool) async throws {
         try await withMirror { test in
             if isOfEarlierVersion {
@@ -166,8 +168,9 @@ import Testing
     }
 }
 
-/// Tests a mirror to a partner with a unique index, if documents have exchanged their keys before the mirror reads the
-/// changes.
+/// Tests a mirror whose partner has a unique index.
+///
+/// Before the mirror reads the changes, clients give the unique key of a document to another document.
 @Suite(.fencedDeletes) struct MirrorUniqueKeyTests {
     private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
         try await PartnerCase.withCopy(

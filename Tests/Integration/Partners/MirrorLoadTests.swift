@@ -34,7 +34,7 @@ import Testing
 
     /// Tests step-downs and kills of the primary, kills of the mirror, and two mirrors at once.
     ///
-    /// The clocks of the members are up to eight seconds apart if a library for that is available. The test takes two
+    /// If libfaketime is installed, the clocks of the members are up to eight seconds apart. The test takes two
     /// minutes, or as many seconds as `SHIPSHAPE_MIRROR_SECONDS` says.
     @Test(.enabled(if: TestScale.current == .torture), arguments: [MirrorWorkload.documented, .everyStep])
     func failoversLoseNothingAndEchoNothing(_ workload: MirrorWorkload) async throws {

@@ -89,8 +89,7 @@ import Testing
         }
     }
 
-    /// The mirror ends and overwrites nothing if the document with its position is deleted from the state database
-    /// while it runs.
+    /// A running mirror ends, and overwrites nothing, if the state document with the mirror's position is deleted.
     @Test func aRecordThatGoesUnderARunningMirrorEndsItAndOverwritesNothing() async throws {
         try await PartnerCase.withCopy { test in
             let run = try await test.run("mirror", "--lease-ttl", "5s") { program in

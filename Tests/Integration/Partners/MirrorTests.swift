@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    /// The change stream of one side opens late, but the mirror already records its lag, which must not be years.
+    /// A mirror must not record a lag of years while the change stream of one side is not open yet.
     @Test func aMirrorThatBeginsDoesNotLagByYears() async throws {
         try await PartnerCase.withCopy { test in
             let appName = "opens-late-\(test.database.name)"

@@ -7,13 +7,13 @@ import Testing
 /// A job, and the writes of clients of both sides while a mirror carries their changes over.
 struct MirrorWorkload: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// Returns the lines of the job file after the names of the partner and its collections.
+    /// Returns the part of the job file that follows the names of the partner and of its collections.
     let job: @Sendable (PartnerCase) throws -> String
     /// Returns the `_id` of a document, by the document's number and its side: 0 is the original, and 1 the partner.
     let id: @Sendable (Int, Int) -> BSONValue
     /// Returns the update that sets a document's text, by the document's number, its side, and the new text.
     let update: @Sendable (Int, Int, String) -> BSONValue
-    /// Returns the original's document with this number.
+    /// Returns the document with this number for the original collection.
     let original: @Sendable (Int) -> BSONDocument
 
     static let collections = ["Task", "TaskV2"]

@@ -205,7 +205,8 @@ import Testing
             try jobOfFailing(test, limit: 1201)
             try await test.load(1_200)
             // The first run is killed before its first checkpoint, so the second run copies the same documents again.
-            // The second run is killed after it has reserved room for the next chunk, and before it copies that chunk.
+            // The second run is killed after it has reserved the documents of the next chunk, and before it copies
+            // them.
             for fault in ["after-write:1:kill", "after-harm:1", "after-checkpoint:1", "after-checkpoint:1"] {
                 let killed = try await test.run("init", fault: fault)
                 #expect(killed.wasKilled, "\(killed.errors)")
@@ -218,7 +219,7 @@ import Testing
         try await Mongod.shared.withPartner { test in
             try jobOfFailing(test, limit: 100)
             try await test.load(60)
-            // Another job has reserved room for fifty documents, which the ledger does not show yet.
+            // Another job has reserved fifty documents, which the ledger does not show yet.
             let other = (0..<50).map { number -> BSONDocument in
                 [
                     "_id": ["job": "other", "ns": "app.Other", "id": .integer(number)], "seen": false, "stale": false,

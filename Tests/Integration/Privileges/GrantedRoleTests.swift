@@ -10,7 +10,7 @@ import Testing
         let action: String
         let resource: BSONDocument
 
-        /// Returns one list of privileges for each action that can be left out.
+        /// Returns the privileges once for each of their actions, each time without that action.
         static func all(of privileges: [BSONValue]) -> [Lacking] {
             privileges.indices.flatMap { index -> [Lacking] in
                 guard let entry = privileges[index].document, let resource = entry["resource"]?.document else {

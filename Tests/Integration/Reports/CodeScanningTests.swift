@@ -14,7 +14,8 @@ import Testing
             print(list(error.path), error.message[:200])
         """
 
-    /// Returns the defects of a SARIF log by the JSON Schema that OASIS publishes.
+    /// Returns the errors that a validation of a SARIF log against the JSON Schema of OASIS finds; empty if it is
+    /// valid.
     private func defects(_ log: String, in folder: CommandLineFolder) async throws -> String {
         let file = try folder.write(log, to: "log.sarif")
         let schema = Repository.path("Tests/Integration/Reports/Fixtures/sarif-schema-2.1.0.json").string

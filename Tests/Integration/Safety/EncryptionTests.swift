@@ -7,9 +7,10 @@ import Testing
 
 /// Encrypted connections: if a server or client cannot prove its identity, the error names the reason and a remedy.
 @Suite struct EncryptionTests {
-    /// The command to connect with.
+    /// The command that connects to the server.
     ///
-    /// The timeout only delays refusals, and is long enough for a TLS handshake on a busy machine.
+    /// If it cannot connect, it fails after the timeout. The timeout is long enough for a TLS handshake on a busy
+    /// machine.
     private static let command = ["unsynced", "--connect-timeout", "8s"]
 
     /// Runs a test on a server with TLS.

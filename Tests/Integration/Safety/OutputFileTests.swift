@@ -64,8 +64,9 @@ import Testing
         }
     }
 
-    /// The program writes to no link or file by which another user replaces a pipe while the program waits for a reader
-    /// of the pipe.
+    /// While the program waits for a reader of a pipe, another user replaces the pipe by a link or a file.
+    ///
+    /// The program does not write to the replacement, but ends with exit code 73.
     @Test(.timeLimit(.minutes(10)), arguments: [true, false])
     func aFileThatReplacesAPipeIsNotWritten(_ isLink: Bool) async throws {
         try await withFolder { folder in

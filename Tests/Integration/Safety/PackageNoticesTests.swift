@@ -50,7 +50,7 @@ import Testing
         #expect(contents.spdxVersion == "SPDX-2.3")
         let names = Set(contents.packages.map(\.name))
         #expect(names.isSuperset(of: ["shipshape", "swift", "swift-foundation-icu", "swift-log", "libyaml", "libc6"]))
-        // The manifest names this package only for its version.
+        // `Package.swift` states this package only to fix its version, and the program does not contain it.
         #expect(!names.contains("swift-service-lifecycle"))
         #expect(contents.packages.allSatisfy { $0.licenseDeclared != "NOASSERTION" })
         #expect(contents.relationships.count { $0.relationshipType == "DYNAMIC_LINK" } == 2)
@@ -64,7 +64,7 @@ import Testing
         #expect(try await Program.shell(script, arguments).output == run.output)
     }
 
-    /// The manifest states an exact version even for indirect dependencies, so that every clone builds the same
+    /// `Package.swift` states an exact version even for indirect dependencies, so that every clone builds the same
     /// program.
     @Test func noDependencyFloats() throws {
         let manifest = try String(contentsOfFile: Repository.path("Package.swift").string, encoding: .utf8)

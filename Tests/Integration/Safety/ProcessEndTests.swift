@@ -38,7 +38,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: "/dev/shm/mongoc-\(process)"))
     }
 
-    /// The process ends without the exit functions of libraries.
+    /// The process ends without running the exit functions of libraries.
     ///
     /// The exit functions would free memory that other threads still use to close connections.
     @Test func noLibraryIsTornDownWhileConnectionsClose() async throws {

@@ -69,7 +69,9 @@ import Testing
         }
     }
 
-    /// A signal stops a check while the server runs a slow script, which the server ends when its client disconnects.
+    /// A signal stops a check while the server runs a slow script of the check's filter.
+    ///
+    /// The check then disconnects, and the server ends the script with an error. The check must not report that error.
     @Test func aSlowScriptThatASignalInterruptsIsAStop() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

@@ -41,7 +41,7 @@ import Testing
     @Test func withoutTestsOnlyTheLibrariesOfTheBuildAreInstalled() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
-        // Every package looks missing, and nothing can be installed.
+        // The stubs of these programs fail, so every package looks missing, and nothing can be installed.
         let script = #"""
             set -e
             setup=$1; cd "$2"

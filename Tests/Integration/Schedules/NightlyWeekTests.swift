@@ -19,26 +19,26 @@ struct NightlyWeekTests {
 
     /// The nights of the week.
     ///
-    /// Twelve documents have an age that is a text, which is accepted until the fourth night. The threshold allows
-    /// twenty documents without a name.
+    /// Twelve documents have an age that is a text. An exception accepts these until the fourth night. The threshold
+    /// allows twenty documents without a name.
     private static let nights: [Night] = [
         Night(
             missing: 5, exitCode: 0,
             sentences: ["17 documents would stop syncing (12 excepted).", "Accepted: 5 of 1,000 (0.5%)"]),
         Night(missing: 6, exitCode: 0, sentences: ["0 new, 1 grown, 0 shrunk, 0 gone.", "Accepted: 6 of 1,000"]),
         Night(missing: 5, exitCode: 0, sentences: ["0 new, 0 grown, 1 shrunk, 0 gone."]),
-        // 17 are within the threshold, but more than three times the usual 5.
+        // 17 documents without a name are within the threshold, but they are more than three times the usual 5.
         Night(
             missing: 17, exitCode: 1, anomalies: 1,
             sentences: ["Anomalies: more than 3 times the usual number of documents", "Accepted: 17 of 1,000 (1.7%)"]),
-        // The same twelve documents as before fail, so their number is no anomaly.
+        // The exception has expired. The same twelve documents as before fail, so their number is no anomaly.
         Night(
             missing: 6, exitCode: 1,
             sentences: ["Expired on DAY4: the exception for type-mismatch of age", "Accepted: 6 of 1,000"]),
         Night(
             missing: 21, exitCode: 1, anomalies: 1,
             sentences: ["Too many: 21 of 1,000 (2.1%) documents of", "12 excepted"]),
-        // 18 are exactly three times the usual 6.
+        // 18 documents without a name are exactly three times the usual 6, so they are no anomaly.
         Night(missing: 18, exitCode: 0, sentences: ["Accepted: 18 of 1,000 (1.8%)"]),
     ]
 
@@ -62,7 +62,7 @@ struct NightlyWeekTests {
         (0..<1_000).map { number in
             let id = BSONValue.int(Int32(number))
             if number < missing { return ["_id": id] }
-            // The documents whose age is a text are others than those without a name.
+            // The last twelve documents have a text as their age, and all of them have a name.
             return number < 988 ? ["_id": id, "name": "Ada"] : ["_id": id, "name": "Ada", "age": "old"]
         }
     }
@@ -84,14 +84,14 @@ struct NightlyWeekTests {
                     let words = ["--reason", "the importer is being fixed", "--owner", "ada", "--expires", day(last)]
                     let accepted = try await run(check + ["--accept"] + words, on: night)
                     #expect(accepted.exitCode == 1, "\(accepted.errors)")
-                    // The documents without a name are within the threshold, so nothing is accepted for them.
+                    // The documents without a name are within the threshold, so no exception is written for them.
                     let line = "accepted 1 finding until \(day(last)) in shipshape.exceptions.yml\n"
                     #expect(accepted.errors.hasSuffix(line), "\(accepted.errors)")
                 }
                 for (index, night) in Self.nights.enumerated() {
                     let number = index + 1
-                    // The collection still has the documents of the fifth night, of which only those of the expired
-                    // finding fail.
+                    // The collection still has the documents of the fifth night. The exception for the ages that are
+                    // texts has expired, so the test accepts them again.
                     if number == 6 { try await accept(on: 6, until: 30) }
                     try await database.run(["delete": "person", "deletes": [["q": [:], "limit": 0]]])
                     try await database.fill("person", people(missing: night.missing))

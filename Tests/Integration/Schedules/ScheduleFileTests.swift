@@ -28,7 +28,7 @@ import Yams
         #expect(run.errors == "")
     }
 
-    /// The tag of an action can be moved to another commit.
+    /// The tag of a GitHub action can be moved to another commit, so the workflows must name the commit itself.
     @Test(arguments: ["jobs/github-actions/schemas.yml", ".github/workflows/release.yml"])
     func workflowsNameEachActionByItsCommit(_ file: String) throws {
         let text = try String(contentsOfFile: Repository.path(file).string, encoding: .utf8)

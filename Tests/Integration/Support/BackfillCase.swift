@@ -22,7 +22,7 @@ struct BackfillCase: Sendable {
     /// first.
     func uri(appName: String) -> String { mongod.uri(appName: appName) }
 
-    /// Waits until the program with this application name has asked for the lease.
+    /// Waits until the program with this application name has tried to take the lease.
     ///
     /// - Precondition: the profiler of the state database is on.
     func waitForLeaseAttempt(by appName: String) async throws {
@@ -59,9 +59,10 @@ struct BackfillCase: Sendable {
 
     /// Runs `shipshape backfill` without a terminal.
     ///
-    /// If the flags do not contain `--lease-ttl`, the lease is long, because each write must end within a quarter of
-    /// it, also on a slow disk; after a kill, this function ends the lease. If the fault only stops the runner, the
-    /// lease is short and ends by itself.
+    /// If the flags do not contain `--lease-ttl`, this function sets the duration of the lease. Usually it is 60
+    /// seconds, because each write must end within a quarter of the lease, also on a slow disk. If the runner is
+    /// killed, this function ends that lease. If the fault only stops the runner, the lease takes 3 seconds and ends by
+    /// itself.
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
@@ -84,9 +85,9 @@ struct BackfillCase: Sendable {
         return run
     }
 
-    /// Returns the flag `--lease-ttl` with a long time; nothing if the flags contain `--lease-ttl`.
+    /// Returns the flag `--lease-ttl` with a duration of 60 seconds; nothing if the flags contain `--lease-ttl`.
     ///
-    /// - Parameter fault: the fault of the run; if it stops the program, the time is short instead.
+    /// - Parameter fault: the fault of the run; if it stops the program without killing it, the duration is 3 seconds.
     static func lease(unlessIn flags: [String], _ fault: String?) -> [String] {
         guard !flags.contains("--lease-ttl") else { return [] }
         let sleeps = fault.map { $0.hasSuffix(":stop") || $0.hasPrefix("before-write") && !$0.hasSuffix(":kill") }
@@ -144,8 +145,8 @@ struct BackfillCase: Sendable {
 
     /// Lets a stopped program continue, and runs `body` while the server delays each `update` of the program.
     ///
-    /// The argument `during` of a run calls this function. A server can delay only one test's updates at a time, so the
-    /// program waits for its turn. After `body`, the delay ends.
+    /// Call it in the argument `during` of a run. A server can delay the updates of only one test at a time, so the
+    /// program stays stopped until no other test delays its updates. After `body`, the delay ends.
     ///
     /// - Parameter program: a program that was stopped at its start.
     func slowly<R>(_ program: LiveProgram, _ body: () async throws -> R) async throws -> R {

@@ -63,7 +63,7 @@ enum Program {
     /// Runs the program to its end.
     ///
     /// - Parameters:
-    ///   - environment: further variables; without them, no variable names a deployment or a password.
+    ///   - environment: further variables. The inherited `SHIPSHAPE_URI` and `SHIPSHAPE_PASSWORD` are removed.
     ///   - folder: the working directory.
     ///   - fault: the point at which a build with fault injection kills or stops itself, such as `after-write:3`.
     ///   - plant: the bug that such a build injects into itself, such as `no-fence`.

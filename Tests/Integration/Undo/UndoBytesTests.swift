@@ -46,14 +46,16 @@ import Testing
 
     private static let oddKeys = BSONValue.array(["5": 1, "5": 2])
 
-    /// Documents with arrays whose keys are not 0, 1, 2, and one document without such an array.
+    /// Two documents with arrays whose keys are not 0, 1, 2 and so on, and one document without such an array.
     private static let lists: [BSONDocument] = [
         ["_id": 1, "a": 1, "list": oddKeys, "o": ["x": 1, "q": oddKeys], "z": 2],
         ["_id": 2, "a": 1, "list": [[1], oddKeys], "o": ["x": 1, "p": ["q": oddKeys], "q": [oddKeys]], "z": 2],
         ["_id": 3, "a": 1, "list": [1, 2], "o": ["x": 1, "q": [1, 2]], "z": 2],
     ]
 
-    /// If a step does not look into an array, it keeps the array's keys, even if they are not 0, 1, 2.
+    /// A step keeps the keys of arrays that it does not use, or only copies with the object around them.
+    ///
+    /// The keys may be others than 0, 1, 2 and so on.
     @Test(arguments: [
         "unset: {field: a}", "default: {field: b, value: 1}", "rename: {from: a, to: b}", "wrap: {field: a}",
         "copy: {from: o, to: b}",
@@ -77,9 +79,10 @@ import Testing
         }
     }
 
-    /// The run skips and lists a document if a step looks into an array whose keys are not 0, 1, 2.
+    /// The run skips and lists a document if a step would use an array whose keys are not 0, 1, 2 and so on.
     ///
-    /// The server would renumber the keys of such an array.
+    /// The same applies if the step would change or move the object around the array. The server would renumber the
+    /// keys.
     @Test(
         .server(from: 5, for: "hashes of objects"),
         arguments: [
@@ -106,7 +109,9 @@ import Testing
         }
     }
 
-    /// The run skips a document if a job of several steps would write back an array whose keys are not 0, 1, 2.
+    /// A job of several steps also writes back the targets of steps that a document does not need.
+    ///
+    /// The run skips the document if such a target has an array whose keys are not 0, 1, 2 and so on.
     @Test(
         .server(from: 5, for: "hashes of objects"),
         arguments: [

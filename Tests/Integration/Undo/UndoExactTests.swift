@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// Undo repairs a document, whose reservation stays until the ledger can no longer have the document.
+    /// If undo makes documents syncable again, their reservations stay until the ledger has dropped the documents.
     @Test func repairedDocumentsKeepTheirRoomWhileTheLedgerLags() async throws {
         try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 60]], "limit": 0]]])

@@ -257,9 +257,9 @@ import Testing
 
     // MARK: Documents that a job inserts into another collection
 
-    /// Undo removes a document that the job inserted for an embedded object, although no document links to it.
+    /// The job inserts a document for an embedded object, and then skips the object, because a user has changed it.
     ///
-    /// A user changes the object before the job writes the link.
+    /// No document links to the inserted one. Undo removes it all the same.
     @Test(.fencedDeletes) func createdButUnlinkedDocumentsAreRemoved() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 5) {

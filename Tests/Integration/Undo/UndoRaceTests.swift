@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// A document by which a user replaces another one stays as it is.
+    /// Undo does not change a document that a user has put in place of a document of the job.
     ///
     /// The user replaces the document after the undo has read it and before the undo writes it.
     @Test(arguments: [true, false]) func aDocumentThatIsReplacedUnderTheUndoStaysAsItIs(deletes: Bool) async throws {
@@ -69,10 +69,10 @@ import Testing
         }
     }
 
-    /// The numbers of written and of changed documents agree only by chance, so undo must not rely on them.
+    /// Undo does not rely on equal numbers: a chunk changed as many documents as now have the job's result.
     ///
-    /// One user makes the job's change to a document by hand before the write. Another user reverts the job's change to
-    /// another document after the write.
+    /// They are not the same documents. Before the write, a user makes the job's change to document 3 by hand. After
+    /// the write, a user reverts the job's change to document 5.
     @Test func sumsThatAgreeByChanceAreNotReliedOn() async throws {
         try await withPeople("unset: {field: nick}") { test in
             let fault = "before-write:1:stop,after-write:1:stop"

@@ -9,7 +9,7 @@ import Testing
 
     /// The steps of the jobs that the tests undo.
     ///
-    /// The fields of these steps are missing, null, or of several types in the documents, whose `_id`s have many types.
+    /// In the documents, the fields of these steps are missing, null, or of several types. The `_id`s have many types.
     private static let kinds: [[String]] = [
         [#"default: {field: email, value: "none", when: missingOrNull}"#],
         [#"default: {field: address.country, value: "US"}"#],
@@ -63,7 +63,8 @@ import Testing
             let ids = zip(original, try await test.database.documents("people")).filter { $0 != $1 }
                 .compactMap { before, after in before["age"] == after["age"] ? nil : before["_id"] }
             #expect(ages.count >= ids.count)
-            // A user changes a field that the job wrote, changes a field that it did not write, and deletes a document.
+            // A user changes a field that the job wrote in one document, changes another field in a second document,
+            // and deletes a third one.
             try await test.database.set("people", ids[0], ["age": "changed"])
             try await test.database.set("people", ids[1], ["name": "renamed"])
             try await test.database.run(["delete": "people", "deletes": [["q": ["_id": ids[2]], "limit": 1]]])

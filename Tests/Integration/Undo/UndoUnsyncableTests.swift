@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Like a run, undo reserves room for the documents that it makes unsyncable before it writes them.
+/// Undo, like a run, reserves the documents that it makes unsyncable before it writes them.
 @Suite struct UndoUnsyncableTests {
     /// Runs a test with tasks that undo makes unsyncable.
     ///
@@ -33,7 +33,7 @@ import Testing
         let ledger = ["--ledger", "\(test.database.name).ledger", "--lease-ttl", "60s"]
         return try await test.undo(flags: ledger, fault: "before-write:1:stop") { program in
             try await waitUntil("the undo stands before its write") { try program.isStopped }
-            // Task 3 did not fit before the undo either, so undo has not reserved room for it.
+            // Task 3 did not fit before the undo either, so it has no reservation.
             #expect(try await !BudgetCase.recorded(test).contains(3))
             try await test.database.set("tasks", 3, ["name": "repaired"])
             program.send(SIGCONT)
@@ -49,7 +49,9 @@ import Testing
         }
     }
 
-    /// The server refuses task 7, so the undo checks and writes each of the other tasks of the batch separately.
+    /// The server refuses task 7, so the undo reads the other tasks of the batch again, and writes each separately.
+    ///
+    /// Before these writes, it also reserves task 3, which a user has repaired since.
     @Test func theOthersOfABatchWithARefusedDocumentToo() async throws {
         try await withRepairedTasks { test in
             let keepsOne: BSONValue = ["$or": [["_id": ["$ne": 7]], ["priority": ["$type": "int"]]]]

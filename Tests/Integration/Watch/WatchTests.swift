@@ -89,8 +89,8 @@ import Testing
                 try await test.database.fill("person", [["_id": 3]])
                 try await test.waitUntilRecorded([IDKey(3)])
             }
-            // If an error of a command has shown the drop first, the watch reads the collection again when the stream
-            // reports the drop. The signal can arrive during that reading.
+            // The watch may notice the drop twice: by the error of a command, and later in the change stream. It then
+            // reads the collection a second time, and the signal can arrive during that reading (exit code 75).
             #expect([0, 75].contains(run.exitCode), "\(run.errors)")
             #expect(run.errors.contains("it was dropped or renamed"), "\(run.errors)")
         }
@@ -240,8 +240,8 @@ import Testing
             let stopped = try await backfill("--allow-unsync", "100")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try await converted() == 39)
-            // The watch adds the pending documents to the ledger. The sum of ledger and pending stays the same, so
-            // there is no more room than before.
+            // The watch adds the pending documents to the ledger. The sum of ledger and pending stays the same, so the
+            // limit allows no further document.
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 49)
             let again = try await backfill("--allow-unsync", "100")

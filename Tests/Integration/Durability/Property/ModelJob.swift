@@ -5,11 +5,12 @@ import Conformance
 struct ModelJob: Sendable {
     let steps: [ModelStep]
     let limits: String
-    /// Whether the job names an active schema, so that its unsync budget counts the documents that its writes make
-    /// unsyncable.
+    /// Whether the job names an active schema.
+    ///
+    /// The unsync budget applies only to jobs with an active schema.
     let hasBudget: Bool
 
-    /// The document after the job, and for each step the reason why it skips the document; `nil` if it does not skip.
+    /// The document after the job, and for each step the reason why the step skips the document, or `nil`.
     struct Outcome: Sendable {
         var document: BSONDocument
         var skipped: [String?]

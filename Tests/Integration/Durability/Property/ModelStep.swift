@@ -99,11 +99,12 @@ enum ModelChange {
 
 /// Whether all parents of a field exist and are objects.
 ///
-/// The path is `missing` if a parent is missing, null or undefined, and `blocked` if a parent has any other value.
+/// If not, the case is `missing` for a parent that is missing, null or undefined, and `blocked` for any other parent
+/// that is not an object.
 enum ModelWay {
     case open, missing, blocked
 
-    /// The reason why a step cannot write the field; `nil` if the path is open.
+    /// The reason why a step cannot write the field; `nil` if all parents of the field are objects.
     var obstacle: String? {
         switch self {
         case .open: nil

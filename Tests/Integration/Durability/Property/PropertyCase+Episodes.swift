@@ -68,7 +68,7 @@ extension PropertyCase {
         try await checkAcknowledged()
     }
 
-    /// Stops a run before one of its writes, while the user writes, mostly to documents that the run is about to
+    /// Stops a run before one of its writes until the user has written, mostly to documents that the run is about to
     /// change.
     private mutating func overtakenBetweenLookAndWrite() async throws {
         let visit = 1 + random.below(4)

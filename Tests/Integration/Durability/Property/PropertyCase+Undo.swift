@@ -36,12 +36,11 @@ extension PropertyCase {
         }
     }
 
-    /// Checks that each field that undo changed is one of the job's, and now has a value that a user wrote or that it
-    /// had before the job.
+    /// Checks that undo changed only fields of the job, and only to values that a user wrote or from before the job.
     ///
-    /// In an object, each field is checked by itself, and may also keep its value. If a user changes a source field
-    /// between the journal entry and the write, the job writes only a part of what it journaled, and the rest later.
-    /// Undo then restores only the part that it knows to be the job's.
+    /// An object is checked field by field, and some of its fields may keep their values. If a user changes a source
+    /// field between the journal entry and the write, the job first writes only a part of what it journaled. Undo then
+    /// restores only the part that it knows to be the job's.
     ///
     /// - Parameters:
     ///   - document: the document after undo.

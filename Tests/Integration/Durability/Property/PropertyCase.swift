@@ -83,7 +83,8 @@ struct PropertyCase {
 
     /// Runs the job.
     ///
-    /// The lease is short, unless the flags set its length, so that the next run soon gets it if this run is killed.
+    /// If the flags do not set the duration of the lease, it is 20 seconds. After a kill, the next run then soon gets
+    /// the lease.
     func backfill(
         flags: [String] = [], fault: String? = nil, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {

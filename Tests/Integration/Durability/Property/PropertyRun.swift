@@ -16,7 +16,9 @@ struct PropertyRun: Sendable {
         let description: String
     }
 
-    /// Runs a case for each seed until at least `limit` cases have failed, and returns the failures, if there are any.
+    /// Runs a case for each seed, and returns the failures; empty if there are none.
+    ///
+    /// Once `limit` cases have failed, no further case begins. The cases that already run may fail too.
     func failures(of seeds: [UInt64], atMost limit: Int) async -> [Failure] {
         await withTaskGroup(of: Failure?.self) { group in
             var failures: [Failure] = []

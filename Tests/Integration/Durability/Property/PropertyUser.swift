@@ -11,7 +11,9 @@ actor PropertyUser {
     private let paths: [String]
     private var ids: [BSONValue]
     private var favorites: [BSONValue] = []
-    /// Each document that the user wrote, as the last of these writes left it, by `_id`; `nil` after a deletion.
+    /// The documents that the user wrote, by `_id`, each with the content after the user's last write to it.
+    ///
+    /// `nil` if that write deleted the document.
     private(set) var left: [PropertyKey: BSONDocument?] = [:]
     /// The values that the user's writes left in top-level fields, by `_id` and name of the field.
     ///

@@ -95,7 +95,7 @@ struct UndoEventsCase {
         let last = try await alongside(writers, times: 60) { case_, during in
             try await case_.program(["backfill", case_.test.path()], ["--lease-ttl", "20s"], nil, during)
         }
-        // The run may skip documents, which gives 1, or stop because the server refused too many, which gives 75.
+        // The run may skip documents (exit code 1), or stop because the server refused too many writes (exit code 75).
         guard let code = last.exitCode, [0, 1, 75].contains(code) else {
             throw violation("the run ended with \(last.status): \(last.errors)")
         }
@@ -247,7 +247,7 @@ struct UndoEventsJudge: Sendable {
     private var open: [BSONDocument: [String: [BSONDocument?]]] = [:]
     /// The value that the job last wrote into each field, and the values that it replaced there, by document and field.
     ///
-    /// These values stay after a user has written the field, until the document is deleted or a user replaces it.
+    /// These values stay after a user has written the field, until the document is deleted or replaced by a user.
     private var made: [BSONDocument: [String: (left: BSONDocument?, found: [BSONDocument?])]] = [:]
     /// Each document after its last event, by `_id`.
     private var last: [BSONDocument: BSONDocument] = [:]
@@ -346,9 +346,9 @@ enum UndoEventsError: Error {
 extension BSONDocument {
     /// The document of a change event without outdated fields.
     ///
-    /// If an update moved a field, mongod 6.0 leaves the field's old copy in the event's document before the current
-    /// one. If a name occurs twice, the later field is therefore the current one. The tests write no documents in which
-    /// a name occurs twice.
+    /// If an update moves a field, the event of mongod 6.0 has the field twice: first the old field, and later the
+    /// current one. This property keeps only the last field of each name. The tests themselves write no document in
+    /// which a name occurs twice.
     fileprivate var withoutStaleFields: BSONDocument {
         let all = (try? elements()) ?? []
         let names = Set(all.map(\.name))

@@ -42,7 +42,7 @@ struct UndoEventsHistory {
         }
     }
 
-    /// Returns a line for each journal entry of the document, which shows whether the document was written.
+    /// Returns a line for each journal entry of the document; the line shows whether the document was written.
     private func journal() async throws -> [String] {
         let all = try await test.state.documents("journal")
         var lines: [String] = []

@@ -11,7 +11,7 @@ import Testing
 @Suite struct CheckScanFailureTests {
     /// More `_id`s than a batch holds.
     ///
-    /// A query by bounds or a comparison might lose the unusual ones, such as NaN.
+    /// Some of them are unusual, such as NaN. A query by bounds or a comparison might lose these.
     private static let ids: [BSONValue] =
         [.minKey, .null, .double(.nan), .maxKey] + (0..<25_000).map { .integer($0) } + ["a", .bool(true)]
 
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// If the scan loses the server that it reads from for good, it starts over and reads every document again.
+    /// If the member that a scan reads from stays unreachable, the scan starts over and reads every document again.
     @Test func aScanThatOneMemberCannotFinishIsRepeated() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

@@ -31,8 +31,7 @@ extension TestDatabase {
         return try await CollectionScan(schema, on: pool, options: options).run().tally
     }
 
-    /// Returns the `_id`s that a scan of a collection reads, in no particular order, except those of more than 256
-    /// bytes.
+    /// Returns the `_id`s of at most 256 bytes that a scan of a collection reads, in no particular order.
     func scannedIDs(_ collection: String, threads: Int = 1, isView: Bool = false) async throws -> [BSONValue] {
         let tally = try await scan(try .failing(namespace(collection)), threads: threads, isView: isView)
         return tally.violationGroups.flatMap(\.sampleIDs)

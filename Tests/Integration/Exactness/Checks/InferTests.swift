@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: collections.indices, ["appservices", "jsonschema"])
     func theOtherHalfOfTheDemoFitsAsStated(_ index: Int, _ dialect: String) async throws {
         let collection = Self.collections[index]
-        // The `_id`s of the notes have three types, for which App Services has no schema.
+        // The documents of `Note` have `_id`s of three types, for which App Services has no schema.
         let isHopeless = collection.namespace.collection == "Note" && dialect == "appservices"
         try await InferCase.with { test in
             try await load(collection, into: test.database)

@@ -86,8 +86,8 @@ import Testing
     /// stored after all others.
     @Test func aBoundThatMoves() async throws {
         try await withNumbers { database in
-            // The reader has a whole batch when it passes on the first document, so the bound must be in a later batch.
-            // The server chooses the bound at random.
+            // The test moves the document at the bound after the reader has got the first batch, so the bound must be
+            // in a later batch. The server chooses the bound at random.
             var plan = try await self.plan(of: database, parts: 2)
             while let id = plan.ranges[0].through?.id.integer, id < Self.batchSize {
                 plan = try await self.plan(of: database, parts: 2)

@@ -122,9 +122,9 @@ import Testing
         }
     }
 
-    /// A killed run has embedded the dogs of some people, so fewer people still have a link to a dog.
+    /// A killed run has embedded the dogs of 20 of the 60 people, so no link leads to these dogs any more.
     ///
-    /// The next run is not refused for lack of links, and embeds the other dogs.
+    /// The next run is not refused because of the missing links, and embeds the other dogs.
     @Test func aRunThatDiedIsEnded() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("dogs", count: 60) { ["_id": .integer($0), "name": .integer($0)] }

@@ -5,8 +5,8 @@ import Testing
 extension BackfillCase {
     /// Runs a job three times: as a dry run, for real, and again.
     ///
-    /// The dry run must not change the database, and must have the same counts as the real run. The third run must not
-    /// change it either.
+    /// The dry run must have the same counts as the real run. Neither the dry run nor the third run may change the
+    /// database.
     ///
     /// - Returns: the report of the real run.
     @discardableResult

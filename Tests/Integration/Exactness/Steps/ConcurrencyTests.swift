@@ -11,7 +11,8 @@ import Testing
 
 /// Tests that a run with concurrent commands, or over several ranges of `_id`s, has the same result as a simple run.
 @Suite struct ConcurrencyTests {
-    /// Bounds of `_id` ranges: of one type, of several types, and of types that a query does not simply compare.
+    /// Lists of bounds between `_id` ranges: of one type, of several types, and with values that a query compares in a
+    /// special way, such as NaN.
     static let bounds: [[BSONValue]] = [
         [], [0], [-5, 3, .double(7.5)], ["text 1", "text 15", "text 3"],
         [.objectID(ObjectID(high: 90, low: 7)), .objectID(ObjectID(high: 105, low: 7))],

@@ -64,7 +64,7 @@ enum ConversionOutcome: Hashable {
 
     /// Returns the 64-bit integer that a value stands for; `nil` if it stands for none.
     ///
-    /// The number -0 does not count as an integer, nor does a text in an unusual spelling, such as "+36".
+    /// The number -0 does not count as an integer, nor does a text in an unusual form, such as "+36".
     private static func whole(_ value: BSONValue) -> Int64? {
         switch value {
         case .int(let number): Int64(number)

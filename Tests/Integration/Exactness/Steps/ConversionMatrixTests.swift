@@ -41,8 +41,7 @@ import Testing
     /// time, and a date cannot be converted to an int.
     static let oneWay: Set<[SchemaType]> = [[.string, .bool], [.string, .date], [.int, .date]]
 
-    /// A value that is converted to another type and back is the original value again, unless the conversion is in
-    /// ``oneWay``.
+    /// A conversion to another type and back restores the value, except for the conversions in ``oneWay``.
     @Test(arguments: Conversion.targets, Conversion.targets) func thereAndBack(_ type: SchemaType, via: SchemaType)
         async throws
     {
@@ -57,8 +56,8 @@ import Testing
                 .convert(field: try path("w"), to: type, into: try path("x")),
                 over: values.documents(), in: database)
             for (odd, document) in zip(values, run.after) where document["w"] != nil {
-                // A decimal keeps its value but may get other digits. A text that was converted to a number may get
-                // another spelling.
+                // A decimal keeps its value but may get other digits: 1.50 may become 1.5. A text that was converted to
+                // a number and back may change in the same way.
                 let isNumber = [.int, .long, .double].contains(via)
                 let spelled = odd.value?.text.flatMap { isNumber ? .string($0.withoutFractionZeros) : nil } ?? odd.value
                 #expect(document["x"]?.isSameNumber(as: spelled) == true, "\(odd.name) via \(via.rawValue)")

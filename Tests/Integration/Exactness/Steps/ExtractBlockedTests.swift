@@ -7,7 +7,7 @@ import Testing
 @Suite(.fencedDeletes) struct ExtractBlockedTests {
     /// A case in which an object cannot be inserted into the collection `homes`.
     ///
-    /// It has the object, the documents that `homes` already has, and the options and a unique index of `homes`.
+    /// The case has the object, the documents that `homes` already has, and the options and a unique index of `homes`.
     struct Block: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var there: [BSONDocument] = []

@@ -30,7 +30,9 @@ import Testing
         try await test.database.count("people", ["ref": ["$exists": false], "id": ["$type": "binData"]])
     }
 
-    /// In one phase, an earlier step can write a value because of which a later step is no longer needed.
+    /// An earlier step of a phase may write a value because of which a later step no longer applies.
+    ///
+    /// The document is changed by the earlier step all the same.
     @Test(arguments: [true, false]) func aStepThatAnEarlierStepMakesNeedlessDoesNotHoldTheDocumentBack(
         keepsJournal: Bool
     ) async throws {

@@ -17,7 +17,8 @@ import Testing
 
         init(_ outcome: Preview.Outcome) {
             before = outcome.before
-            // The server may show an unchanged document differently, so `after` is not compared for such a document.
+            // The server's aggregation may alter a document that the job does not change, for example if a field name
+            // occurs twice. `after` is therefore not compared for such a document.
             after = outcome.before == nil ? nil : outcome.after
             (isOpen, changes) = (outcome.isOpen, outcome.changes)
         }

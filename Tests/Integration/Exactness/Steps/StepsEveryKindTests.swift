@@ -52,7 +52,7 @@ import Testing
         return plain + neighbours
     }()
 
-    /// Further values for `v`, each for a particular kind of step.
+    /// Values for the field `v` besides the odd values; each is chosen for a particular kind of step.
     private static let more: [OddValue] = [
         OddValue("a-b-c", "a-b-c"), OddValue("12-x", "12-x"), OddValue("list of one", [1]),
         OddValue("list of a list", [[1]]), OddValue("repeats", [1, 1.0, .long(1), "a", "A", "a", nil, nil, 0.0, -0.0]),

@@ -36,7 +36,9 @@ import Testing
         }
     }
 
-    /// The update of a chunk checks less than the step's stage in an aggregation, but must have the same result.
+    /// A run's updates must have the same result as an aggregation with the stages of the job's steps.
+    ///
+    /// The updates leave out some checks of these stages.
     @Test(
         arguments: StepsEveryKindTests.forms.filter { !$0.contains("$now") } + [
             "expression: {field: v, value: {k: $v}, once: _done}", "expression: {field: v, value: {}, once: _done}",

@@ -62,8 +62,9 @@ import Testing
         }
     }
 
-    /// The target of the conversion already has the result 36, or another value such as 36.0, which `$eq` takes as
-    /// equal.
+    /// If the target of a conversion differs from the result, the step skips the document.
+    ///
+    /// For the result 36, the target 36.0 differs too, although `$eq` takes the two as equal.
     @Test func convertIntoDistinguishesSimilarValues() async throws {
         try await Mongod.shared.withDatabase { database in
             let documents: [BSONDocument] = [

@@ -71,9 +71,9 @@ struct StepsRun {
 
     /// Checks the results of the update.
     ///
-    /// Unless its path leads into elements, the first step is needed by a document, or skips it for one reason, or does
-    /// not apply to it. The update changes only fields that the step writes. A second update changes no document,
-    /// except documents in which a field name occurs twice.
+    /// The first step must change a document, skip it for one reason, or not apply to it. This is not required of a
+    /// step whose path leads into elements. The update changes only fields that the step writes. A second update
+    /// changes only documents in which a field name occurs twice.
     func expectSound(sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(remaining == 0, "idempotent", sourceLocation: sourceLocation)
         // If a field name occurs twice in a document, each update changes the document; in a real run, the filter

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// The documents have every pair of these values as source and target; in some pairs, both values are the same.
+    /// The step skips a document whose target differs from its source, even if `$eq` takes the two as equal.
     @Test func copyToATargetThatHoldsAValue() async throws {
         try await Mongod.shared.withDatabase { database in
             let values: [BSONValue] = [
