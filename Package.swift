@@ -27,7 +27,7 @@ let commit = (Context.environment["SHIPSHAPE_COMMIT"] ?? "").filter { $0.isLette
 /// Optimizing them takes as long as compiling everything else.
 let roomsWithoutDocuments: Set = [
     "Processes", "Privileges", "ServerSchema", "Jobs", "ClientModels", "LocatedYAML", "Importing", "SchemaChange",
-    "Planning", "Enforcing", "Reporting", "ShipshapeCLI",
+    "JobReports", "Planning", "Enforcing", "Reporting", "ShipshapeCLI",
 ]
 
 /// The rooms that read and judge every document.
@@ -109,11 +109,17 @@ let package = Package(
                 "Concurrency", "BSON",
             ]),
         .target(
+            name: "JobReports",
+            dependencies: [
+                "Running", "Steps", "JobState", "Jobs", "LocatedYAML", "Checking", "ServerSchema", "Concurrency",
+                "BSON",
+                .system,
+            ]),
+        .target(
             name: "Backfill",
             dependencies: [
-                "Evaluating", "Running", "Steps", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking",
-                "SchemaChange",
-                "ServerSchema", "Mongo", "Processes", "Concurrency", "BSON", .system, .yams,
+                "JobReports", "Evaluating", "Running", "Steps", "JobState", "Jobs", "Scanning", "Checking",
+                "SchemaChange", "ServerSchema", "Mongo", "Processes", "Concurrency", "BSON", .system, .yams,
             ]),
         .target(
             name: "Enforcing", dependencies: ["JobState", "Checking", "Mongo", "Concurrency", "BSON"]),
@@ -141,14 +147,15 @@ let package = Package(
             name: "Reporting",
             dependencies: [
                 "CCrypto", "CRelease", "ClientModels", "Importing", "Partners", "Watching", "Enforcing", "Planning",
-                "Inferring", "Backfill", "Running", "Steps", "JobState", "Jobs", "SchemaChange", "Checking",
+                "Inferring", "JobReports", "Running", "Steps", "JobState", "Jobs", "SchemaChange", "Checking",
                 "ServerSchema", "Concurrency", "BSON", .mustache, .rainbow,
             ]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
                 "Reporting", "ClientModels", "Importing", "Partners", "Watching", "Enforcing", "Planning", "Inferring",
-                "Backfill", "Running", "Steps", "JobState", "Jobs", "Scanning", "SchemaChange", "Checking",
+                "Backfill", "JobReports", "Running", "Steps", "JobState", "Jobs", "Scanning", "SchemaChange",
+                "Checking",
                 "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Processes", "Concurrency", "BSON",
                 .argumentParser, .configuration, .logging, .serviceLifecycle, .subprocess, .system,
             ]),
@@ -214,7 +221,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "BackfillTests",
-            dependencies: ["Backfill", "JobState", "Jobs", "Mongo", "BSON", "DemoData"]),
+            dependencies: ["Backfill", "JobReports", "JobState", "Jobs", "Mongo", "BSON", "DemoData"]),
         .testTarget(
             name: "PartnersTests",
             dependencies: [
@@ -229,7 +236,7 @@ let package = Package(
         .testTarget(
             name: "ReportingTests",
             dependencies: [
-                "Reporting", "Checking", "SchemaChange", "ServerSchema", "Backfill", "Running", "Steps", "JobState",
+                "Reporting", "Checking", "SchemaChange", "ServerSchema", "JobReports", "Running", "Steps", "JobState",
                 "Jobs", "Concurrency", "BSON",
             ]),
         .testTarget(

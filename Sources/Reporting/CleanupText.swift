@@ -1,5 +1,5 @@
 import BSON
-package import Backfill
+package import JobReports
 
 /// The texts about a cleanup, which drops the data that a finished job left in the databases.
 package enum CleanupText {

@@ -1,5 +1,5 @@
 import BSON
-import Backfill
+import JobReports
 import JobState
 
 /// A job in the status of a migration: whether it was applied, when and by whom.

@@ -1,6 +1,6 @@
 import BSON
-import Backfill
 import Checking
+import JobReports
 import Jobs
 import Running
 

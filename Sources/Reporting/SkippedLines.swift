@@ -1,5 +1,5 @@
 package import BSON
-package import Backfill
+package import JobReports
 package import JobState
 
 /// The lines of the file of `backfill --failures`: one JSON object per line, the last of which is the `result`.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Backfill
+@testable import JobReports
 @testable import JobState
 @testable import Jobs
 

@@ -1,5 +1,5 @@
 import BSON
-import Backfill
+import JobReports
 import Running
 import Testing
 

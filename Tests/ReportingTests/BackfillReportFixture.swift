@@ -2,7 +2,7 @@ import BSON
 import Checking
 import ServerSchema
 
-@testable import Backfill
+@testable import JobReports
 @testable import Jobs
 @testable import Running
 @testable import Steps

@@ -1,5 +1,5 @@
-import Backfill
 import Concurrency
+import JobReports
 import JobState
 import Jobs
 import Reporting

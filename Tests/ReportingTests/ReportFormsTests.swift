@@ -1,7 +1,7 @@
 import BSON
-import Backfill
 import Checking
 import Foundation
+import JobReports
 import Running
 import SchemaChange
 import ServerSchema

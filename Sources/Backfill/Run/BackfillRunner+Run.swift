@@ -1,6 +1,7 @@
 import BSON
 package import Checking
 import Concurrency
+package import JobReports
 import JobState
 import Jobs
 package import Mongo

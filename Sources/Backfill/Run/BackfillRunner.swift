@@ -1,6 +1,7 @@
 import BSON
 import Checking
 package import Concurrency
+package import JobReports
 package import JobState
 import Jobs
 import LocatedYAML

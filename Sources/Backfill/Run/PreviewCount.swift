@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import JobReports
 import JobState
 import Jobs
 import Mongo

@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Concurrency
+package import JobReports
 import JobState
 import Jobs
 import Mongo

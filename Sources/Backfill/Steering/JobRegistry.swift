@@ -1,5 +1,6 @@
 package import BSON
 import Checking
+package import JobReports
 package import JobState
 package import Jobs
 import LocatedYAML

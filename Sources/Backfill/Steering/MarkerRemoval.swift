@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import JobReports
 import JobState
 import Jobs
 import LocatedYAML

@@ -1,4 +1,5 @@
 import BSON
+import JobReports
 import JobState
 import Mongo
 

@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Concurrency
+import JobReports
 import JobState
 import Jobs
 import Mongo

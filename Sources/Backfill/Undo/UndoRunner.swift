@@ -1,6 +1,7 @@
 package import BSON
 package import Checking
 package import Concurrency
+package import JobReports
 package import JobState
 import Jobs
 package import Mongo

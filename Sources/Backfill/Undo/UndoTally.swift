@@ -1,4 +1,5 @@
 import BSON
+import JobReports
 import ServerSchema
 
 /// The counts of an undo so far.

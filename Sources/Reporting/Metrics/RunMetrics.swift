@@ -1,7 +1,7 @@
 package import BSON
-package import Backfill
 package import Checking
 import Concurrency
+package import JobReports
 package import JobState
 import Running
 import ServerSchema

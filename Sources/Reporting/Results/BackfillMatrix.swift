@@ -1,5 +1,5 @@
 import BSON
-package import Backfill
+package import JobReports
 
 /// The report of a backfill in many databases of one shape, with a row per database.
 package struct BackfillMatrix: Reportable {

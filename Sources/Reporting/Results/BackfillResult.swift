@@ -1,6 +1,6 @@
 import BSON
-package import Backfill
 import Checking
+package import JobReports
 import JobState
 import Jobs
 import Running

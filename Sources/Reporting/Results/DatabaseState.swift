@@ -1,4 +1,4 @@
-import Backfill
+import JobReports
 
 extension DatabasesReport {
     /// The outcome of a job in one of many databases, in a word.

@@ -1,5 +1,5 @@
 import BSON
-package import Backfill
+package import JobReports
 package import JobState
 
 /// The result of `migrate` or of its dry run, in every output format.

@@ -1,5 +1,5 @@
 import BSON
-package import Backfill
+package import JobReports
 import JobState
 import Running
 

@@ -3,6 +3,7 @@ internal import BSON
 internal import Backfill
 internal import Checking
 internal import Concurrency
+import JobReports
 internal import Jobs
 internal import Mongo
 internal import Privileges

@@ -1,6 +1,6 @@
 internal import BSON
-internal import Backfill
 internal import Concurrency
+internal import JobReports
 internal import Jobs
 internal import Logging
 internal import Mongo

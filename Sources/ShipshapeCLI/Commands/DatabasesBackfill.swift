@@ -1,6 +1,7 @@
 internal import BSON
 internal import Backfill
 internal import Concurrency
+import JobReports
 internal import Jobs
 internal import Mongo
 internal import Privileges

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import BSON
-internal import Backfill
 internal import Checking
 internal import Concurrency
 internal import Glibc
+internal import JobReports
 internal import JobState
 internal import LocatedYAML
 internal import Mongo

@@ -1,8 +1,8 @@
 internal import BSON
-internal import Backfill
 internal import Checking
 internal import Concurrency
 internal import Foundation
+internal import JobReports
 import JobState
 internal import Reporting
 internal import Running

@@ -1,6 +1,6 @@
-internal import Backfill
 internal import Checking
 internal import Foundation
+internal import JobReports
 internal import Jobs
 internal import LocatedYAML
 internal import Mongo

@@ -1,6 +1,7 @@
 internal import BSON
-internal import Backfill
+import Backfill
 internal import Checking
+internal import JobReports
 internal import Jobs
 internal import Mongo
 internal import Partners

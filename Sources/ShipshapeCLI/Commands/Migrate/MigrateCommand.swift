@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BSON
 internal import Backfill
 internal import Concurrency
+import JobReports
 internal import JobState
 internal import Jobs
 internal import Mongo

@@ -1,5 +1,6 @@
 internal import Backfill
 internal import Concurrency
+import JobReports
 internal import Jobs
 internal import Mongo
 internal import Reporting

@@ -1,7 +1,7 @@
 internal import BSON
-internal import Backfill
 internal import Checking
 internal import Foundation
+internal import JobReports
 internal import Jobs
 internal import Partners
 internal import Planning

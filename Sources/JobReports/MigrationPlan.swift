@@ -15,6 +15,12 @@ package struct AppliedJob: Hashable, Sendable {
     package var mark: Control.Mark
     /// Whether the job left documents for the operator to fix.
     package var hasFindings: Bool
+
+    /// Creates a record.
+    package init(job: String, file: String, digest: String, mark: Control.Mark, hasFindings: Bool) {
+        (self.job, self.file, self.digest) = (job, file, digest)
+        (self.mark, self.hasFindings) = (mark, hasFindings)
+    }
 }
 
 /// The events after a job's start that decide whether a migration may run the job again.
@@ -24,7 +30,10 @@ package struct JobAftermath: Sendable {
     /// When the job's next schema was recorded as the active one; `nil` if it was not.
     package var deployed: ServerTime?
     /// The job's text, as its first run recorded it.
-    var text: String?
+    package var text: String?
+
+    /// Creates the events of a job that was not undone.
+    package init(deployed: ServerTime?, text: String?) { (self.deployed, self.text) = (deployed, text) }
 }
 
 /// The comparison of a folder of jobs with the jobs that were applied; it shows which jobs are still to be run.

@@ -3,24 +3,34 @@ import Concurrency
 /// The cost of a run, as a dry run estimates it.
 package struct RunEstimate: Hashable, Sendable {
     /// The measurements of a dry run.
-    struct Measured: Hashable {
+    package struct Measured: Hashable {
         /// How long the dry run took, in seconds; like a run, it reads and judges every document.
-        var seconds: Double
+        package var seconds: Double
         /// How many changes the job would make; a document counts once for each phase that changes it.
-        var changed: Int
+        package var changed: Int
         /// How many bytes the touched fields of all changed documents have after the change, with the names of the
         /// fields.
-        var touchedBytes: Int
+        package var touchedBytes: Int
         /// The bytes of the changed documents' `_id`s.
-        var idBytes: Int
+        package var idBytes: Int
         /// The bytes of the journal's entries; 0 if the run keeps no journal.
-        var journalBytes: Int
+        package var journalBytes: Int
         /// How long a run rests after each chunk, as a multiple of the time that the chunk took.
-        var nice: Double
+        package var nice: Double
         /// How long the consumer takes to process the changes, in seconds; 0 without a consumer.
-        var consumerSeconds = 0.0
+        package var consumerSeconds = 0.0
         /// The maximum size of the oplog in bytes; `nil` if the server does not report it.
-        var oplogCapacity: Int?
+        package var oplogCapacity: Int?
+
+        /// Creates the measurements.
+        package init(
+            seconds: Double, changed: Int, touchedBytes: Int, idBytes: Int, journalBytes: Int, nice: Double,
+            consumerSeconds: Double = 0, oplogCapacity: Int?
+        ) {
+            (self.seconds, self.changed, self.nice) = (seconds, changed, nice)
+            (self.touchedBytes, self.idBytes, self.journalBytes) = (touchedBytes, idBytes, journalBytes)
+            (self.consumerSeconds, self.oplogCapacity) = (consumerSeconds, oplogCapacity)
+        }
     }
 
     /// How many documents a server is assumed to change in a second, after they are read and judged.
@@ -40,7 +50,8 @@ package struct RunEstimate: Hashable, Sendable {
     /// The bytes that the run would add to the journal.
     package let journalBytes: Int
 
-    init(_ measured: Measured) {
+    /// Estimates a run from the measurements of its dry run.
+    package init(_ measured: Measured) {
         let writing = Double(measured.changed) / Double(Self.assumedWrites)
         let work = (measured.seconds + writing) * (1 + measured.nice)
         seconds = max(work, measured.consumerSeconds)

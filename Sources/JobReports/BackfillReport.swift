@@ -1,6 +1,6 @@
 package import BSON
 import Concurrency
-import JobState
+package import JobState
 package import Running
 package import ServerSchema
 package import Steps
@@ -87,6 +87,15 @@ package struct BackfillReport: Sendable {
     /// Notes for the operator on facts that no other property shows.
     package var notes: [String] = []
 
+    /// Creates a report without the work, the skipped documents and the notes.
+    package init(
+        job: String, namespace: Namespace, outcome: Outcome, estimatedDocuments: Int, before: [StepCount],
+        after: [StepCount]
+    ) {
+        (self.job, self.namespace, self.outcome) = (job, namespace, outcome)
+        (self.estimatedDocuments, self.before, self.after) = (estimatedDocuments, before, after)
+    }
+
     /// A document before and after the job.
     package struct Sample: Sendable {
         /// The document's `_id`.
@@ -96,6 +105,13 @@ package struct BackfillReport: Sendable {
         package var before: [(path: String, value: BSONValue?)]
         /// The values of the source and target fields after the job, by path; a value is `nil` if the field is missing.
         package var after: [(path: String, value: BSONValue?)]
+
+        /// Creates a sample.
+        package init(
+            id: BSONValue, before: [(path: String, value: BSONValue?)], after: [(path: String, value: BSONValue?)]
+        ) {
+            (self.id, self.before, self.after) = (id, before, after)
+        }
     }
 
     /// Whether documents remain that the operator has to fix or that the run should have changed; in a dry run, also
@@ -125,7 +141,7 @@ extension BackfillReport {
 
         /// Groups skipped documents by the server's error code; the group with the most documents comes first.
         /// - Parameter unlisted: how many locked documents there are in addition to those in `failures`.
-        static func all(of failures: [Failure], unlisted: Int = 0) -> [FailureGroup] {
+        package static func all(of failures: [Failure], unlisted: Int = 0) -> [FailureGroup] {
             Dictionary(grouping: failures, by: \.code).map { code, failures in
                 FailureGroup(
                     code: code, name: failures[0].name, count: failures.count + (code == 0 ? unlisted : 0),

@@ -1,6 +1,5 @@
 package import BSON
 package import JobState
-import Mongo
 package import Running
 package import Steps
 
@@ -12,14 +11,20 @@ package struct BackfillPlan: Sendable {
         /// The number of documents in the job's scope; counted, or taken from the collection's metadata.
         package var documents: Int
         /// The collection's UUID, if the server reports one.
-        var uuid: BSONValue?
+        package var uuid: BSONValue?
         /// Whether the server compares the UUID with every write.
-        var checksUUID = false
+        package var checksUUID = false
         /// The average size of a document in bytes, if the server reports it.
-        var averageSize: Int?
+        package var averageSize: Int?
+
+        /// Creates the facts about a collection.
+        package init(documents: Int, uuid: BSONValue? = nil, checksUUID: Bool = false, averageSize: Int? = nil) {
+            (self.documents, self.averageSize) = (documents, averageSize)
+            (self.uuid, self.checksUUID) = (uuid, checksUUID)
+        }
 
         /// The collection's UUID, if the server compares it with every command.
-        var checkedUUID: BSONValue? { checksUUID ? uuid : nil }
+        package var checkedUUID: BSONValue? { checksUUID ? uuid : nil }
     }
 
     /// The effect of the job on documents that sync under the active schema.
@@ -31,6 +36,11 @@ package struct BackfillPlan: Sendable {
         /// How many of the documents in ``madeUnsyncable`` are already reserved, by a killed run or by another job;
         /// ``headroom`` counts them as pending.
         package var recorded = 0
+
+        /// Creates the effect of a job.
+        package init(headroom: Headroom? = nil, madeUnsyncable: Int = 0) {
+            (self.headroom, self.madeUnsyncable) = (headroom, madeUnsyncable)
+        }
     }
 
     /// The state of the deploy of the job's next schema.
@@ -72,9 +82,19 @@ package struct BackfillPlan: Sendable {
     /// The state of the deploy of the job's next schema.
     package var deploy = Deploy.notAsked
     /// Whether the job's state was `done` before this run.
-    var wasDone = false
+    package var wasDone = false
     /// The problems in the documents because of which a run is refused, each as a message.
     package var obstacles: [String] = []
     /// The groups of metrics that cannot be read; the run is not throttled by them.
-    var missingMetrics: Set<ServerMetricsReader.Missing> = []
+    package var missingMetrics: Set<ServerMetricsReader.Missing> = []
+
+    /// Creates a plan of a job that is not paused, and whose deploy has no effect.
+    package init(
+        job: String, namespace: Namespace, collection: Collection, needing: Int?, before: [StepCount],
+        after: [StepCount], resumesAfter: Int?, risk: Risk = Risk(), notes: [String]
+    ) {
+        (self.job, self.namespace, self.collection) = (job, namespace, collection)
+        (self.needing, self.before, self.after) = (needing, before, after)
+        (self.resumesAfter, self.risk, self.notes) = (resumesAfter, risk, notes)
+    }
 }

@@ -21,7 +21,7 @@ package struct UndoReport: Sendable {
         /// Whether the operator has to deal with the document; `false` only for a document that no longer exists.
         package var isTrouble: Bool { self != .gone }
         /// Whether a later undo may succeed in undoing the change.
-        func isPassing(includingUncertain: Bool) -> Bool {
+        package func isPassing(includingUncertain: Bool) -> Bool {
             self == .locked || self == .refused || (includingUncertain && self == .uncertain)
         }
     }
@@ -32,6 +32,9 @@ package struct UndoReport: Sendable {
         package var reason: Reason
         /// The server's error code; `nil` unless the server refused the document.
         package var code: Int?
+
+        /// Creates a reason.
+        package init(reason: Reason, code: Int? = nil) { (self.reason, self.code) = (reason, code) }
     }
 
     /// The documents that are skipped for one reason.
@@ -42,6 +45,11 @@ package struct UndoReport: Sendable {
         package var ids: [BSONValue]
         /// The number of documents that were skipped for the reason.
         package var count: Int
+
+        /// Creates a group of skipped documents.
+        package init(left: LeftDocument, ids: [BSONValue], count: Int) {
+            (self.left, self.ids, self.count) = (left, ids, count)
+        }
     }
 
     /// The reason why a document that the job inserted in another collection stays there.
@@ -67,6 +75,11 @@ package struct UndoReport: Sendable {
         package var ids: [BSONValue] = []
         /// The number of documents that stay for the reason.
         package var count = 0
+
+        /// Creates a group without documents.
+        package init(namespace: Namespace, reason: ChildReason) {
+            (self.namespace, self.reason) = (namespace, reason)
+        }
     }
 
     /// The counts of the documents that the job inserted in other collections.
@@ -79,6 +92,11 @@ package struct UndoReport: Sendable {
         package var gone = 0
         /// The inserted documents that the undo leaves in their collections.
         package var left: [LeftChildren] = []
+
+        /// Creates the counts; all are 0 unless given.
+        package init(removed: Int = 0, earlier: Int = 0, gone: Int = 0, left: [LeftChildren] = []) {
+            (self.removed, self.earlier, self.gone, self.left) = (removed, earlier, gone, left)
+        }
     }
 
     /// How an undo ended.
@@ -151,6 +169,11 @@ package struct UndoReport: Sendable {
     package var notes: [String] = []
     /// How long the undo took, in seconds.
     package var seconds = 0.0
+
+    /// Creates a report without counts.
+    package init(job: String, namespace: Namespace, outcome: Outcome) {
+        (self.job, self.namespace, self.outcome) = (job, namespace, outcome)
+    }
 
     /// Whether the undo leaves something for the operator to deal with.
     ///

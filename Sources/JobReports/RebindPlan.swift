@@ -1,0 +1,38 @@
+package import BSON
+
+/// The comparison of a job's journal with its collection, whose UUID has changed since the job was started.
+package struct RebindPlan: Sendable {
+    /// The job's name.
+    package let job: String
+    /// The collection of the job.
+    package let namespace: Namespace
+    /// The UUID of the collection to which the job is bound.
+    package let was: BSONValue
+    /// The UUID of the collection that exists now under the job's namespace.
+    package let now: BSONValue
+    /// The number of changes in the job's journal.
+    package var changes = 0
+    /// How many of ``changes`` belong to documents that exist and are the same documents that the job changed.
+    package var same = 0
+    /// How many of ``changes`` belong to documents that do not exist.
+    package var gone = 0
+    /// How many of ``changes`` belong to an `_id` that another document has now.
+    package var others = 0
+    /// Whether the last document of the last checkpoint exists; `nil` if there is no checkpoint, or if the journal has
+    /// changes.
+    package var hasLast: Bool?
+
+    /// Creates a comparison that has not seen the journal yet.
+    package init(job: String, namespace: Namespace, was: BSONValue, now: BSONValue) {
+        (self.job, self.namespace, self.was, self.now) = (job, namespace, was, now)
+    }
+
+    /// How many of ``changes`` belong to existing documents that may or may not be the ones that the job changed.
+    package var unidentified: Int { changes - same - gone - others }
+
+    /// Whether the collection is probably not the one that the job changed: ``gone`` and ``others`` together exceed
+    /// ``same``.
+    ///
+    /// Users delete some documents, but not most of them at once.
+    package var isAnother: Bool { (gone + others) * 2 > changes - unidentified }
+}
