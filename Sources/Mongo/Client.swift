@@ -62,7 +62,7 @@ extension Client {
         try lease.run(.write, command, on: database, options: options).checked(host: host)
     }
 
-    /// Returns the names of the databases on which the user has a privilege; the listing needs no further privilege.
+    /// Returns the names of the databases on which the user has a privilege; the listing itself needs no privilege.
     /// - Parameter pattern: a regular expression that the names must match; `nil` for all names.
     /// - Throws: ``MongoError``.
     package func databaseNames(matching pattern: String? = nil) throws(MongoError) -> [String] {

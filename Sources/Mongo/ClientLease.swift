@@ -36,12 +36,12 @@ final class ClientLease {
 extension ClientLease: Sendable {}  // mongoc_client_t: one thread at a time
 
 extension ClientLease {
-    /// Returns the error with the reason why no server was found, and without values that an old server may have
-    /// quoted.
+    /// Returns the error, with another message in two cases: values that an old server may have quoted are removed, and
+    /// if no server was found, the reason is added.
     ///
-    /// The driver's pool only knows that its monitoring threads failed to connect. A client without such threads
-    /// reports the reason, such as a refused connection, an unknown host or a failed handshake. This method creates
-    /// such a client, which tries to connect once, for a quarter of the search time.
+    /// To find that reason, the method creates a client without monitoring threads, which tries to connect once, for a
+    /// quarter of the search time. Such a client reports the reason, such as a refused connection, an unknown host or a
+    /// failed handshake. The driver's pool only knows that its monitoring threads failed to connect.
     func explained(_ error: MongoError) -> MongoError {
         if error.mayQuoteValues, hasOldServer { return error.withoutValues }
         guard error.isServerSelection, var reason = connectionFailure() else { return error }

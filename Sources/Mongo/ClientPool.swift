@@ -85,7 +85,7 @@ extension ClientPool {
         }
     }
 
-    /// The number of the driver's handles, such as clients and cursors, of this pool that are alive; for tests.
+    /// The number of this pool's live handles of the driver, such as clients and cursors; for tests.
     package var liveHandles: Int { handles.value }
 }
 

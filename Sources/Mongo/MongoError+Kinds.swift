@@ -113,8 +113,8 @@ extension MongoError {
     /// without that document.
     ///
     /// The result is `true` only for errors that are known to concern one document. Every other error ends the job,
-    /// because the cause may be the collection, the command, the server or the runner. An expression that fails at a
-    /// value reports the number of one of thousands of assertions; these numbers are above 10,000.
+    /// because the cause may be the collection, the command, the server or the runner. If an expression fails at a
+    /// value, the code is the number of an assertion. There are thousands of such numbers, all above 10,000.
     package var isOfOneDocument: Bool {
         guard domain == .server, !isTransient, !isCursorLost else { return false }
         return Self.ofDocuments.contains(code) || isAssertion || isOfScript

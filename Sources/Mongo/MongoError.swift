@@ -25,7 +25,8 @@ package struct MongoError: Error, Hashable, Sendable {
     package let modified: Int?
     /// A lower bound for the number of documents that the write changed; `nil` if the reply does not contain it.
     ///
-    /// Documents that a multi-document update changed before the server refused one of them are not included.
+    /// A statement may update several documents, and the server may refuse one of them. The documents that such a
+    /// statement changed before the refusal are not counted.
     package let modifiedAtLeast: Int?
 
     /// Creates an error; if `message` is the server's, this initializer removes quoted documents and values from it.

@@ -79,7 +79,7 @@ extension MongoURI {
     /// Whether a connection string holds a password, or an option that may hold another secret.
     package static func holdsSecret(_ text: String) -> Bool { URIText(text).holdsSecret }
 
-    /// The string with `***` for the password, and without its options, because they may contain further secrets.
+    /// The string with `***` for the password, and without its options, because they may contain other secrets.
     package var redacted: String {
         let scheme = unsafe mongoc_uri_get_srv_hostname(handle) == nil ? "mongodb" : "mongodb+srv"
         let hasPassword = unsafe mongoc_uri_get_password(handle) != nil

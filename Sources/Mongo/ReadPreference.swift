@@ -21,7 +21,7 @@ package struct ReadPreference: Hashable, Sendable {
     package var mode: Mode
     /// Sets of tags, in the order in which the driver tries them: the first set that matches a member decides.
     ///
-    /// Empty for any member.
+    /// An empty list allows every member of the right kind.
     package var tags: [BSONDocument]
     /// The largest lag of a secondary, at least 90 seconds; `nil` for any lag.
     package var maxStaleness: Duration?
@@ -54,8 +54,8 @@ extension ReadPreference {
 extension MongoURI {
     /// Sets the read preference of the connection string.
     ///
-    /// The connection string keeps its own tags and staleness if `preference` has neither, and the mode is not
-    /// `primary`.
+    /// The connection string keeps its own tags and staleness if `preference` has neither, and if the mode of
+    /// `preference` is not `primary`.
     ///
     /// The corresponding C function is `mongoc_uri_set_read_prefs_t`, which copies its argument.
     func set(_ preference: ReadPreference) {

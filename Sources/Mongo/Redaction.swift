@@ -4,7 +4,8 @@ package enum Redaction {
     ///
     /// Text in braces (echoed commands and documents) and in double quotes (string values) is removed. mongod does not
     /// escape braces and quotes inside a value, so everything from the first to the last of them is removed. Names,
-    /// which mongod puts in single quotes, stay.
+    /// which mongod puts in single quotes, stay. A message about a duplicate key or a missing privilege is cut off
+    /// where it begins to quote.
     package static func serverMessage(_ message: String) -> String {
         for start in ["dup key:", "First element:"] {
             if let found = message.firstRange(of: start) { return message[..<found.upperBound] + " {…}" }
@@ -60,8 +61,8 @@ package enum Redaction {
 
     /// Removes text in single quotes, except the names of an operator's arguments.
     ///
-    /// mongod does not escape quotes, and a value may contain quotes. Everything is therefore removed from the first
-    /// quote that does not enclose such a name to the last quote.
+    /// mongod does not escape quotes, and a value may contain quotes. The names are therefore kept only up to the first
+    /// quoted text that is no such name. Everything from the opening quote of that text to the last quote is removed.
     private static func withoutQuoted(_ text: String) -> String {
         var quotes = text.indices.filter { text[$0] == "'" && !text.isApostrophe($0) }[...]
         while quotes.count > 1, let open = quotes.first {
@@ -73,9 +74,9 @@ package enum Redaction {
         return text[..<open] + "'…'" + (open == close ? "" : text[text.index(after: close)...])
     }
 
-    /// The names of operators' arguments, which mongod quotes in its messages.
+    /// The names of operators' arguments, which mongod puts in single quotes in its messages.
     ///
-    /// They are kept, because even as values they would reveal nothing.
+    /// The names are not removed. If such a name is part of a value, it reveals nothing.
     private static let arguments: Set = [
         "input", "to", "unit", "amount", "date", "startDate", "endDate", "startOfWeek", "binSize", "timezone", "format",
         "year",

@@ -89,7 +89,7 @@ extension Session {
 
     /// Aborts the transaction, if one is running.
     ///
-    /// The server aborts a transaction by itself after a minute. The corresponding C function is
+    /// By default, the server aborts a transaction by itself after a minute. The corresponding C function is
     /// `mongoc_client_session_abort_transaction`.
     package func abortTransaction() {
         guard unsafe mongoc_client_session_in_transaction(handle) else { return }
@@ -107,7 +107,7 @@ extension Client {
 
     /// Returns the deployment's current cluster time, as the bits of a timestamp; 0 if the server has none.
     ///
-    /// The time that the primary returns is not before its last write. A secondary that lags may return an earlier
+    /// The primary returns the time of its last write, or a later time. A secondary that lags may return an earlier
     /// time.
     /// - Throws: ``MongoError``.
     package func operationTime(_ mode: ReadPreference.Mode = .primaryPreferred) throws(MongoError) -> UInt64 {

@@ -4,9 +4,9 @@ package import BSON
 package enum PrivilegeResource: Hashable, Sendable {
     /// One collection.
     case collection(Namespace)
-    /// A database itself, and all its collections except the server's own.
+    /// One database, with all its collections except the server's own.
     case database(String)
-    /// Every database, except the server's own collections.
+    /// All databases, with all their collections except the server's own.
     case anyDatabase
     /// The deployment itself.
     case cluster

@@ -51,7 +51,8 @@ struct DirtyPairs {
     /// The number of the oldest read that reported a pair which is not carried over yet; `nil` if there is none.
     var oldestRead: Int? { pairs.values.lazy.map(\.read).min() }
 
-    /// The time of the oldest change that is not carried over yet, in milliseconds since 1970; `nil` if there is none.
+    /// The time of the oldest change that is not carried over yet, in milliseconds since 1970; `nil` if there is none
+    /// with a known time.
     var since: Int64? { pairs.values.lazy.compactMap(\.since).min() }
 
     /// Adds one document's changes to its pair.
@@ -84,7 +85,9 @@ struct DirtyPairs {
         return taken
     }
 
-    /// Removes and returns a pair's changes up to the given time; a document that changed again later stays listed.
+    /// Removes and returns the changes of a pair's documents that first changed at or before the given time.
+    ///
+    /// If a document changed again after that time, its later changes stay listed.
     mutating func takeChanges(of key: IDKey, upTo time: ClusterTime) -> [PartnerSide: Change] {
         guard var pair = pairs[key] else { return [:] }
         let due = pair.changes.filter { $0.value.first <= time }

@@ -15,7 +15,7 @@ struct HeldPairs {
         var side: PartnerSide
         /// The reason why the document cannot exist on the other side.
         var refusal: Refusal
-        /// The changes of both documents that are not carried over yet, by side.
+        /// The changes that are not carried over yet, by the side of the changed document.
         var changes: [PartnerSide: DirtyPairs.Change]
         /// The pair whose document has the unique-index key that this pair needs; `nil` if no such pair is known.
         var holder: IDKey?
@@ -55,7 +55,8 @@ struct HeldPairs {
         ["job": .string(job), "side": .string(side.rawValue), "id": id]
     }
 
-    /// Reads the held pairs and the documents without a counterpart that earlier runs recorded in the state database.
+    /// Reads the held pairs, and the documents that cannot have a counterpart, as earlier runs recorded them in the
+    /// state database.
     mutating func load(_ partner: Partner, under kernel: borrowing Kernel) throws {
         let job = job
         let records = try kernel.retrying {

@@ -80,11 +80,11 @@ package enum MirrorEvent: Sendable {
 
 /// The counts of a mirror's work.
 package struct MirrorCounts: Sendable, Hashable {
-    /// The number of changes received, including those that the mirror itself made.
+    /// The number of changes that the change streams reported, including ``echoes``.
     package var changes = 0
     /// The number of documents that the mirror wrote or deleted, grouped by the side whose changes it carried over.
     package var carried: [PartnerSide: Int] = [:]
-    /// The number of changes that the mirror itself made.
+    /// The number of reported changes that this mirror, or an earlier mirror of the partner, made.
     package var echoes = 0
     /// The number of pairs in which both documents changed before one of the changes could be carried over.
     package var conflicts = 0
@@ -92,7 +92,8 @@ package struct MirrorCounts: Sendable, Hashable {
     package var refused = 0
     /// The age of the oldest change that is not carried over yet, in milliseconds; 0 if there is none.
     package var lag = 0
-    /// The median and the 99th percentile of the time until a change is carried over, in milliseconds.
+    /// The median and the 99th percentile of the time until a change is carried over, in milliseconds; 0 if no such
+    /// time is known.
     package var delays: (median: Int, percentile99: Int) = (0, 0)
 
     /// Whether two counts are equal; the delays are not compared.
@@ -107,7 +108,7 @@ package struct MirrorCounts: Sendable, Hashable {
         hasher.combine(carried)
     }
 
-    /// The number of documents that the mirror wrote or deleted on both sides.
+    /// The number of documents that the mirror wrote or deleted, on both sides together.
     package var written: Int { carried.values.reduce(0, +) }
 }
 

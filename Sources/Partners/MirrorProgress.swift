@@ -51,7 +51,7 @@ struct MirrorLag {
     ///
     /// A stream lags if it has not reported all changes up to this time.
     var known = ClusterTime(rawValue: 0)
-    /// The times between the latest changes and the moments when they were carried over, in milliseconds.
+    /// The times from a change until it was carried over, in milliseconds, for the latest 20,000 changes at most.
     private var samples: [Int] = []
     private var next = 0
 
@@ -68,7 +68,8 @@ struct MirrorLag {
         }
     }
 
-    /// The median and the 99th percentile of the times until the latest changes were carried over, in milliseconds.
+    /// The median and the 99th percentile of the times until the latest changes were carried over, in milliseconds; 0
+    /// if there are no times yet.
     var percentiles: (median: Int, percentile99: Int) {
         guard !samples.isEmpty else { return (0, 0) }
         let sorted = samples.sorted()

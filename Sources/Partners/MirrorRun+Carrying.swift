@@ -67,9 +67,9 @@ extension MirrorRun {
     /// The largest number of pairs that are carried over together.
     private static var maximum: Int { 1_000 }
 
-    /// Restores documents of clients that the mirror overwrote.
+    /// Restores the clients' documents that the mirror overwrote.
     ///
-    /// Then carries over the pairs that were listed first, at most ``maximum``.
+    /// After that, the method carries over the pairs that were listed first, at most ``maximum``.
     mutating func carry() throws {
         try restoreOverwritten()
         var pairs = dirty.take(Self.maximum).compactMap { key, pair -> CarriedPair? in
@@ -91,8 +91,8 @@ extension MirrorRun {
                 return
             }
             for index in open.indices {
-                // While the mirror waited, the streams may have reported further changes from before the read; the
-                // documents that were read contain them.
+                // While the mirror waited, the streams may have reported more changes from before the read. The
+                // documents that were read contain these changes.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }
             }
@@ -269,8 +269,8 @@ extension MirrorRun {
             if let before = pair.held, before.holder != nil || before.refusal.serverCode != nil,
                 !pair.dirty.changes.isEmpty, pair.dirty.changes[before.side] == nil, pair.documents[before.side] != nil
             {
-                // The server refused the document of `before.side`, which has not changed since. A change of the other
-                // document does not make the server accept it.
+                // The server has refused the pair's document on `before.side`, and this document has not changed since.
+                // Only the pair's other document has changed, so the server would refuse this one again.
                 try hold(pair, before.side, before.refusal, holder: before.holder)
                 continue
             }

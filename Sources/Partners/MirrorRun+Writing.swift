@@ -55,8 +55,7 @@ extension MirrorRun {
         if isStuck { try kernel.sleep(.milliseconds(50)) }
     }
 
-    /// Restores the documents of clients that the mirror's own writes overwrote, unless clients have changed them
-    /// again.
+    /// Restores the clients' documents that the mirror's own writes overwrote, unless clients have changed them again.
     ///
     /// In each case a client changed the document after the mirror had read it. The client's change is later than the
     /// one that the mirror carried over, so it wins. The pair of the document is listed in ``dirty`` with the time of
@@ -156,8 +155,7 @@ extension MirrorRun {
         outcome.refused += tangled
     }
 
-    /// Returns changes that form a circle: each change needs a key of a unique index that the document of the next
-    /// change has.
+    /// Returns changes that form a circle: each change needs the unique-index key that the next change's document has.
     ///
     /// The result is empty if there is no circle.
     private static func circle(of refused: [PairWriter.Refused]) -> [PairWriter.Refused] {

@@ -302,9 +302,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     /// Returns the age of the oldest change that is not carried over yet, in milliseconds; 0 if there is none.
     ///
-    /// A stream counts as late if it has not reached the operation time that the deployment had at the previous call.
-    /// Such a stream may still report older changes, so its next change counts as made right after the time that it has
-    /// reached.
+    /// A stream is late if it has not reached the time that the deployment had at the previous call. A late stream may
+    /// still report older changes, so the time that the stream has reached counts as the time of a change.
     private mutating func oldestAge() throws -> Int {
         let reply = try kernel.retrying { try kernel.client.hello().reply }
         let late = sides.values.map(\.time).filter { $0 < lag.known }

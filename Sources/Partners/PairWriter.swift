@@ -92,7 +92,7 @@ struct PairWriter: ~Copyable {
 
     /// The `lsid` of the writer's session.
     ///
-    /// The change event of each of its writes contains it.
+    /// The change events of the writer's writes contain this `lsid`.
     var sessionID: BSONDocument { session.id }
 
     /// Writes changes to documents of a collection, and returns the changes that were not made.
@@ -270,8 +270,8 @@ struct PairWriter: ~Copyable {
             let reply = try collection.insert(slice.map(\.2), collectsWriteErrors: true, options: options)
             if let error = reply.writeErrors.first { return (slice[error.index].0, error) }
         }
-        // In an inserted document, the server replaces an empty timestamp by its own time. In a pipeline it does not,
-        // so a pipeline writes such a document again.
+        // The server replaces an empty timestamp in an inserted document by its own time, but keeps an empty timestamp
+        // that a pipeline writes. A document with an empty timestamp is therefore written again, by a pipeline.
         let stamped = inserts.filter { $0.element.after?.hasEmptyTimestamp ?? false }
         for slice in (updates + stamped).slices(bytes: 12 << 20, size: { $0.element.byteCount }) {
             let statements = slice.map { item -> UpdateStatement in

@@ -90,7 +90,7 @@ struct PartnerCopy: ~Copyable {
         try kernel.renew(setting: PartnerChange.beginning(job, places: places))
     }
 
-    /// Creates the partner collection and its indexes, unless an earlier run that was killed has created them.
+    /// Creates the partner collection and its indexes, unless an earlier run has created them before it was killed.
     private func create(_ plan: PartnerPlan) throws {
         for command in plan.creation {
             try kernel.retrying {

@@ -5,8 +5,8 @@ import Steps
 
 /// The commands that create a partner, with some of the original's options and with its indexes.
 ///
-/// In the indexes, the original's field names are replaced by the partner's. An index is left out if the partner lacks
-/// one of its fields, or if it is partial and one of its fields is renamed.
+/// In the keys of the indexes, the original's field names are replaced by the partner's. An index is left out if the
+/// partner lacks a field of its key, or if the index is partial and a field of its key is renamed.
 struct PartnerCreation {
     let partner: Partner
     let info: CollectionInfo
@@ -54,8 +54,8 @@ struct PartnerCreation {
             let renamedKey = BSONDocument(fields.map { (renamed($0.path), $0.order) })
             var copy = try spec.replacing("key", with: .object(renamedKey))
             if copy["ns"] != nil { copy = try copy.removing("ns") }
-            // In a collection with a collation, servers before MongoDB 9.0 report no collation for an index that has
-            // the simple one.
+            // In a collection with a collation, an index can have the simple collation. Servers before MongoDB 9.0
+            // report no collation for such an index.
             if copy["collation"] == nil, info.collation != nil {
                 copy = copy.appending("collation", ["locale": "simple"])
             }

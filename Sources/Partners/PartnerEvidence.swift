@@ -37,9 +37,10 @@ extension PartnerState {
         return PartnerEvidence(differences: verified["differences"]?.integer, time: ServerTime(verified["at"]))
     }
 
-    /// The partner, in the form that the classification of the original's schema changes needs.
+    /// The partner of the record, with the facts that decide whether it can serve a schema change of the original.
     ///
-    /// `nil` if the record does not belong to a partner, or was read without the server's time in the field `now`.
+    /// `nil` if the record does not describe a partner with both of its collections, or if it was read without the
+    /// server's time in the field `now`.
     var partner: PartnerCollection? {
         guard let source = record["source"]?.text.flatMap({ Namespace($0) }), let now = ServerTime(record["now"]),
             let target = record["target"]?.text.flatMap({ Namespace($0) }),
@@ -88,8 +89,10 @@ extension PartnerState {
 }
 
 extension PartnerJob {
-    /// The paths of the fields that the forward steps use, of the fields that only the original has and, if `_id`s are
-    /// converted, of `_id`.
+    /// The paths of the fields that the forward steps read, write or remove, and of the fields that only the original
+    /// has.
+    ///
+    /// If the `_id`s are converted, `_id` is one of the paths.
     var places: Set<String> {
         let kinds = forward.map(\.step.kind)
         let paths = kinds.flatMap { $0.targets + $0.sources + $0.removed }

@@ -13,7 +13,7 @@ package struct PartnerPlan: Sendable {
     package var documents = 0
     /// The originals that cannot exist in the partner, or that the reverse steps would not restore.
     package var refusals = RefusalList()
-    /// A clause for each unique index of the partner in which two of its documents would have the same key.
+    /// A clause for each unique index of the partner in which two of the partner's documents would have the same key.
     package var clashes: [String] = []
     /// The number of the partner's documents that would not sync.
     package var failing = 0

@@ -122,7 +122,7 @@ extension PartnerStatus {
 }
 
 extension PartnerRunner {
-    /// Records that clients no longer use the original, so that no further change is carried over; nothing is deleted.
+    /// Records that clients no longer use the original, so that no more changes are carried over; nothing is deleted.
     ///
     /// The function checks for obstacles, takes the lease, carries over all changes that clients have made so far, and
     /// checks for obstacles again.

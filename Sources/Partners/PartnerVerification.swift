@@ -22,8 +22,10 @@ package struct PairDifference: Hashable, Sendable {
         /// The document of the given side cannot exist on the other side.
         case refused(PartnerSide, Refusal.Reason)
 
-        /// The side of the document that shows the difference: if one document is missing, the side of the existing
-        /// one.
+        /// The side whose document a report names for the difference.
+        ///
+        /// If one document of the pair is missing, this is the side of the other one. If both exist but differ, it is
+        /// the original's side. If a document is refused, it is that document's side.
         package var side: PartnerSide {
             switch self {
             case .missingInTarget, .differing: .source
@@ -306,7 +308,7 @@ package struct PartnerVerification: Sendable {
         return (differences, open, time)
     }
 
-    /// Compares documents of a side with their counterparts in all fields.
+    /// Compares all fields of a side's documents with their counterparts.
     ///
     /// A document of the partner is compared with the result of the forward steps on its original.
     private func compareWhole(

@@ -57,9 +57,10 @@ struct UnreportedWrites {
         return write.overwritten
     }
 
-    /// Removes the writes of a side up to the given time.
+    /// Removes the writes of a side that its stream has certainly reported.
     ///
-    /// The side's stream has reported all changes up to this time, so it has certainly reported these writes.
+    /// The stream has reported all changes up to the given time. The writes to one document are removed together, once
+    /// the stream has reported the last of them.
     mutating func forget(upTo time: ClusterTime, on side: PartnerSide) {
         writes = writes.filter { place, writes in place.side != side || writes.contains { $0.end > time } }
     }

@@ -10,7 +10,8 @@ enum PatternRewriting {
     private static let invalidRange: Int32 = 150
 
     /// Compiles an expression, and rewrites each part that PCRE2 refuses, if the part can be rewritten.
-    /// - Returns: the compiled expression, and the reason why PCRE2 refuses the original; `nil` if PCRE2 accepts it.
+    /// - Returns: `code` is the compiled expression. `refusal` is the reason why PCRE2 refuses the original expression;
+    ///   `nil` if PCRE2 accepts it. A `(*UTF8)` at its beginning counts as accepted.
     /// - Throws: ``PatternError/invalid(reason:offset:)`` if PCRE2 refuses a part that cannot be rewritten.
     static func compile(
         _ text: String, mode: Pattern.Mode

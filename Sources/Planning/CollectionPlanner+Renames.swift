@@ -59,7 +59,7 @@ extension FieldGroup {
         steps.first { ["copy", "rename"].contains($0.kind) || $0.kind == "convert" && $0.text(of: "into") != nil }
     }
 
-    /// Removes the steps for the given fields.
+    /// Removes the steps for the given fields, except ``move`` and the steps that serve schema changes.
     ///
     /// Each of these fields has its own group, whose steps were planned from the field's older schema.
     fileprivate mutating func leave(_ fields: [String]) {
@@ -70,7 +70,7 @@ extension FieldGroup {
         }
     }
 
-    /// Returns the group with its steps' sources adapted to the move of the object around its field.
+    /// Returns the group of a field inside a moved object; the sources of its steps are adapted to the move.
     ///
     /// After a rename, the steps read the new object. After a copy, they usually still read the old object, because old
     /// clients write to it. Inside lists they read the copy, because no step can read the elements of one list to write

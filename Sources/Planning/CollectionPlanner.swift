@@ -32,8 +32,9 @@ struct CollectionPlanner {
         return Self.orderedSets(orderedRenames(groups))
     }
 
-    /// Returns the group for a field that does not change, but that has to be filled with a value which the operator
-    /// states.
+    /// Returns the group for a field that is the same in both schemas, but for which the operator states a value.
+    ///
+    /// The group has a step that fills the field with this value.
     private func stated(at path: SchemaPath) -> FieldGroup {
         var group = FieldGroup(path: path)
         guard let field = path.jobPath, let value = fields.stated[path] else { return group }
@@ -45,9 +46,9 @@ struct CollectionPlanner {
         return group
     }
 
-    /// Moves each group that turns a list into a set after the groups for values inside the list.
+    /// Returns the groups in a new order: a list becomes a set only after the groups for the values inside the list.
     ///
-    /// The groups for values may convert values, and then two elements of the list can become equal.
+    /// The groups for values may convert the values, and two elements of the list may become equal by that.
     static func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
         let sets = Set(groups.filter { $0.steps.contains { $0.kind == "dedupe" } }.map(\.path))
         guard !sets.isEmpty else { return groups }

@@ -5,6 +5,8 @@ import ServerSchema
 /// Steps for fields that must be present.
 extension FieldPlanner {
     /// Adds a step for a value that may be missing or null under the older schema, but not under the newer one.
+    ///
+    /// If the operator states a value for the field, a step that writes this value is always added.
     func fill(_ field: String, at path: SchemaPath, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         // Elements of lists and values of dictionaries are always present, so only fields are filled.
         guard case .field? = path.steps.last else { return }

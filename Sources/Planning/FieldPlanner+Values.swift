@@ -163,8 +163,9 @@ extension FieldPlanner {
             old.map { $0.isEmpty || $0.contains(.mixed) ? nil : Self.widened($0).subtracting(Self.widened(targets)) }
             ?? nil
         if let rest, rest.subtracting([.null]).isEmpty { return }
-        // The remark on a missing step is left out if only values that do not follow the older schema would need the
-        // step. Such values are rare, because clients cannot name a field that the older schema does not declare.
+        // If no step can make the new type, a remark says so. The remark is left out if only values that do not follow
+        // the older schema (`isStray`) would need a step. Such values are rare, because clients cannot name a field
+        // that the older schema does not declare.
         guard targets.count == 1, let target = targets.first, Conversion.reaches(target) else {
             if !isStray {
                 group.say(

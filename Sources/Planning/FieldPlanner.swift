@@ -158,8 +158,8 @@ extension FieldPlanner {
         // Values that fit neither schema are fixed before they are copied, so that the old and the new field hold the
         // same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // A refresh of the copy also applies the conversion after the copy, if the value is a single one and the server
-        // can convert it. The value then is neither a list nor a UUID.
+        // A refresh of the copy also applies the conversion that follows the copy, but only to single values that the
+        // server can convert. Lists, objects and UUIDs are not such values.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {

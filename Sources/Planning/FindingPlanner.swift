@@ -74,9 +74,8 @@ struct FindingPlanner {
         }
         part.entries[0].violations = [finding]
         if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
-        // Only the first step repairs the values of the finding. The further steps repair values that the first step
-        // writes, and no finding counts these. `isStray` makes a survey remove the further steps that no document
-        // needs.
+        // The first step repairs the values of the finding. Each later step repairs values that the first step writes,
+        // and no finding counts such values. With `isStray`, a survey removes each later step that no document needs.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part
     }
@@ -152,9 +151,10 @@ extension FindingPlanner {
         }
     }
 
-    /// Whether the text of a value of the found type may be one of the values that the schema lists.
+    /// Whether a value of the found type, converted to a text, may equal one of the values that the schema lists.
     ///
-    /// The result is `true` if the schema lists no values, or if the conversion does not make a text.
+    /// The result is also `true` if the schema lists no values, or if the conversion does not make a text. It is
+    /// `false` for every date and every ObjectId.
     private func mayBecomeAllowed(_ finding: ViolationGroup) -> Bool {
         guard let node = fields.new.root.node(at: finding.violation.path), node.withoutNull.types == [.string],
             let allowed = node.constraints.allowedValues, let found = finding.foundType

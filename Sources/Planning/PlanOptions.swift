@@ -11,6 +11,8 @@ package struct PlanOptions: Sendable {
     /// The partner collections that exist already.
     package var partners: [PartnerCollection] = []
     /// The name of the planned jobs; with `nil`, it is made from the collection's name and a digest.
+    ///
+    /// If several collections have jobs, the collection's name is added to the stated name.
     package var name: String?
 
     /// Creates options in which the operator states nothing.

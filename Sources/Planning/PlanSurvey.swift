@@ -47,10 +47,10 @@ package struct PlanSurvey: Sendable {
         return plan
     }
 
-    /// Counts, for each collection whose documents become embedded objects, the documents with no link, with one link
-    /// and with several links to them.
+    /// Counts the links to the documents of each collection whose documents become embedded objects.
     ///
-    /// Only links from the app's collections in the same database count.
+    /// The plan gets the number of documents with no link, with one link and with several links. Only links from the
+    /// app's collections in the same database count.
     private func countParents(in plan: inout SchemaPlan, _ client: borrowing Client) throws(MongoError) {
         var known: [Namespace: Backlinks] = [:]
         for target in plan.entries.flatMap(\.changes).embeddedTargets {

@@ -106,10 +106,11 @@ extension CollectionPlan {
 }
 
 extension PlanEntry {
-    /// The entry as the survey leaves it; unchanged if it has no surveyed step, or if a document needs its step.
+    /// The entry after the survey; `nil` if it is removed.
     ///
-    /// Otherwise, an entry that repairs findings of the check becomes a remark. Any other entry is `nil` if its step is
-    /// for values that do not follow the older schema.
+    /// The entry changes only if the survey found no document that needs its step. If the entry repairs findings of the
+    /// check, it becomes a remark. If it repairs none, it is removed if its step is for values that do not follow the
+    /// older schema; otherwise it stays.
     fileprivate var surveyed: PlanEntry? {
         guard let step, let finding, finding.needing == 0 else { return self }
         guard !violations.isEmpty else { return isStray ? nil : self }

@@ -55,8 +55,9 @@ package struct Planner: Sendable {
 
     /// Returns a draft of the partner job for a collection; `nil` if no partner is recommended.
     ///
-    /// A partner is recommended for a change that no job serves, and for links to a collection whose documents get
-    /// other `_id`s.
+    /// A partner is recommended in two cases: an entry of the plan recommends one, or, in App Services, a changed field
+    /// links to a collection whose `_id`s get another type. It is never recommended for Prisma, for a collection that
+    /// one of the schemas lacks, or if the older schema declares no `_id`.
     private func partner(
         of plan: CollectionPlan, _ changes: [SchemaChange], _ converted: Set<Namespace>
     ) -> PartnerDraft? {
@@ -198,9 +199,10 @@ package struct Planner: Sendable {
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
-    /// Adds to each step that converts a field in place the suggestion to convert the field into a second one instead.
+    /// Adds a suggestion to each `convert` step that serves a schema change: to convert the field into a second field
+    /// instead.
     ///
-    /// A step that converts elements gets no such suggestion.
+    /// A step that converts the elements of a list, or the values of a dictionary, gets no suggestion.
     private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {
         entries.map { entry in
             guard let step = entry.step, step.kind == "convert", !step.target.hasSuffix(FieldPath.each),
@@ -217,7 +219,9 @@ package struct Planner: Sendable {
         }
     }
 
-    /// Names the jobs of the plan; unless the operator states a name, the names depend on the steps.
+    /// Names the jobs of the plan.
+    ///
+    /// Unless the operator states a name, the names depend on the collection, the steps and the schemas.
     package func name(_ plan: inout SchemaPlan) {
         let isOne = plan.collections.count { !$0.jobs.isEmpty } == 1
         for index in plan.collections.indices {

@@ -56,7 +56,7 @@ enum Repair: Hashable {
     /// The reason why no step repairs an `_id`, or a part of it.
     static let ofID = "an _id cannot be changed in place: insert the document again under another _id"
 
-    /// Creates the repair for a rule that restricts values of the right type.
+    /// Creates the repair for a rule that restricts values of the right type; `nil` for any other rule.
     private init?(ofConstraint rule: RuleCode) {
         switch rule {
         case .belowMinimum, .aboveMaximum:
@@ -80,7 +80,7 @@ enum Repair: Hashable {
         }
     }
 
-    /// Creates the repair for a rule about values that only clients or the sync engine restrict.
+    /// Creates the repair for a rule that only clients or the sync engine enforce; `nil` for any other rule.
     private init?(ofClients rule: RuleCode) {
         switch rule {
         case .dictionaryKey:

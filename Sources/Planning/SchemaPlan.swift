@@ -49,6 +49,7 @@ extension SchemaPlan {
     ///
     /// A finding belongs to the change with the finding's own path or, if there is none, to the change with the nearest
     /// path above it. If a step serves that change, or if the documents need no change, the finding is left out.
+    /// Findings that only warn are left out, too.
     package mutating func addFindings(of report: CheckReport) {
         for index in collections.indices {
             guard let found = report.collections.first(where: { $0.namespace == collections[index].namespace }) else {
@@ -120,7 +121,7 @@ package struct PlannedJob: Sendable {
     package var entries: [PlanEntry]
     /// The collection whose documents have to be copied to ``namespace`` first; `nil` if nothing has to be copied.
     package var movedFrom: Namespace?
-    /// The part of the work of its stage that the job does; `nil` if it does all of that work.
+    /// The part of its stage's work that the job does; `nil` if the job does all of the work.
     package var part: Part?
     /// The numbers of documents that the survey counted; `nil` if there was no survey.
     package var documents: Documents?
@@ -178,7 +179,9 @@ package struct PlanEntry: Sendable {
 
     /// How the plan treats the entry's changes.
     package var role: Role
-    /// The changes that the entry serves; empty for a further step that serves the same changes as an earlier entry.
+    /// The changes that the entry serves.
+    ///
+    /// If several entries serve the same changes, only the first of the entries lists them.
     package var changes: [SchemaChange] = []
     /// The findings of a check that the entry repairs, or recommends a remedy for.
     package var violations: [ViolationGroup] = []
@@ -201,10 +204,9 @@ package struct PlanEntry: Sendable {
     package var partner: PartnerCollection?
     /// The survey's finding for the step; `nil` if there was no survey.
     package var finding: StepFinding?
-    /// The numbers of documents with no link, with one link and with several links to them, for a change that embeds
-    /// these documents.
+    /// The documents that the entry's change embeds, counted by the number of links to them: none, one or several.
     ///
-    /// `nil` for other changes, or if there was no survey.
+    /// `nil` if the change embeds no documents, or if there was no survey.
     package var parents: Backlinks?
 
     /// Whether the job runs the step.

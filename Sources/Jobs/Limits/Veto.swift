@@ -15,7 +15,7 @@ package struct Veto: Hashable, Sendable {
         case command(String)
     }
 
-    /// The URL or the shell command that the run asks whether it has to wait.
+    /// The URL or the shell command whose answer decides whether the run waits.
     package var asked: Asked
     /// The longest time that the run waits for an answer.
     package var timeLimit: Duration = .seconds(5)

@@ -74,10 +74,10 @@ extension AlteredDocument {
             ])
         }
         let root = Expression.variable("ROOT")
-        // The server renumbers an array that it reads or writes. If a single step loses nothing and changes nothing in
-        // place, it writes only to targets without a value and to the fields that it removes. If there are several
-        // steps, each of them also writes back its targets, and the top-level fields that contain them, in a document
-        // that does not need it.
+        // The server renumbers each array that it reads or writes. If a job has only one step, and this step loses
+        // nothing and changes nothing in place, it writes only to targets without a value and to the fields that it
+        // removes. If a job has several steps, a document may need only some of them. The other steps then write back
+        // the present values of their targets, and of the top-level fields that contain the targets.
         let paths = steps.flatMap { step in
             let isAlone = steps.count == 1 && step.kind.determinesOldValue && !step.kind.changesInPlace
             let written =
@@ -131,7 +131,7 @@ extension AlteredDocument {
         !(hash(of: object) == hash(of: merged(object)))
     }
 
-    /// Returns an object as the server would write it after it has read each field.
+    /// Returns an object as the server would write it if it had read every field of the object.
     private static func merged(_ object: Expression) -> Expression { Expression(["$mergeObjects": [object.bson]]) }
 
     /// Whether the server would alter an object in a value; objects nested deeper than `levels` levels are not tested.

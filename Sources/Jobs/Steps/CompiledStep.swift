@@ -223,9 +223,9 @@ extension CompiledStep {
 
         /// The document that the link leads to does not exist.
         case brokenLink = "the linked document is not there"
-        /// The linked document that is to be embedded has links from several documents.
+        /// Several links lead to the linked document that is to be embedded.
         ///
-        /// The migration of the client SDK uses the same text.
+        /// The links may be in one document or in several. The migration of the client SDK uses the same text.
         case multipleBacklinks = "At least one object does have multiple backlinks."
         /// The collection that takes the extracted object holds another document with the same `_id`.
         case otherDocument = "another document has that _id"
@@ -241,7 +241,8 @@ extension CompiledStep {
         case unfitChild = "the object does not fit the schema of the collection that would take it"
         /// The lookup collection has no entry for the link's value, or the new value in the entry cannot be a link.
         ///
-        /// A value that is only a new value of an entry counts as already replaced, unless the step has `once`.
+        /// A link that is no old value, but the new value of an entry, counts as already replaced. If the step has
+        /// `once`, a document with such a link is skipped for this reason.
         case unknownKey = "the lookup does not know the value"
         /// The lookup collection has several new values for the link's value.
         case ambiguousKey = "the lookup gives several values"

@@ -214,7 +214,8 @@ extension Conversion {
     /// Returns the text of a number without the zeros at the end of its fraction; returns any other value unchanged.
     ///
     /// The result is `120.4` for `120.40`, and `5` for `5.0`. Leading zeros stay, because `007` is not meant as a
-    /// number. Only texts that consist of digits, one point and perhaps a minus sign are changed.
+    /// number. Only texts of fewer than 400 bytes are changed, and only if they consist of digits, one point and
+    /// perhaps a minus sign.
     private func withoutFractionZeros(_ value: Expression) -> Expression {
         // The length and the number are tested first, because the regular expression may fail on a text that is not a
         // number, is not UTF-8, or has megabytes of digits.
@@ -286,8 +287,9 @@ extension Conversion {
             then: attempt(date, to: "string"), else: .null)
     }
 
-    /// Whether a text is a date or a time as in ISO 8601, perhaps with a space for the `T`, and with any offset from
-    /// UTC.
+    /// Whether a text has the format of a date, or of a date with a time, in ISO 8601.
+    ///
+    /// The text may have a space in place of the `T`, and any offset from UTC or none.
     func looksLikeADate(_ text: Expression) -> Expression {
         let time = "[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,3})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
         return Expression([

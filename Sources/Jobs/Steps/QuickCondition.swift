@@ -3,7 +3,7 @@ import ServerSchema
 
 /// Query conditions that select documents for a step, at a fraction of the cost of an expression.
 ///
-/// Each condition matches every document that it is meant to find, and may match further documents.
+/// Each condition matches every document that it is meant to find. It may also match other documents.
 package struct QuickCondition: Sendable {
     /// A condition met by every document that needs the step; `nil` if no simple one is known.
     package var need: BSONDocument?
@@ -12,8 +12,8 @@ package struct QuickCondition: Sendable {
 
     /// Returns the conditions for a step that applies to documents in which a field is present.
     ///
-    /// ``relevance`` is `nil` if one of the fields has parents: a document may be skipped because a parent is missing
-    /// or of another type, and such a document need not meet the condition.
+    /// ``relevance`` is `nil` if one of the fields has parents. The step then also skips documents in which a parent is
+    /// missing or of another type, and no simple condition finds these documents.
     /// - Parameter others: other fields that the step reads or writes.
     static func present(_ path: FieldPath, with others: [FieldPath] = []) -> QuickCondition {
         let exists = BSONValue.object(["$exists": true])
@@ -39,8 +39,8 @@ package struct QuickCondition: Sendable {
 
     /// Returns the conditions for a step that fills a missing field.
     ///
-    /// ``relevance`` is `nil` if the field has parents: a document is skipped if a parent is missing or of another
-    /// type, and such a document need not meet the condition.
+    /// ``relevance`` is `nil` if the field has parents. The step then also skips documents in which a parent is missing
+    /// or of another type, and no simple condition finds these documents.
     static func missing(_ path: FieldPath, orNull: Bool) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let name = path.description
@@ -51,11 +51,12 @@ package struct QuickCondition: Sendable {
 }
 
 extension [CompiledStep] {
-    /// A condition met by every document that needs at least one of the steps; `nil` if no simple one is known.
+    /// A condition met by every document that needs at least one of the steps; `nil` if no simple condition is known
+    /// for one of them.
     package var quickNeed: BSONDocument? { Self.any(map { $0.step.kind.quick.need }) }
 
-    /// A condition met by every document that at least one of the steps changes or skips; `nil` if no simple one is
-    /// known.
+    /// A condition met by every document that at least one of the steps changes or skips; `nil` if no simple condition
+    /// is known for one of them.
     package var quickRelevance: BSONDocument? { Self.any(map { $0.step.kind.quick.relevance }) }
 
     private static func any(_ conditions: [BSONDocument?]) -> BSONDocument? {

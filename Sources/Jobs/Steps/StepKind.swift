@@ -27,7 +27,9 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     ///
     /// If the fields are in elements of a list or dictionary, all of them are in the same element.
     var targets: [FieldPath] { get }
-    /// The fields that the step reads in addition to its targets; all of them are in the same element as the targets.
+    /// The fields that the step reads in addition to its targets.
+    ///
+    /// If the targets are in an element of a list or dictionary, these fields are in the same element.
     var sources: [FieldPath] { get }
     /// The step that a refresh runs; `nil` for a step without a refresh.
     ///
@@ -92,8 +94,9 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var creates: Namespace? { get }
     /// Whether the value that the step writes shows which value it replaced.
     ///
-    /// If `true`, undo can detect that the replaced value was not the journaled one. If `false`, the job's update
-    /// changes a document only if the fields are still exactly as in the journal.
+    /// If `true`, undo can detect from the written value whether the update replaced the journaled value or another
+    /// one. If `false`, undo cannot, so the job's update changes a document only if the fields are still exactly as in
+    /// the journal.
     var determinesOldValue: Bool { get }
     /// The field that the step reads in all documents before the job's first write; `nil` if there is none.
     var readsBeforehand: FieldPath? { get }

@@ -47,7 +47,8 @@ package enum StepOrder {
 
     /// Throws if another step writes the target of a step with a refresh.
     ///
-    /// The two steps would undo each other's changes in every run.
+    /// The two steps would undo each other's changes in every run. Two kinds of steps are allowed: a `default` step for
+    /// the target, and a conversion that the refresh includes.
     private static func checkRefresh(
         _ located: Job.LocatedStep, at index: Int, among steps: [Job.LocatedStep]
     ) throws(JobError) {

@@ -111,7 +111,8 @@ package struct ConvertStep: TargetRuled {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
         if case .replace(.null) = onError { return false }
-        // Apart from that null, every value that the step writes has the type of the conversion.
+        // Every value that the step writes has the type of the conversion, because a null as the default was excluded
+        // above.
         return target.types.contains { $0 == type || $0 == .mixed || ($0 == .number && type.isNumeric) }
     }
 }

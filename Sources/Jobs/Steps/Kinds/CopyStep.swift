@@ -38,8 +38,8 @@ package struct CopyStep: TargetRuled {
         let (source, target) = (Expression.field(from), Expression.field(to))
         // If a null in the target counts as missing, a null in the source counts as missing as well.
         let present = from.isReachable && !(rule.nullsToo ? source.isMissingOrNull : source.isMissing)
-        // With `replace`, the step writes the value that a later conversion of the target would write. Otherwise each
-        // of the two steps would change the other's result in every run.
+        // With `replace`, the step writes the value that a later conversion of the target would make. If it wrote the
+        // unconverted value, each of the two steps would change the other's result in every run.
         let value = rule.whenPresent == .replace ? converted(source) : source
         return StepBody(
             wanted: present && rule.isWanted(value, in: target), value: value, applies: present,

@@ -14,11 +14,11 @@ package struct EmbedStep: StepKind {
     package let into: FieldPath?
     /// The only fields of the linked document that are embedded; `nil` embeds all but `_id` and ``omit``.
     package let keep: [String]?
-    /// The fields of the linked document that are not embedded.
+    /// The fields of the linked document that are not embedded, in addition to `_id`; empty if ``keep`` is given.
     package let omit: [String]
     /// The handling of documents in the linked collection that no document links to.
     package let orphans: Orphans
-    /// The handling of documents in the linked collection that several documents link to.
+    /// The handling of documents in the linked collection to which several links lead.
     package let shared: Shared
 
     /// The handling of a document that no document links to.
@@ -29,13 +29,16 @@ package struct EmbedStep: StepKind {
         case leave
     }
 
-    /// The handling of a document that several documents link to.
+    /// The handling of a document to which several links lead.
+    ///
+    /// The links may be in one document or in several. Links in the step's field count, and links in every field that
+    /// the job's schema declares as a link to the collection.
     package enum Shared: String, CaseIterable, Sendable {
-        /// The job does not start if several documents link to the same document.
+        /// The job does not start if several links lead to the same document.
         case refuse
-        /// A document is skipped if another document also links to the document that its link leads to.
+        /// All documents with a link to the shared document are skipped.
         case leave
-        /// Each document that links to the shared document gets a copy of it.
+        /// Each link to the shared document gets its own copy of the document.
         case copy
     }
 

@@ -7,7 +7,7 @@ package struct WrapStep: StepKind {
     package static let key = "wrap"
 
     let field: FieldPath
-    /// The name of the field of the new object that holds the value; `nil` to make a list.
+    /// The name of the new object's only field, which gets the value; `nil` to make a list.
     let under: String?
 
     package var target: FieldPath { field }
