@@ -51,8 +51,8 @@ struct StatedField {
         return try place(of: Self.names(of: field.dropFirst(owner.count + 1)), in: collection)
     }
 
-    /// Returns the components of a path as job files and `diff` write it: `pets[].toy`, `pets.[].toy`, `map{}`,
-    /// `"a.b".c`.
+    /// Returns the components of a path in the notation of job files or of `diff`, such as `pets[].toy`, `pets.[].toy`,
+    /// `map{}` or `"a.b".c`.
     static func names(of path: Substring) -> [String] {
         var (names, rest): ([String], Substring) = ([], path)
         while !rest.isEmpty {

@@ -23,7 +23,7 @@ package struct StatedStep: Hashable, Sendable {
     private let sources: [String]
     private let targets: [String]
 
-    /// Reads the value of the flag; `nil` if it does not have the form of the kind's example.
+    /// Reads the value of the flag; `nil` if the value does not have the form that ``Kind`` shows for this kind.
     package init?(_ kind: Kind, _ text: String) {
         let sides = text.split(separator: "=", omittingEmptySubsequences: false).map {
             $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)

@@ -77,11 +77,11 @@ extension StepLine {
         return line
     }
 
-    /// Returns the step with the setting `whenPresent: present` for targets that already hold a value.
-    ///
-    /// `report` is the default and is not written.
-    ///
-    /// With `nullsToo`, the step also fills nulls. If `present` is `nil`, the step is unchanged.
+    /// Returns the step with settings for targets that already hold a value.
+    /// - Parameters:
+    ///   - present: the value of the setting `whenPresent`. The default value, `report`, is not written. With `nil`,
+    ///     the step is unchanged.
+    ///   - nullsToo: whether the step also fills targets that are null.
     func onTarget(present: WhenPresent?, nullsToo: Bool) -> Self {
         var line = self
         if let present, present != .report {

@@ -11,8 +11,9 @@ package struct CommandNeeds: Sendable {
     /// The needs of the command without which it cannot run.
     package var required: [Need] { needs.filter { $0.loss == nil } }
 
-    /// Whether the command requires a privilege to write to the deployment, other than to the history of checks and to
-    /// the collection of failing documents.
+    /// Whether the command requires a privilege to write to the deployment.
+    ///
+    /// Writes to the history of checks and to the collection of failing documents do not count.
     package var isWriting: Bool {
         let writing: Set = ["insert", "update", "remove", "dropCollection"]
         return required.contains { ![.history, .failures].contains($0.place) && !writing.isDisjoint(with: $0.actions) }

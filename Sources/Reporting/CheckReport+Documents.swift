@@ -4,7 +4,7 @@ import ServerSchema
 
 /// The parts of the verdict on the documents, and on the limit of unsynced documents at which sync itself stops.
 extension CheckReport {
-    /// The dialect whose words the report uses for documents that fail.
+    /// The dialect from which the report takes its words for documents that fail.
     ///
     /// If an App Services schema is checked for another engine than Device Sync, the words are those of a validator:
     /// documents "do not fit".
@@ -70,8 +70,9 @@ extension CheckReport {
         }
     }
 
-    /// A clause that names up to six of the Prisma client's queries that would fail, those with the most documents
-    /// first.
+    /// A clause that names up to six of the Prisma client's queries that would fail, and has the number of the others.
+    ///
+    /// The queries with the most failing documents come first.
     private var failingQueries: String {
         let failing = collections.enumerated().map { index, collection in
             (index, collection, count: collection.counts.changes?.newlyFailing ?? collection.counts.certain)
@@ -107,8 +108,9 @@ extension CheckReport {
             + "deploy is safe."
     }
 
-    /// A clause on collections of the schema that do not exist; empty if all exist, or if the verdict counts a failing
-    /// document.
+    /// A clause on collections of the schema that do not exist; empty if all exist.
+    ///
+    /// The clause is also empty if the verdict counts documents that fail or might fail.
     private var missing: String {
         guard !absent.isEmpty, verdict.stopping + verdict.possiblyStopping == 0 else { return "" }
         return
@@ -119,7 +121,9 @@ extension CheckReport {
     private var failingAlready: Int { total.changes?.alreadyFailing ?? 0 }
     private var fails: String { failingAlready == 1 ? "fails" : "fail" }
 
-    /// The consequence for documents that do not fit the new schema, which depends on the sync state.
+    /// The consequence for documents that do not fit the new schema.
+    ///
+    /// The consequence depends on whether sync is enabled, paused or terminated.
     private var stop: String {
         switch sync.state {
         case .enabled, nil: "would stop syncing"

@@ -121,6 +121,8 @@ extension CheckReport {
 
     /// Returns a line for each of the first five breaking changes and, if there are more, the command that lists all of
     /// them.
+    ///
+    /// In Prisma, these are the changes that are breaking for older clients.
     private func breaking(_ change: DiffReport) -> [String] {
         let all = change.changes.filter { (rules.dialect == .prisma ? $0.client : $0.kind.verdict) == .breaking }
         let shown = all.prefix(5).map { breaking in
@@ -179,7 +181,8 @@ extension DiffReport {
 extension CheckReport {
     /// A table with the numbers of documents that newly fail, already fail or are fixed.
     ///
-    /// Each collection that has such documents has a row. The table is `nil` without an active schema to compare with.
+    /// Each collection that has such documents has a row. A last row has the total, unless there is exactly one such
+    /// collection. The table is `nil` without an active schema to compare with.
     var changesTable: Report.Table? {
         guard let total = total.changes, let active else { return nil }
         let compared = collections.compactMap { collection in

@@ -2,7 +2,9 @@ public import BSON
 public import Checking
 public import ServerSchema
 
-/// The lines of the file of `check --failures`: one JSON object per line, the last of which is the `result`.
+/// The lines of the file that `check --failures` writes, with one JSON object per line.
+///
+/// The last line is the `result`.
 public struct FailureLines: Sendable {
     /// The version of the format, which changes only if a reader of the old format would misread the new one.
     public static var schemaVersion: Int { 1 }

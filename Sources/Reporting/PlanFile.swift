@@ -12,10 +12,12 @@ package struct PlanFile: Sendable {
     package let oldPath: String?, newPath: String?
     /// The schemas that the job file names as the active one and the next one.
     ///
-    /// A schema is `nil` if it is not a file or folder; the active schema also if it does not have the job's
+    /// A schema is `nil` if it is not a file or folder. The active schema is also `nil` if it does not have the job's
     /// collection. The operator records with `shipshape deployed` that the next schema is live.
     package var schemas: (active: String?, next: String?) { (job.isKnownToOld ? oldPath : nil, newPath) }
-    /// The path of the file of the job that follows this job after the deploy; `nil` if there is none.
+    /// The jobs that follow this job after the deploy, joined by "and"; `nil` if there are none.
+    ///
+    /// Each job is named by the path of its file or, if no files are written, by its name.
     package let follower: String?
 
     /// Creates a planned job with its file.

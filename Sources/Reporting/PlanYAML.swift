@@ -5,9 +5,9 @@ package import Planning
 import SchemaChange
 import ServerSchema
 
-/// The text of a planned job's file, in which each step follows a comment on the change that it serves.
+/// The text of a planned job's file.
 ///
-/// The comments help people to review the file.
+/// Each step follows a comment on the change that the step serves. The comments help people to review the file.
 package struct PlanYAML: Sendable {
     private let file: PlanFile
     private let validator: BSONDocument?
@@ -64,7 +64,9 @@ package struct PlanYAML: Sendable {
                 separator: "\n") + "\n"
     }
 
-    /// The lines with the job's name, its collection and its schemas, and whether it requires the deploy.
+    /// The lines before the steps: the job's name and its collection, and the settings that apply to the job.
+    ///
+    /// These settings are `schema`, `renames`, `requires` and `reviewed`.
     private var binding: [String] {
         var lines = ["job: \(file.job.name)", "collection: \(Self.scalar("\(file.job.namespace)"))"]
         if !schemas.isEmpty { lines.append("schema: {\(schemas.joined(separator: ", "))}") }

@@ -7,6 +7,8 @@ package import JobReports
 package enum RebindText {
     /// Returns the earlier and the current UUID of the job's collection, and how far its documents match the job's
     /// journal.
+    ///
+    /// Without a journal, the text says whether the document of the last checkpoint is still there, if this is known.
     package static func plan(_ plan: RebindPlan) -> String {
         [
             "job \(plan.job) is bound to \(plan.namespace) with the UUID \(uuid(plan.was)); "

@@ -2,10 +2,10 @@ package import BSON
 package import JobReports
 package import JobState
 
-/// The lines of the file of `backfill --failures`: one JSON object per line, the last of which is the `result`.
+/// The lines of the file that `backfill --failures` writes, with one JSON object per line.
 ///
-/// The format is that of `check --failures`, but instead of violations, a line has the reason, the phase and the
-/// server's error code.
+/// The last line is the `result`. The format is that of `check --failures`, but instead of violations, a line has the
+/// reason, the phase and the server's error code.
 package struct SkippedLines: Sendable {
     private let namespace: Namespace
 

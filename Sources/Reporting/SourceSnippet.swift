@@ -10,7 +10,7 @@ package struct SourceSnippet: Sendable {
 
     private let number: Int
     private let cells: [Cell]
-    /// The characters that are wrong, as positions in ``cells``; empty at the end of the line.
+    /// The characters that are wrong, as positions in ``cells``; empty if the error is at the end of the line.
     private let marked: Range<Int>
     private let suggestion: String?
 
@@ -95,8 +95,9 @@ package struct SourceSnippet: Sendable {
         }
     }
 
-    /// Returns the line of the file, a line with the caret and, if a suggestion fits, a line with it; each has a
-    /// margin.
+    /// Returns the line of the file, and a line with the caret.
+    ///
+    /// A third line has the suggestion, if there is one that fits into the width. Each line begins with a margin.
     /// - Parameter width: the maximum number of columns of a line; a longer line of the file is cut so that the caret
     ///   is seen.
     package func lines(width: Int, isColored: Bool) -> [String] {
@@ -121,7 +122,8 @@ package struct SourceSnippet: Sendable {
 
     private func columns(_ range: Range<Int>) -> Int { cells[range].reduce(0) { $0 + $1.columns } }
 
-    /// Returns the part of the line that is shown, which includes the caret.
+    /// Returns the part of the line that is shown; it includes the caret.
+    /// - Parameter room: the number of columns for the line.
     private func window(of room: Int) -> (cells: Range<Int>, isCutBefore: Bool, isCutAfter: Bool) {
         let all = 0..<cells.count
         guard columns(all) > room else { return (all, false, false) }

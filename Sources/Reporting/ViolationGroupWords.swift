@@ -2,7 +2,7 @@ import BSON
 import Checking
 import ServerSchema
 
-/// The texts on a violation group, one line each, which reports show with the group's row in a table.
+/// The texts that reports show with a violation group's row in a table, one line each.
 ///
 /// A violation group is all documents of a collection that have the same violation at the same path.
 struct ViolationGroupWords {

@@ -1,7 +1,9 @@
 import BSON
 package import Watching
 
-/// The line about the counts of a watch, and its metrics, without documents and their `_id`s.
+/// The status line and the metrics of a watch.
+///
+/// They contain only counts, and neither documents nor their `_id`s.
 package enum WatchReport {
     /// Returns the number of failing documents, the ledger and, if there is one, the limit, in one line.
     package static func line(_ counts: WatchCounts) -> String {

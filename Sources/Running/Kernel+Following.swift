@@ -68,7 +68,7 @@ package protocol FollowingRun: ~Copyable {
 
 extension FollowingRun where Self: ~Copyable {
     /// Calls ``run()``, and releases the lease at the end, unless the server may still execute a write under it.
-    /// - Parameter atTheEnd: called after ``run()``, while the lease is still held.
+    /// - Parameter atTheEnd: called after ``run()`` has succeeded, while the lease is still held.
     package mutating func follow(
         _ atTheEnd: (Outcome, inout Kernel) throws -> Void = { _, _ in }
     ) throws -> Outcome {

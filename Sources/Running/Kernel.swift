@@ -251,8 +251,8 @@ package struct Kernel: ~Copyable {
 extension Error {
     /// Whether the server may still execute a write of the run that this error ended.
     ///
-    /// `false` for a missing privilege, because the server then refuses the write. Of the other errors, only a
-    /// ``MongoError`` and a ``RunError`` of kind `stopped` leave this doubt.
+    /// The result is `true` only for a ``MongoError`` and for a ``RunError`` of kind `stopped`. If the ``MongoError``
+    /// reports a missing privilege, the result is `false`, because the server then refuses the write.
     package var leavesDoubt: Bool {
         if let error = self as? MongoError { return !error.isAuthorization }
         return (self as? RunError)?.kind == .stopped

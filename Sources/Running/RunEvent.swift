@@ -18,7 +18,7 @@ package enum RunEvent: Sendable {
     case stuckAtOneDocument
     /// The run waits for the given throttle reasons.
     case waiting([WaitReason])
-    /// The run continues after a wait for throttle reasons, which lasted `seconds`.
+    /// The run continues, after it waited for `seconds` seconds because of throttle reasons.
     case continuing(seconds: Double)
     /// An election between the writes of a chunk may have undone some of them, so the chunk is run again.
     case rerun

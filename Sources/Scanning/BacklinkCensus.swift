@@ -13,8 +13,7 @@ package struct BacklinkCensus: Sendable {
     ///   - target: The collection of the linked documents.
     ///   - links: The paths at which the app's documents hold keys of the linked documents, each path with its
     ///     collection.
-    ///   - place: Returns the collection of the deployment that stores the documents of a given collection of the
-    ///     schema.
+    ///   - place: Maps a collection of the schema to the collection of the deployment that stores its documents.
     package init(
         of target: Namespace, from links: [(namespace: Namespace, path: SchemaPath)],
         place: @escaping @Sendable (Namespace) -> Namespace = { $0 }

@@ -153,8 +153,8 @@ extension CollectionScan {
 
 extension CollectionScan {
     /// Starts to follow the collection's changes.
-    /// - Returns: The tracker; or `nil` and the guarantees that the results lack without a tracker. The results of a
-    ///   sample lack none.
+    /// - Returns: The tracker, and the guarantees that the results lack. If the changes cannot be followed, the tracker
+    ///   is `nil`. For a sample, the tracker is `nil` as well, but the results lack no guarantee.
     private func track() async throws -> (ChangeTracker?, [MissingGuarantee]) {
         func without(_ reason: String) -> (ChangeTracker?, [MissingGuarantee]) {
             (nil, [MissingGuarantee(.oneMoment, reason)])

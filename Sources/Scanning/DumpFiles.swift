@@ -41,8 +41,8 @@ struct DumpFiles {
     /// Returns the stems of a collection's files; empty if the folder has no files of the collection.
     ///
     /// mongodump percent-encodes the characters that a file name must not contain. If the encoded name is too long,
-    /// mongodump shortens it to 238 bytes, the last of which are a digest; the metadata contain the full name
-    /// (mongo-tools, `mongodump/prepare.go`, `outputPath`).
+    /// mongodump shortens it to 238 bytes, which end with a digest. The metadata contain the full name (mongo-tools,
+    /// `mongodump/prepare.go`, `outputPath`).
     /// - Throws: ``DumpError`` if a metadata file is too large.
     func stems(of collection: String) throws(DumpError) -> Set<String> {
         var result = Set((documents + metadata).map(\.stem).filter { Self.decoded($0) == collection })

@@ -35,7 +35,7 @@ package struct IDRange: Hashable, Sendable {
         for part in 1..<count {
             let index = ids.count * part / count
             // A bound of MinKey or MaxKey has no effect, and two equal bounds would make an empty range.
-            // The driver's cursors do not accept a bound that contains a field with an empty name.
+            // If a bound contains a field with an empty name, the driver refuses to open a cursor.
             guard index < ids.count, ids[index] != .minKey, ids[index] != .maxKey, !ids[index].hasNamelessField
             else { continue }
             if let last = bounds.last, last.compared(to: ids[index]) == .equal { continue }

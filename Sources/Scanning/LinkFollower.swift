@@ -24,8 +24,7 @@ struct LinkFollower {
     }
 
     /// Prepares to follow the links of a schema.
-    /// - Parameter place: Returns, for a collection as the schema names it, the collection of the deployment that has
-    ///   its documents.
+    /// - Parameter place: Maps a collection of the schema to the collection of the deployment that has its documents.
     init(
         _ schema: CompiledSchema, targets: [Namespace: CompiledSchema], on client: borrowing Client,
         place: (Namespace) -> Namespace

@@ -9,8 +9,8 @@ package enum LiveSchema {
 
     /// Reads the validators of one collection, or of all collections in all databases.
     /// - Parameter namespace: The only collection to read; `nil` for all.
-    /// - Throws: ``MongoError``; ``SchemaError`` if there is no `$jsonSchema`, or if this version of the program cannot
-    ///   read one of them.
+    /// - Throws: ``MongoError``; ``SchemaError`` if no validator has a `$jsonSchema`, or if this version of the program
+    ///   cannot read a `$jsonSchema`.
     package static func read(
         from client: borrowing Client, namespace: Namespace? = nil
     ) throws -> ServerSchema {

@@ -58,7 +58,7 @@ package struct PathCensus {
         ]
     }
 
-    /// Returns an expression for the set of the types of all values to which the steps lead from `value`.
+    /// Returns an expression for the types, as a set, of all values that the path's steps find inside `value`.
     private static func types(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
         let name = "v\(depth)"
         let here: BSONValue = .string("$$\(name)")

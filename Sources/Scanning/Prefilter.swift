@@ -3,8 +3,9 @@ package import Mongo
 
 /// A filter by which the server recognizes documents that certainly fit, so that it need not send them.
 package struct Prefilter: Sendable {
-    /// A filter that matches only documents that have no finding above the level `info`; it need not match all such
-    /// documents.
+    /// A filter that proves that a document fits: documents that match have no finding above the level `info`.
+    ///
+    /// Documents that do not match may fit as well.
     package let proof: BSONDocument
 
     /// Creates a prefilter from a filter that proves that a document fits.

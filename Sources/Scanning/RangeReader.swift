@@ -9,7 +9,7 @@ package struct RangeReader {
     /// Whether the namespace is a view; a lost cursor of a view is an error, because the reading of a view cannot
     /// resume.
     let isView: Bool
-    /// The longest time for retries, counted from the first failure after a document was read.
+    /// The longest time for retries, counted from the first failure since the last document was read.
     let retryLimit: Duration
     /// A filter that the documents must match in addition to being in the range; empty for no filter.
     var filter: BSONDocument = [:]
@@ -54,7 +54,8 @@ package struct RangeReader {
 
     private func read(after last: inout LastID, _ body: (borrowing BSONView) throws -> Bool) throws {
         var resumed = try last.value()
-        // The driver's cursors refuse a bound that contains a field with an empty name; its commands accept it.
+        // If the bound contains a field with an empty name, the driver refuses to open a cursor. It accepts the bound
+        // in a command, which reads one batch.
         while let lower = resumed, lower.hasNamelessField {
             guard try readBatch(from: lower, after: &last, body) else { return }
             resumed = try last.value()

@@ -79,8 +79,8 @@ package struct RangeThreads: Sendable {
             if part.isEmpty { return RangeQueue([]) }
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
             let count = options.readers * 4
-            // A single thread reads all records as one part, but needs the plan, which lists the records after which it
-            // can resume.
+            // A single thread reads all records as one part. It needs the plan as well, because after a lost cursor, it
+            // resumes after one of the plan's records.
             let parts = options.threads > 1 ? count : 1
             if !byID, options.readFilter.isEmpty, options.part == nil,
                 let plan = try RecordPlan.make(for: namespace, on: client, parts: parts)

@@ -20,7 +20,9 @@ final class ReadAhead: Sendable {
         var isAbandoned = false
     }
 
-    /// The number of blocks, and the size of a block in bytes; a block is larger if its last document exceeds the size.
+    /// The number of blocks, and the number of bytes from which on a block is full.
+    ///
+    /// A block ends with the document that makes it full, so most blocks are somewhat larger.
     private static let (blocks, size) = (2, 1 << 20)
 
     private let state = Mutex(State())

@@ -67,8 +67,9 @@ extension RecordPlan {
         }
     }
 
-    /// Returns the records of the documents with these `_id`s that still exist, in the order in which the member stores
-    /// them.
+    /// Returns the records of the documents with these `_id`s, in the order in which the member stores them.
+    ///
+    /// Documents that no longer exist are left out.
     static func records(
         of ids: [BSONValue], in collection: MongoCollection, _ reads: MemberReads
     ) throws(MongoError) -> [Record] {

@@ -13,7 +13,7 @@ struct RecordReader {
     let reads: MemberReads
     /// The largest number of documents in a batch.
     var batchSize = 4_000
-    /// The longest time for retries, counted from the first failure after a document was read.
+    /// The longest time for retries, counted from the first failure since the last document was read.
     var retryLimit = Duration.seconds(60)
     /// Returns whether to give up; called before the reader replaces a lost cursor.
     var isStopped: () -> Bool = { false }
@@ -123,8 +123,8 @@ struct RecordReader {
     ///
     /// The server starts at the nearest earlier record of the plan that still exists, else at the start of the
     /// collection. The documents before `place` are skipped.
-    /// - Parameter isForStart: Whether to stop early: after the first batch that has a document after `place`, and at
-    ///   whose end another cursor can resume.
+    /// - Parameter isForStart: Whether to stop early, after the first batch that ends after `place`. A batch counts
+    ///   only if another cursor can resume at its end.
     /// - Returns: Whether there may be more documents to read.
     private func readExactly(
         after place: inout Int64?, through: Record?, isForStart: Bool, _ body: (borrowing BSONView) throws -> Bool

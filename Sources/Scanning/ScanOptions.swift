@@ -52,8 +52,7 @@ package struct ScanOptions: Sendable {
         package var active = ActiveSchema.notAsked
         /// The known schemas of linked collections; `nil` to follow no links.
         package var linkTargets: [Namespace: CompiledSchema]?
-        /// Returns, for a collection as the schema names it, the collection of the deployment or source that has its
-        /// documents.
+        /// Maps a collection of the schema to the collection of the deployment or source that has its documents.
         package var place: @Sendable (Namespace) -> Namespace = { $0 }
         /// The exceptions; a finding that one of the exceptions covers does not fail the check.
         package var exceptions: [FindingException] = []

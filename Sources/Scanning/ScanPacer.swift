@@ -32,7 +32,7 @@ struct ScanPacer {
     }
 }
 
-/// The largest number of documents per second that all threads of a scan together read.
+/// A limit on the number of documents per second that all threads of a scan together read.
 package final class RateLimit: Sendable {
     /// The number of documents that all threads of a scan together may read per second.
     package let perSecond: Int

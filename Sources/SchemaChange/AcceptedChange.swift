@@ -5,7 +5,7 @@ public import ServerSchema
 public struct AcceptedChange: Hashable, Sendable {
     /// The collection, by its name in the newer schema; `nil` for a change of the whole app.
     public var namespace: Namespace?
-    /// The path of the change, as reports spell it.
+    /// The path of the change, as reports write it.
     public var path: String
     /// The kind of the change.
     public var code: SchemaChange.Code

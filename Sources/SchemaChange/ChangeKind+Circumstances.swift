@@ -40,7 +40,8 @@ extension ChangeKind {
 
     /// Returns the kind of a change that adds the collection of a partner.
     ///
-    /// The verdict is "served"; it is "breaking" for clients while the partner is unverified.
+    /// The verdict is "served". While the partner is unverified, it is "breaking" for clients, and stays as it is for
+    /// the server.
     func added(as partner: PartnerCollection) -> ChangeKind {
         guard case .unverified(let reason) = partner.state else {
             return ChangeKind(

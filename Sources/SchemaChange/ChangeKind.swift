@@ -274,7 +274,7 @@ extension ChangeKind {
             do: "Keep it on the server, and remove it only from the clients: it is zero or null in new objects.")
     }
 
-    /// A removal of a property before the day until which the older schema promises it to clients (`@deprecated DAY`).
+    /// A removal of a property or type before the day until which the older schema promises it (`@deprecated DAY`).
     ///
     /// Reports show this kind in addition to the removal itself. The verdicts are the same in every dialect.
     static let removedBeforeDay = Self(

@@ -94,7 +94,9 @@ struct Comparison {
         return change
     }
 
-    /// Whether a Prisma client sees another type, even if the BSON type is the same, as for `BigInt` instead of `Int`.
+    /// Whether the Prisma type of a value changes, for example from `Int` to `BigInt`.
+    ///
+    /// The BSON type may be the same in both versions. Without Prisma types, the result is `false`.
     private func isRetyped(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
         guard let before = old.scalar, let after = new.scalar else { return false }
         return before != after || old.isPrismaEnum != new.isPrismaEnum

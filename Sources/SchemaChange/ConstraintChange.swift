@@ -42,7 +42,7 @@ struct ConstraintChange {
         }
     }
 
-    /// Records the changes of the two keywords whose names are `min` and `max`, each followed by the suffix.
+    /// Records the changes of two keywords, such as `minLength` and `maxLength` for the suffix `Length`.
     private mutating func counts(_ suffix: String, _ old: Constraints.CountRange, _ new: Constraints.CountRange) {
         let bound = { (count: Int64?) in Constraints.Bound(number: count.map { .long($0) }) }
         self.bound("min" + suffix, bound(old.minimum), bound(new.minimum), least: true)

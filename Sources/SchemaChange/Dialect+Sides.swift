@@ -3,8 +3,8 @@ package import ServerSchema
 extension Dialect {
     /// The names of the two sides that have a verdict on a change.
     ///
-    /// In Prisma, they are the client of the newer schema, which reads the stored documents, and the installed clients
-    /// of the older schema.
+    /// In Prisma, the client of the newer schema takes the place of the server, because it reads the stored documents.
+    /// The other side is the client of the older schema.
     package var sides: (server: String, client: String) {
         self == .prisma ? ("new client", "old client") : ("server", "client")
     }

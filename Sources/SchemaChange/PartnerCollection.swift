@@ -59,7 +59,7 @@ extension PartnerCollection: CustomStringConvertible {
 }
 
 extension SchemaPath {
-    /// The steps of the path as job files spell them: the names of fields, and `[]`.
+    /// The steps of the path as job files write them: the names of fields, and `[]`.
     fileprivate var jobNames: [String] {
         steps.map { step in
             switch step {
@@ -75,7 +75,7 @@ extension [SchemaChange] {
     ///
     /// A change that adds the collection of a partner is served; it is breaking while the partner is unverified. A
     /// change of the original keeps its verdict, because a partner helps only if the original keeps its schema.
-    /// - Returns: clauses about the changes of originals that their partners do not serve, each with the reason.
+    /// - Returns: clauses about the changes that partners do not serve, each with the reason.
     package mutating func serve(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
             for index in indices where self[index].code == .typeAdded && self[index].namespace == partner.target {
@@ -94,7 +94,7 @@ extension [SchemaChange] {
     /// Marks the changes that a partner serves: the partner is verified or cut over, and its steps make the change.
     ///
     /// A served change requires no change of any document, as long as the original keeps its schema.
-    /// - Returns: clauses about the changes of originals that their partners do not serve, each with the reason.
+    /// - Returns: clauses about the changes that partners do not serve, each with the reason.
     package mutating func carry(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
             if case .unverified = partner.state { continue }
@@ -128,8 +128,8 @@ extension [SchemaChange] {
     /// Returns the partner that serves the changes of a collection.
     ///
     /// The collection keeps its schema, and none of its documents has to change.
-    /// - Returns: `nil` if no partner serves a change of the collection. Also `nil` if a change that no partner serves
-    ///   is breaking or versioned, or may keep documents from syncing.
+    /// - Returns: `nil` if no partner serves any change of the collection. Also `nil` if another of its changes is
+    ///   breaking or versioned, or may stop documents from syncing.
     package func partner(keeping namespace: Namespace) -> PartnerCollection? {
         let own = filter { $0.namespace == namespace || $0.oldNamespace == namespace }
         let isServed = own.allSatisfy { change in

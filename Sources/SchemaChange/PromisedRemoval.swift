@@ -28,10 +28,10 @@ extension SchemaDiff {
 }
 
 extension SchemaNode {
-    /// Returns the parts of the schema that have the annotation `@deprecated DAY`, which promises them to clients until
-    /// that day.
+    /// Returns the parts of the schema that have the annotation `@deprecated DAY`.
     ///
-    /// A part is the schema itself, or a property, element or value inside it.
+    /// The annotation promises a part to clients until that day. A part is the schema itself, or a property, element or
+    /// value inside it.
     fileprivate func promises(at path: SchemaPath) -> [(path: SchemaPath, day: String, node: SchemaNode)] {
         var promises = deprecation?.day.map { [(path: path, day: $0, node: self)] } ?? []
         for property in properties {

@@ -57,8 +57,9 @@ extension DiffReport {
         return "Older clients fail on documents that the newer one writes (\(count.counted("change")))."
     }
 
-    /// Returns a clause with the acceptance of a change, its reason and its owner, or with the fact that the acceptance
-    /// has expired; `nil` if the change has no acceptance.
+    /// Returns a clause on the acceptance of a change; `nil` if the change has no acceptance.
+    ///
+    /// The clause says whether the acceptance is valid or expired, and has its reason and its owner.
     func acceptanceWords(of change: SchemaChange) -> String? {
         func words(_ beginning: String, _ accepted: Acceptance) -> String {
             "\(beginning): \(accepted.reason) (\(accepted.owner), \(accepted.location))"

@@ -47,7 +47,9 @@ package struct Explanation: Hashable, Sendable {
         return own.isEmpty ? [] : own + all.filter { $0.code == constraint + "…" }
     }
 
-    /// Returns the pages of the rules whose violation makes a Prisma client's query fail with an error like `P2032`.
+    /// Returns the pages on an error of Prisma, such as `P2032`; empty for any other text.
+    ///
+    /// They are the pages of the rules that a document breaks if a Prisma client's query fails with this error.
     private static func pages(ofPrismaError error: String) -> [Explanation] {
         guard error.hasPrefix("P2") else { return [] }
         return PrismaPages.documents.filter { page in

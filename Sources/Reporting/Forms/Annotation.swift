@@ -26,9 +26,10 @@ public struct Annotation: Hashable, Sendable {
     }
 }
 
-/// Annotations as GitHub workflow commands, one per line, which GitHub's runner shows in the pull request.
+/// Annotations as GitHub workflow commands, one per line.
 ///
-/// Source: GitHub's documentation, "Workflow commands for GitHub Actions".
+/// GitHub's runner shows them in the pull request. Source: GitHub's documentation, "Workflow commands for GitHub
+/// Actions".
 public struct GitHubAnnotations: Sendable {
     private let annotations: [Annotation]
 

@@ -87,6 +87,8 @@ package struct JSONReport: Sendable {
         "dialect", "engine", "has_schema", "source", "schema", "active", "old", "new", "job", "database", "collection",
         "cover", "strict", "folder", "partner", "ledger", "language",
     ]
-    /// The keys of objects whose members are directly in the `result` line, without the object around them.
+    /// The keys of objects that are not nested in the `result` line.
+    ///
+    /// The line has the members of `verdict`, for example, but no key `verdict`.
     private static let results: Set = ["verdict", "counts"]
 }

@@ -14,10 +14,11 @@ struct LocatedFindings {
         let message: String
         /// The lines that follow the message.
         let details: [String]
-        /// The position of the finding.
+        /// The position of the entry.
         ///
-        /// If the finding has none, this is the report's file or, if the report has none either, the name of the
-        /// section.
+        /// A part of the verdict, and a finding without a position, get the report's file as their position. If the
+        /// report has no file either, a finding gets the name of its section, and a part gets the command, such as
+        /// `shipshape check`.
         let place: SourceLocation
         /// The name of the thing that has the finding, such as a collection and a path.
         let subject: String

@@ -3,8 +3,8 @@ import ServerSchema
 
 /// A command's findings as SARIF 2.1.0, which code scanning shows next to the code.
 ///
-/// Source: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0"; GitHub's documentation, "SARIF
-/// support for code scanning", which accepts no result without a position in a file.
+/// Code scanning accepts no result without a position in a file. Source: OASIS, "Static Analysis Results Interchange
+/// Format (SARIF) Version 2.1.0"; GitHub's documentation, "SARIF support for code scanning".
 package struct SARIFReport: Sendable {
     private let report: Report
 

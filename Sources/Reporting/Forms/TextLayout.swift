@@ -22,7 +22,9 @@ package struct TextLayout: Sendable {
     package var isColored = false
     /// Whether graphics are drawn with ASCII characters only.
     package var isPlain = false
-    /// Whether the text goes to a report file, which includes details that a terminal shows only with flags.
+    /// Whether the text goes to a report file.
+    ///
+    /// A report file includes details that a terminal shows only with flags.
     package var isKept = false
     /// Whether the notes on a result are left out.
     package var hidesNotes = false

@@ -36,10 +36,10 @@ package struct CheckAnomaly: Hashable, Sendable {
 }
 
 extension CheckHistory {
-    /// The findings of the newest check with more than three times their usual number of documents.
+    /// The anomalies of the newest check: the findings with more than three times their usual number of documents.
     package var anomalies: [CheckAnomaly] { summaries.isEmpty ? [] : anomalies(at: summaries.count - 1) }
 
-    /// Returns the findings of a check with more than three times their usual number of documents.
+    /// Returns the anomalies of a check: the findings with more than three times their usual number of documents.
     ///
     /// The usual number is the median over the last three to seven checks of the same source, schema and collection. If
     /// there are two middle numbers, the larger one counts. With fewer than three such checks, or fewer than ten

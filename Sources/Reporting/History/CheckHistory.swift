@@ -60,8 +60,9 @@ extension Report.Series {
 }
 
 extension CheckHistory {
-    /// The counts that reports show over time, each with a value per check, which is `nil` for a check without the
-    /// count.
+    /// The counts that reports show over time, each with a value per check.
+    ///
+    /// A value is `nil` if the check lacks the count.
     var lines: [(name: String, level: Report.Level, values: [Int?])] {
         let unsynced = summaries.map(\.unsynced)
         let dialect = summaries.last?.dialect ?? .appServices

@@ -5,6 +5,8 @@ package import ServerSchema
 /// The counts of a check, without any documents, as a history stores them.
 package struct CheckSummary: Hashable, Sendable {
     /// The number of documents with findings of one rule at one path of one collection.
+    ///
+    /// A document with several different findings, such as values of two wrong types, counts once for each of them.
     package struct Finding: Hashable, Sendable {
         var collection: String
         var rule: String
@@ -18,13 +20,13 @@ package struct CheckSummary: Hashable, Sendable {
     package var source: String
     /// The source of the schema, as the operator named it.
     package var schema: String
-    /// The dialect whose words reports use for documents that fail.
+    /// The dialect from which reports take their words for documents that fail.
     package var dialect = Dialect.appServices
     /// The number of documents that were read.
     package var documents: Int
     /// The number of documents that would stop syncing or, without sync, would not fit or could not be read.
     package var failing: Int
-    /// The number of documents that might fail.
+    /// The number of documents that might stop syncing or, without sync, might not fit or might not be readable.
     package var possible: Int
     /// The number of entries in the ledger; `nil` if no ledger was read.
     package var unsynced: Int?

@@ -26,11 +26,12 @@ package struct Report: Sendable {
     package var level: Level
     /// The file or folder that the report covers, such as the schema; `nil` if it covers none.
     ///
-    /// An output format that requires a position in a file for every text shows a text without a position at this file.
+    /// Some output formats require a position in a file for every text. They show a text without a position at this
+    /// file.
     package var file: String?
     /// The parts of the verdict.
     package var parts: [Part] = []
-    /// The figures in words, one line each, which the text format shows instead of ``Figures/facts``.
+    /// The lines that the text format shows instead of ``Figures/facts``: the figures in words, one line each.
     package var lines: [String] = []
     /// The figures of the result.
     package var figures = Figures()
@@ -63,8 +64,9 @@ extension Report {
     package struct Figures: Sendable {
         /// Single figures, each with a name.
         package var facts: [Fact] = []
-        /// A line with, for example, the number of documents read and the duration, which the text format shows instead
-        /// of ``facts``; `nil` for none.
+        /// The line that the text format shows instead of ``facts``; `nil` for none.
+        ///
+        /// The line has, for example, the number of documents read, and the duration.
         package var footer: String?
         /// Sums of amounts, each shown with its limit.
         package var gauges: [Gauge] = []
@@ -232,7 +234,7 @@ extension Report {
         package var asides: [String] = []
         /// The cells of the finding's row, in the order of the section's columns.
         package var cells: [Cell]
-        /// Commands for the reader to copy, which show or repair the documents of the finding.
+        /// Commands that show or repair the documents of the finding, for the reader to copy.
         package var commands: [String] = []
 
         /// The code, followed by the subject if there is one.

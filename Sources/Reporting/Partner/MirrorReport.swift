@@ -13,7 +13,7 @@ package enum MirrorReport {
         return changed + "the \(winner == .source ? "original" : "partner")'s change was later, and wins"
     }
 
-    /// Returns a line about a document that cannot be on the other side of the partner, with the reason.
+    /// Returns a line about a document that the mirror cannot carry over to the other side, with the reason.
     package static func refusal(_ refusal: Refusal, _ side: PartnerSide, _ ids: IDDisplay) -> String {
         "_id \(ids.text(refusal.id) ?? "(hidden)") of the \(side == .source ? "original" : "partner") is skipped: "
             + "\(refusal.reason)"

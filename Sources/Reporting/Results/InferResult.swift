@@ -106,8 +106,10 @@ package struct InferResult: Reportable {
 }
 
 extension InferReport {
-    /// A sentence on how many schemas are proposed and how many documents do not fit the schema of their collection,
-    /// and its level.
+    /// The headline, and its level.
+    ///
+    /// The headline has the number of proposed schemas, and the number of documents that do not fit them. If no schema
+    /// accepts as many documents as `--cover` requires, the headline says so instead.
     var headline: (text: String, level: Report.Level) {
         let failing = collections.reduce(0) { $0 + $1.outcome.failing }
         let verb = failing == 1 ? "does" : "do"

@@ -119,7 +119,7 @@ extension JobStatus {
         return lines
     }
 
-    /// The limit that decides how fast the job is; `nil` unless the job is running, waiting or paused.
+    /// The limit that decides how fast a running, waiting or paused job is; `nil` in other states.
     var boundShown: String? { [.running, .waiting, .paused].contains(state) ? work.bound : nil }
 
     private var reason: String {
@@ -131,8 +131,7 @@ extension JobStatus {
 
     private var skippedCount: Int { skipped.reduce(0) { $0 + $1.count } }
 
-    /// The documents per second of a job that is running, waiting or paused; `nil` in other states, where it would
-    /// mislead.
+    /// The documents per second of a running, waiting or paused job; `nil` in other states, in which it would mislead.
     private var rateShown: Double? { [.running, .waiting, .paused].contains(state) ? work.rate : nil }
 
     private static func mark(_ mark: Control.Mark) -> String {

@@ -64,7 +64,8 @@ package struct UnsyncedResult: Reportable {
 
     /// Whether documents of the collection still fail, might fail, or were not checked.
     ///
-    /// If the operator selected a single collection, documents that were not checked do not count.
+    /// Without a schema, no documents are checked, so the result is `true`. With a schema, documents that were not
+    /// checked do not count if the operator selected a single collection.
     private func isOpen(_ collection: UnsyncedReport.Collection) -> Bool {
         guard found.schema != nil else { return true }
         guard let counts = collection.explanation?.counts else { return !found.isNarrowed }
@@ -93,7 +94,10 @@ package struct UnsyncedResult: Reportable {
 }
 
 extension UnsyncedReport {
-    /// A sentence on the unsynced documents and the headroom of the app with the most ledger entries, and its level.
+    /// The headline, and its level.
+    ///
+    /// The headline has the number of unsynced documents and the headroom of the app with the most ledger entries, or
+    /// says that there is no ledger or that the ledger is empty.
     var headline: (text: String, level: Report.Level) {
         guard !ledgers.isEmpty else {
             return ("No ledger: there is no collection of unsynced documents in \(source).", .good)

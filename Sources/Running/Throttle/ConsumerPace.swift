@@ -7,7 +7,7 @@ import Jobs
 /// The backlog is the amount of changes that the consumer has not taken yet. It grows with each chunk, and shrinks at
 /// the consumer's rate. The run waits while the backlog is more than the consumer takes in ``slack`` seconds.
 struct ConsumerPace {
-    /// The backlog above which the run waits, stated as the seconds in which the consumer takes it.
+    /// The backlog above which the run waits, as the time in seconds that the consumer needs for it.
     private static let slack = 0.2
 
     private var total: Int?

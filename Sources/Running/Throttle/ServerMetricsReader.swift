@@ -160,8 +160,9 @@ package struct OplogSpan: Sendable {
     /// example because the window is long.
     package let isFull: Bool
 
-    /// The period that an oplog should cover, so that a reader of changes which stops in the evening can continue in
-    /// the morning.
+    /// The period that an oplog should cover.
+    ///
+    /// A reader of changes that stops in the evening can then continue in the morning.
     private static let enough = Duration.seconds(24 * 3_600)
     /// The filled share from which an oplog counts as full.
     private static let full = 0.9

@@ -8,15 +8,15 @@ package struct SpeedBound: CustomStringConvertible {
 
     /// The length, in seconds, of the shortest run whose measurements show what limits it.
     private static let shortest = 5.0
-    /// The least share of a run's time.
+    /// The smallest share of a run's time that shows what limits the run.
     ///
-    /// A limit decides the speed if the waits for it take at least this share.
+    /// A limit decides the speed only if the run waited or rested because of it for at least this share.
     private static let share = 0.25
 
-    /// Finds the limit that the run waited for longest.
+    /// Finds the limit because of which the run waited or rested longest.
     ///
-    /// Without long waits, the result names the server's speed and the concurrency instead. The result is `nil` for a
-    /// run that is too short to judge.
+    /// If the run did neither for long, the result names the server's speed and the concurrency instead. The result is
+    /// `nil` for a run that is too short to judge.
     /// - Parameters:
     ///   - rested: the seconds that the run rested because of the limit `nice`.
     ///   - seconds: the length of the run so far.
@@ -54,7 +54,7 @@ extension ThrottleReason {
         }
     }
 
-    /// The cause of the wait, if the name of its metric does not say it; otherwise `nil`.
+    /// The words for the cause of the wait; `nil` if the name of the reason's metric already says it.
     fileprivate var cause: String? {
         switch self {
         case .consumer: "the consumer of the changes"

@@ -13,7 +13,8 @@ struct ThrottleRules: Sendable {
     static let release = 0.8
     /// The share that is used in place of ``release`` for ``ServerMetrics/cacheUsed``.
     ///
-    /// The share is higher, because WiredTiger keeps its cache about 80% full, so the metric would rarely fall further.
+    /// The share is higher, because WiredTiger keeps its cache about 80% full. With ``release`` and the default limit
+    /// of 95%, the run would continue only below 76%.
     static let cacheRelease = 0.9
 
     /// The throttle reasons that applied at the last reading.

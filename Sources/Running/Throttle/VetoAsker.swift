@@ -8,7 +8,7 @@ import Processes
 struct VetoAsker {
     private let veto: Veto
     private var lastAsked: ContinuousClock.Instant?
-    /// The reason to wait that the last answer gave; `nil` if the run may continue.
+    /// The reason to wait that the last answer gave; `nil` if the run may continue, and before the first answer.
     private(set) var waitReason: WaitReason?
 
     private static let interval = Duration.seconds(1)

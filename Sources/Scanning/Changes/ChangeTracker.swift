@@ -76,7 +76,7 @@ struct ChangesUnknown: Error {
 extension ChangeTracker {
     /// The longest time for retries after the change stream was lost.
     ///
-    /// Also the longest time for which a thread waits for a change stream that makes no progress.
+    /// A thread also waits for at most this time while the change stream makes no progress.
     private static var retryLimit: Duration { .seconds(60) }
 
     private func run() {

@@ -1,7 +1,7 @@
 import BSON
 import Checking
 
-/// The contribution of one document to a tally, by the contribution's number and the document's `_id`.
+/// The contribution of one document to a tally: the document's `_id`, and the number of the contribution.
 struct Addition {
     let id: BSONValue
     let contribution: UInt32

@@ -11,10 +11,10 @@ enum LedgerExpression {
         return ["$convert": ["input": "$appId", "to": "string", "onError": own, "onNull": own]]
     }
 
-    /// An expression for the `_id` of an entry's document, in which an ObjectId is replaced by its digits.
+    /// An expression for the `_id` of an entry's document, with an ObjectId as the text of its digits.
     ///
     /// Two entries of one document may differ: one may have the ObjectId, and the other may have the digits. A text of
-    /// 24 hexadecimal digits is changed to lower case.
+    /// 24 hexadecimal digits is changed to lower case, which the server uses for the digits of an ObjectId.
     static let document: BSONValue = [
         "$switch": [
             "branches": [

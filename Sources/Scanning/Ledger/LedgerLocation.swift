@@ -95,7 +95,7 @@ package enum LedgerApps: Hashable, Sendable {
     ///
     /// An app without entries may have a misspelt id, which makes the headroom look too large. For apps that the
     /// schemas name, there are notes only if the ledger has entries, and all of them are entries of other apps.
-    /// - Parameter found: The apps that have entries in the ledger.
+    /// - Parameter found: The apps whose entries were counted; empty if the count is 0.
     package func missing(of found: [String?], ledgerIsThere: Bool) -> [String] {
         guard ledgerIsThere else { return [] }
         let missing = ids.filter { !found.contains($0) }
