@@ -3,10 +3,10 @@ import ServerSchema
 
 /// The renames that two Prisma schemas themselves show.
 ///
-/// A program uses a field's name in the schema, and `@map` states its name in the documents. If only the name in the
-/// documents changes, the field has moved within the documents.
+/// Programs use the name that a model or a field has in the schema. `@@map` and `@map` state its name on the server. If
+/// only the name on the server changes, the collection or the field was renamed.
 extension RenameMap {
-    /// Adds the collections and fields to which `@@map` and `@map` give other names than before.
+    /// Adds the collections and fields whose names on the server changed while their names in programs stayed the same.
     ///
     /// Renames that the operator states are kept.
     mutating func addMappings(from old: ServerSchema, to new: ServerSchema) {
@@ -24,7 +24,8 @@ extension RenameMap {
         }
     }
 
-    /// Adds those fields of one collection to which `@map` gives other names than before.
+    /// Adds the fields of one collection whose names in the documents changed while their names in programs stayed the
+    /// same.
     ///
     /// Renames that the operator states are kept.
     mutating func addMappings(from old: CollectionSchema, to new: CollectionSchema) {

@@ -1,8 +1,9 @@
 import BSON
 import ServerSchema
 
-/// The renames from the older to the newer schema, which the operator states, or which Prisma schemas show by `@map` or
-/// `@@map`.
+/// The renames from the older to the newer schema.
+///
+/// The operator states the renames, or two Prisma schemas show them by `@map` or `@@map`.
 struct RenameMap {
     /// The newer names of the moved collections, by their older names.
     var collections: [Namespace: Namespace] = [:]

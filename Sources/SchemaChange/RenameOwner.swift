@@ -30,7 +30,10 @@ extension CollectionSchema {
         let node: SchemaNode
     }
 
-    /// The type of the collection's documents, and the types of objects embedded in them, except in tuples.
+    /// The type of the collection's documents, and the types of the objects embedded in them.
+    ///
+    /// Objects in fields, lists and dictionaries count. Objects elsewhere, such as in tuples or in `patternProperties`,
+    /// are left out.
     var types: [ObjectType] { types(root, at: SchemaPath()) }
 
     private func types(_ node: SchemaNode, at path: SchemaPath) -> [ObjectType] {

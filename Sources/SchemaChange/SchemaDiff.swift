@@ -3,8 +3,8 @@ public import ServerSchema
 
 /// Finds the changes between two versions of a server schema.
 ///
-/// A rename of a property, a type or a collection looks like a removal and an addition, unless the operator states the
-/// rename, or two Prisma schemas show it by `@map` or `@@map`.
+/// A rename of a property, a type or a collection is recognized if the operator states it, or if two Prisma schemas
+/// show it by `@map` or `@@map`. Any other rename looks like a removal and an addition.
 public enum SchemaDiff {
     /// Returns the changes of one collection's schema, in the order of the schemas.
     ///
@@ -20,7 +20,7 @@ public enum SchemaDiff {
         changes(from: old, to: new, RenameMap())
     }
 
-    /// Returns the changes of the app and of all collections, with the renames that the operator states.
+    /// Returns the changes of the app and of all collections; renames that the operator states are recognized.
     /// - Parameter isVersioned: whether the app has versioned schemas, with which old clients continue to work after
     ///   some changes.
     /// - Throws: ``RenameError`` for a rename that is ambiguous, or that does not fit the two schemas.

@@ -69,8 +69,8 @@ extension SchemaNode {
     /// The schema of each element of a list; the schema itself for other values.
     var each: SchemaNode { inner ?? self }
 
-    /// Whether the value or its elements are of Prisma's type `BigInt`, for which a client reads other numbers but no
-    /// doubles.
+    /// Whether the value or its elements are of Prisma's type `BigInt`, for which a client reads an int or a long, but
+    /// no double.
     var refusesDoubles: Bool { each.scalar == .bigInt }
 
     /// The title; `nil` if there is none, or if it is empty.

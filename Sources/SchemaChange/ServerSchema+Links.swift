@@ -16,7 +16,8 @@ extension ServerSchema {
 }
 
 extension [SchemaChange] {
-    /// The collections to which the older schema has links, and whose objects the newer schema embeds instead.
+    /// The collections to which links of the older schema lead, if the newer schema has embedded objects in place of
+    /// the links.
     package var embeddedTargets: [Namespace] {
         Set(filter { $0.code == .embeddingChanged }.compactMap(\.old?.link?.target)).sorted()
     }

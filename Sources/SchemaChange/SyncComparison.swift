@@ -42,7 +42,7 @@ struct SyncComparison {
         return changes
     }
 
-    /// Returns the changes to how one collection syncs; empty unless both versions have the collection.
+    /// Returns the changes to how one collection syncs; empty if one of the two versions does not have the collection.
     func ofCollection(from earlier: CollectionSchema?, to later: CollectionSchema?) -> [SchemaChange] {
         guard let earlier, let later else { return [] }
         var changes: [SchemaChange] = []
@@ -95,7 +95,9 @@ extension SyncConfiguration {
         SchemaChange.Side(namespace: nil, path: SchemaPath(), node: nil, location: place(of: key))
     }
 
-    /// Returns the fields by which clients can query a collection, except `_id`, by which they always can.
+    /// Returns the fields by which clients can query a collection; empty if clients do not choose documents by queries.
+    ///
+    /// The field `_id` is left out, because it is always queryable.
     fileprivate func queryable(in collection: CollectionSchema) -> Set<String> {
         guard mode == .flexible else { return [] }
         let declared = queryableFields.filter { collection.root.property($0) != nil }

@@ -20,8 +20,8 @@ enum ValidatorVerdict {
 
     /// Whether the newer schema allows all types that the older schema allows.
     ///
-    /// If the older schema allows arrays, the elements must also have the same types as before, unless the newer schema
-    /// allows any type.
+    /// The result is `true` if the newer schema allows any type. Otherwise, if the older schema allows arrays, their
+    /// elements must also have the same types as before.
     private static func widens(_ change: SchemaChange) -> Bool {
         guard let old = change.old?.node, let new = change.new?.node else { return false }
         if new.types.isEmpty { return true }

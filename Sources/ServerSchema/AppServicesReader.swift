@@ -146,7 +146,7 @@ extension AppServicesReader {
     /// Adds a note for an error in a part of the schema.
     /// - Parameter step: the step from the part that is being read to the part with the error; `nil` if both are the
     ///   same.
-    /// - Throws: `error` itself, unless `notesErrors` is set.
+    /// - Throws: `error` itself if `notesErrors` is `false`.
     mutating func note(_ error: SchemaError, below step: SchemaPath.Step? = nil) throws(SchemaError) {
         guard notesErrors else { throw error }
         var note = SchemaNote(error)

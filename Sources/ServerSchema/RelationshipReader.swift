@@ -34,7 +34,7 @@ public struct Relationship: Hashable, Sendable {
 /// Reads the links of a collection from `relationships.json`, or from the same map in a legacy rules file.
 ///
 /// App Services accepts a link that is incomplete, or whose field is not in the schema. The reader leaves such a link
-/// out, with a note unless the link is empty. Source: `semantics.md` section 2.2 of the project's reference.
+/// out, and adds a note if the link is not empty. Source: `semantics.md` section 2.2 of the project's reference.
 struct RelationshipReader {
     /// The schema that the links start from.
     let root: SchemaNode

@@ -15,7 +15,7 @@ struct SchemaReading {
     let isForLint: Bool
     /// Whether ``SchemaSearch`` reads the folder.
     ///
-    /// An error then does not start another search for suggestions.
+    /// If `true`, an error does not start another search for suggestions.
     var isSuggested = false
 
     var reader = AppServicesReader()
@@ -150,8 +150,8 @@ struct SchemaReading {
 
     /// Calls `read` for a part of a folder.
     ///
-    /// If `read` throws, a reading for lint adds a note and continues without the part; any other reading throws the
-    /// error.
+    /// If `read` throws while a folder is read for lint, the method adds a note, and the reading continues without the
+    /// part. In all other cases, the method throws the error.
     mutating func attempt(_ read: (inout Self) throws(SchemaError) -> Void) throws(SchemaError) {
         do throws(SchemaError) { try read(&self) } catch {
             guard files.isFolder else { throw error }
@@ -159,8 +159,9 @@ struct SchemaReading {
         }
     }
 
-    /// Throws an error for a name that no server accepts, or that has a control character, so that the name does not
-    /// get into jobs, commands and reports.
+    /// Throws an error for a name that no server accepts, and for a database's name with a control character.
+    ///
+    /// Such a name must not get into jobs, commands and reports.
     ///
     /// A name with a space causes no error here; `lint` reports it.
     private func checkName(_ namespace: Namespace, at location: SourceLocation) throws(SchemaError) {

@@ -44,10 +44,10 @@ package enum Spelling {
         nearest(to: word, among: candidates).map { "did you mean \"\($0)\"?" }
     }
 
-    /// Returns the hint for a path: the candidate that differs only in `[]` and `{}`, which mark the elements of a list
-    /// and the values of a dictionary, or else the nearest one.
+    /// Returns the hint for a path; `nil` if no candidate is similar enough to be meant.
     ///
-    /// Returns `nil` if no candidate is similar enough to be meant.
+    /// In a path, `[]` means the elements of a list, and `{}` the values of a dictionary. A candidate that differs only
+    /// in these marks is preferred to the nearest one.
     package static func hint(forPath path: String, among candidates: some Sequence<String>) -> String? {
         func names(_ path: String) -> String { path.replacing("[]", with: "").replacing("{}", with: "") }
         let wanted = names(path).split(separator: ".")

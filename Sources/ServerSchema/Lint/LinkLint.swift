@@ -57,8 +57,8 @@ struct LinkLint {
             remedy: Spelling.hint(for: link.target.description, among: names) ?? "give it one, or remove the link")
     }
 
-    /// Checks that both ends of the link have the same type, and that either both collections or neither have the
-    /// partition key.
+    /// Checks that both ends of the link have the same type, and that the partition key is in both collections or in
+    /// neither.
     private func ends(_ target: CollectionSchema) -> [LintFinding] {
         var findings: [LintFinding] = []
         if let node = source.root.node(at: link.source) { findings += types(of: node, target) }

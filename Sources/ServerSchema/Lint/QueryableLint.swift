@@ -114,8 +114,9 @@ struct QueryableLint {
 }
 
 extension SyncConfiguration {
-    /// Returns the fields by which clients may query a collection, including `_id`, and including fields that its
-    /// schema does not have.
+    /// Returns the fields by which clients may query a collection: `_id` and the queryable fields of the configuration.
+    ///
+    /// The result also has queryable fields that are not in the collection's schema.
     func queryableFields(of collection: CollectionSchema) -> [String] {
         let own = collectionQueryableFields.filter { collection.isNamed($0.key) }.flatMap(\.value)
         return ["_id"] + queryableFields + own

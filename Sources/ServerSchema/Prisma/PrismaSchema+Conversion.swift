@@ -42,7 +42,7 @@ private struct PrismaConversion {
 
     /// The depth to which a type that contains itself is converted; deeper values are not judged.
     private static let mostRecursion = 4
-    /// The limit on the nodes of a model; beyond it, a type that contains itself is converted only one level deep.
+    /// The size of a model, in nodes, from which on a type that contains itself is converted only one level deep.
     private static let mostNodes = 10_000
 
     init(schema: PrismaSchema) { self.schema = schema }

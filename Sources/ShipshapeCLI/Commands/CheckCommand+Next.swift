@@ -7,8 +7,8 @@ internal import Reporting
 internal import SchemaChange
 internal import ServerSchema
 
-/// The parts of `check` around its report: the next command, the positions of findings, exceptions and failing
-/// documents.
+/// The parts of `check` that use its report: they propose the next command, find the positions of the findings, add
+/// exceptions, and store the failing documents.
 extension CheckCommand {
     /// Returns the positions in the schema's files at which reports show the findings; `nil` without a schema, and for
     /// `live`, which has no files.
@@ -20,7 +20,7 @@ extension CheckCommand {
 
     /// Returns the command that explains a rule of the engine: the worst rule that documents break or might break.
     ///
-    /// Returns `nil` if documents neither break nor might break such a rule.
+    /// Rules of the outcome `changed` do not count, because no value is lost. Returns `nil` if there is no such rule.
     private static func explanation(of report: CheckReport) -> String? {
         let groups = report.collections.flatMap(\.groups).filter { $0.violation.level >= .possible }
         let worst = groups.max { $0.outcome ?? .changed < $1.outcome ?? .changed }
@@ -29,9 +29,9 @@ extension CheckCommand {
 
     /// Returns the command that the report proposes next; `nil` if there is none.
     ///
-    /// If documents break a rule of an engine, the command explains the worst rule. Otherwise, if every document was
-    /// read, the command plans jobs: for the change of the schema if documents would or might stop syncing, else for
-    /// the repair of documents that fail under the live schema.
+    /// If documents break or might break a rule of an engine, the command explains the worst rule. Otherwise, if every
+    /// document was read, the command plans jobs: for the change of the schema if documents would or might stop
+    /// syncing, else for the repair of documents that fail under the live schema.
     func next(after report: CheckReport) -> String? {
         if let explanation = Self.explanation(of: report) { return explanation }
         guard let schema = subject.schema, !report.isPartial else { return nil }
@@ -44,7 +44,7 @@ extension CheckCommand {
         return "\(NextCommand("plan", [active.name, schema.name], place + renames + [("--out", "jobs")]))"
     }
 
-    /// Returns the command that plans the repair of documents that fail under the live schema; `nil` if there are none.
+    /// Returns the command that plans the repair of documents; `nil` if no document fails under the live schema.
     ///
     /// Also returns `nil` in two other cases. If the documents are from a dump or from a collection of another name,
     /// jobs would change other documents. If the operator names several collections, `plan` cannot take them: it takes
@@ -67,7 +67,7 @@ extension CheckCommand {
         return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
     }
 
-    /// With `--accept`, adds to the file of exceptions the findings and changes because of which the report fails.
+    /// With `--accept`, adds an exception to the file for each finding and each change that makes the report fail.
     func accept(_ report: CheckReport, _ policy: FailurePolicy) throws {
         guard let statement = accepting.statement else { return }
         let new = policy.failingGroups(in: report).map { namespace, group in

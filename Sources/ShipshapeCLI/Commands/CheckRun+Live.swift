@@ -90,7 +90,9 @@ final class FailingAlready: Sendable {
 
     private let state = Mutex<(ids: Set<IDKey>, isFull: Bool)>(([], false))
 
-    /// Adds the `_id` of a document, unless the maximum number is kept already; all threads of a scan call this method.
+    /// Adds the `_id` of a document; if the maximum number is kept already, only sets `isFull`.
+    ///
+    /// All threads of a scan call this method.
     func add(_ id: BSONValue) {
         state.withLock { state in
             guard state.ids.count < Self.maximum else { return state.isFull = true }
@@ -170,8 +172,9 @@ extension CheckRun {
         try reader.read(affected.map(\.value)) { view in
             let document = BSONDocument(copying: view)
             guard let id = document["_id"].map(IDKey.init), affected.contains(id) else { return }
-            // If the journal has changes of the document, they show whether it fitted before. Otherwise a reservation
-            // counts as a sign that it did, although the job may have left the reserved document syncable.
+            // If the journal has changes of the document, they show whether the document fitted before them. Without
+            // such changes, a reservation counts as a sign that the document fitted before. A reservation proves less,
+            // because the job may have left the document syncable.
             let wasSynced =
                 try changes[id].map { try tally.fittedBefore(document, $0) } ?? reserved.contains(id)
             if wasSynced, try tally.countAsNew(view) { count += 1 }

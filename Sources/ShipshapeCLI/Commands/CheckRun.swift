@@ -73,7 +73,7 @@ struct CheckRun {
         baseline?.schema.collections.map(\.namespace).filter { schema[$0] == nil } ?? []
     }
 
-    /// The collections and databases that a check of a live deployment reads, for the check of the user's privileges.
+    /// The collections and databases on which the user needs privileges for a check of a live deployment.
     var places: WorkPlaces {
         WorkPlaces(
             reading: schema.collections.map { map.target(of: $0.namespace) }, state: stateDatabase,
@@ -102,10 +102,9 @@ struct CheckRun {
         return options
     }
 
-    /// A digest of the schemas, of the limit and the flags that decide the findings, and of the bounds between the
-    /// parts.
+    /// A digest of the schemas, the limit, the flags that affect the findings, and the bounds between the parts.
     ///
-    /// The reports of all parts of one check have the same digest, by which `merge` recognizes them.
+    /// The reports of all parts of one check have the same digest. `merge` recognizes such reports by their digest.
     var digest: String {
         let sources = [schema, baseline?.schema].map { ($0?.sources ?? []).flatMap { [$0.path, $0.text] } }
         let flags =
@@ -177,7 +176,7 @@ extension CheckRun {
         return report
     }
 
-    /// Returns the comparison with the active schema; `nil` if the operator named none.
+    /// Returns the comparison with the active schema; `nil` if the operator named no active schema.
     func activeSchema(_ change: DiffReport?, _ removed: [RemovedCollection]) -> CheckReport.ActiveSchema? {
         baseline.map { .init(name: $0.path, difference: change.map { .computed($0) }, removed: removed) }
     }
@@ -190,8 +189,8 @@ extension CheckRun {
 }
 
 extension CheckRun {
-    /// Returns the collection from which `--map` reads the documents of a collection; `nil` if it is the collection
-    /// itself.
+    /// Returns the collection of the deployment that `--map` names for a collection of the schema; `nil` if both have
+    /// the same name.
     func renamed(_ namespace: Namespace) -> Namespace? {
         let target = map.target(of: namespace)
         return target == namespace ? nil : target
@@ -234,8 +233,8 @@ extension CheckRun {
         return active.proof.map { ["$and": [.object(proof), .object($0)]] }
     }
 
-    /// Returns how a collection was read, for the report: for example, which documents, and which guarantees are
-    /// missing.
+    /// Returns the facts for the report about the reading of a collection, such as the selection of its documents and
+    /// the missing guarantees.
     func reading(
         _ result: ScanResult, of namespace: Namespace, _ options: ScanOptions, _ target: LiveTarget,
         on pool: ClientPool
@@ -332,11 +331,10 @@ struct Baseline {
         return change
     }
 
-    /// Counts the links to the documents whose objects the new schema embeds.
+    /// Counts the links to the documents of each collection whose objects the new schema embeds instead of linking
+    /// them.
     ///
-    /// Only the links that this schema defines are counted.
-    ///
-    /// Returns an empty list if no type becomes embedded.
+    /// Only the links that this schema defines are counted. The result is empty if no link becomes an embedded object.
     /// - Parameter place: returns, for a collection as the schemas name it, the collection that holds its documents.
     func backlinks(
         on pool: ClientPool, place: @escaping @Sendable (Namespace) -> Namespace

@@ -11,7 +11,7 @@ struct CheckSubject {
     let schema: ServerSchema
     /// Whether the operator named a schema.
     let hasSchema: Bool
-    /// The engine with what is known about its clients; `nil` if none was named.
+    /// The engine, with the known facts about its clients; `nil` if the operator named no engine.
     let engine: EngineSettings?
 
     /// Reads the schema and the engine's settings that the flags of a check name; without a schema, finds the
@@ -92,7 +92,9 @@ struct CheckSubject {
 }
 
 extension CollectionSchema {
-    /// Creates a schema that every document fits, for a collection of which the operator gives no schema.
+    /// Creates a schema that every document fits.
+    ///
+    /// It takes the place of a schema if the operator gives none for the collection.
     fileprivate init(withoutSchema namespace: Namespace) {
         self.init(namespace: namespace, root: SchemaNode(location: SourceLocation(whole: "\(namespace)")))
         dialect = .jsonSchema

@@ -9,8 +9,8 @@ extension CommandConfiguration {
     ///   - examples: the command lines to show, without the program's name and at most 67 characters long, so that they
     ///     are not wrapped.
     ///   - details: the paragraphs after the examples.
-    ///   - connects: whether the command takes the options of ``ConnectionFlags``; its help then only names their help
-    ///     page.
+    ///   - connects: whether the command takes the options of ``ConnectionFlags``. If so, the help of the command only
+    ///     names the help page of these options.
     init(
         _ name: String, _ arguments: String = "", abstract: String, examples: [String], details: String = "",
         connects: Bool = true

@@ -12,7 +12,7 @@ internal import Synchronization
 
 /// Runs a backfill in many databases, one after the other.
 ///
-/// Each database has a job of its own, whose outcome is kept.
+/// Each database has its own job. The outcomes of all jobs are kept for the report.
 struct DatabaseWorks {
     private let flags: BackfillCommand
     private let pool: ClientPool
@@ -41,9 +41,9 @@ struct DatabaseWorks {
 
     /// The exit code of the whole run; `nil` if it is 0.
     ///
-    /// If the run ended early, the reason for its end decides the code. Otherwise the code is that of the first failure
-    /// that needs the operator, else that of the first failure that another run may resolve, else the code for
-    /// findings.
+    /// If the run ended early, the reason for its end decides the code. Otherwise, the code is that of the most serious
+    /// result: a failure that needs the operator, then a failure that another run may resolve, then findings. Among
+    /// equally serious failures, the first one decides.
     var status: ExitStatus? {
         if ended != nil { return codes.last }
         return codes.first { !$0.isPassing && $0 != .findings } ?? codes.first(where: \.isPassing) ?? codes.first
@@ -114,7 +114,7 @@ struct DatabaseWorks {
 
     /// Whether the job would probably fail with the same error in every other database.
     ///
-    /// The run then ends.
+    /// If `true`, the run ends.
     private static func isOfAll(_ error: any Error) -> Bool {
         switch error {
         case let error as MongoError: error.isTransient || error.isAuthentication || error.isConfiguration

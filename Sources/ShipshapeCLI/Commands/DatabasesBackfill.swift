@@ -10,8 +10,9 @@ internal import Running
 internal import Scanning
 internal import Steps
 
-/// A backfill in many databases of one shape, one after the other, so that the load is never more than that of one
-/// backfill.
+/// A backfill in several databases that have the same collections.
+///
+/// It runs in one database after the other, so that the load is never more than that of a single backfill.
 struct DatabasesBackfill {
     private let flags: BackfillCommand
     private let job: JobInDatabases
@@ -43,7 +44,7 @@ struct DatabasesBackfill {
     }
 
     /// Runs the job in all matching databases and shows the outcome.
-    /// - Throws: ``ExitStatus`` unless the exit code is 0; any error found before the first write.
+    /// - Throws: ``ExitStatus`` for an exit code other than 0; any error found before the first write.
     func run(_ monitor: RunMonitor) async throws {
         let pool = try flags.connection.pool(readsFromPrimary: !flags.preview.dryRun)
         let interruption = Interruption()
@@ -132,9 +133,10 @@ struct DatabasesBackfill {
         }
     }
 
-    /// Shows in which databases the job runs and what cannot be undone, and asks for confirmation without `--yes`.
+    /// Shows the databases in which the job runs and the notes on the job, then asks for confirmation.
     ///
-    /// With `--yes` and `--quiet`, shows nothing.
+    /// A note says, for example, that a change cannot be undone. With `--yes`, the user is not asked. With `--yes` and
+    /// `--quiet`, nothing is shown either.
     private func confirm(_ places: [Place], _ missing: [String]) throws {
         let names = { (isMeant: (Place) -> Bool) in places.filter(isMeant).map(\.database).joined(separator: ", ") }
         let lines = [

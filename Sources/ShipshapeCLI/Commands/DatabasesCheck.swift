@@ -5,7 +5,9 @@ internal import Privileges
 internal import Scanning
 internal import ServerSchema
 
-/// A check of many databases of one shape, one after the other, so that the load is never more than that of one check.
+/// A check of several databases that have the same collections.
+///
+/// It reads one database after the other, so that the load is never more than that of a single check.
 struct DatabasesCheck {
     /// The pattern that the databases' names match.
     let pattern: DatabasePattern
@@ -27,8 +29,7 @@ struct DatabasesCheck {
         self.pattern = DatabasePattern(text: pattern, stateDatabase: run.stateDatabase)
     }
 
-    /// Returns the collections and databases that the checks of the databases `names` read, for the check of the user's
-    /// privileges.
+    /// Returns the collections and databases on which the user needs privileges to check the databases `names`.
     func places(of names: [String]) throws -> WorkPlaces {
         let collections = run.schema.collections.map(\.namespace)
         let all = names.flatMap { name in collections.map { $0.moved(from: own, to: name) } }

@@ -158,7 +158,7 @@ struct DiffCommand: AsyncParsableCommand {
         return report
     }
 
-    /// With `--accept`, adds to the file of exceptions the changes because of which the run fails.
+    /// With `--accept`, adds an exception to the file for each change that makes the run fail.
     private func accept(_ reports: [DiffReport]) throws {
         guard let statement = accepting.statement else { return }
         let failing = reports.flatMap { report in report.changes.filter(report.fails) }

@@ -2,14 +2,13 @@ internal import BSON
 internal import Concurrency
 internal import Mongo
 
-/// The state in the deployment of a collection that the schema describes.
-///
-/// The collection may not exist there.
+/// The state of one of the schema's collections in the deployment, where the collection might not exist.
 struct LiveTarget: Sendable {
     var exists: Bool
     var kind = CollectionInfo.Kind.collection
-    /// The UUID, which distinguishes the collection from another one of the same name; `nil` for a view, or if it is
-    /// unknown.
+    /// The UUID, which distinguishes the collection from another one of the same name.
+    ///
+    /// `nil` for a view, for a collection that does not exist, and if the UUID is unknown.
     var uuid: BSONValue?
     var estimatedCount: Int?
 

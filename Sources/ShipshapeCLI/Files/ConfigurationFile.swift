@@ -65,8 +65,8 @@ struct ConfigurationFile: Sendable {
 
     /// Returns the values of an environment by the names of the settings; empty if `name` is `nil`.
     /// - Parameter isOfFlag: whether the name comes from `--env`; otherwise, it comes from `SHIPSHAPE_ENV`.
-    /// - Throws: ``UsageError`` if the file has no environment of the name in `--env`; ``LocatedError`` if it has none
-    ///   of the name in `SHIPSHAPE_ENV`.
+    /// - Throws: an error if the file has no environment of that name: ``UsageError`` if the name comes from `--env`,
+    ///   ``LocatedError`` if it comes from `SHIPSHAPE_ENV`.
     func section(_ name: String?, isOfFlag: Bool) throws -> [String: Entry] {
         guard let name else { return [:] }
         if let section = environments[name] { return section.values }

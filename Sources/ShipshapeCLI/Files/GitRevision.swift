@@ -26,7 +26,7 @@ struct GitRevision {
         path = String(name[name.index(after: colon)...])
     }
 
-    /// Returns the path in the repository of a file that is named as `REVISION:PATH`; other names stay unchanged.
+    /// Returns `PATH` for the name `REVISION:PATH` of a file in this revision; returns any other name unchanged.
     func path(of file: String) -> String {
         file.hasPrefix("\(revision):") ? String(file.dropFirst(revision.count + 1)) : file
     }

@@ -21,7 +21,7 @@ struct CollModFlags: ParsableArguments {
         }
     }
 
-    /// Returns the user that runs `collMod`, and its password; `nil` if one user runs all commands.
+    /// Returns the name and the password of the user that runs `collMod`; `nil` if one user runs all commands.
     /// - Throws: ``PasswordFileError``; ``UsageError`` if there is no password.
     func user() throws -> (name: String, password: String)? {
         guard let collmodUsername else { return nil }

@@ -36,7 +36,8 @@ enum CommandLineWords {
         var seen: Set<Substring> = []
         for (index, word) in words.enumerated() where word.hasPrefix("--") {
             let flag = word.prefix { $0 != "=" }
-            // A flag is refused only if a value may follow it: a flag without a value means the same if given twice.
+            // A flag without a value means the same if it is given twice. Therefore only a flag that may have a value
+            // is refused.
             let hasValue =
                 flag.count < word.count || words.dropFirst(index + 1).first.map { !$0.hasPrefix("--") } == true
             guard hasValue, !allowed.contains(String(flag)), !seen.insert(flag).inserted else { continue }

@@ -41,7 +41,7 @@ extension CompletionKind {
 private enum Candidates {
     /// Returns the words, sorted and each once, without those that a shell could take for a command.
     ///
-    /// Bash expands the words of a completion, so that a name such as `$(command)` would run a command.
+    /// Bash expands the words of a completion. A name such as `$(command)` would therefore run a command.
     static func safe(_ words: some Sequence<String>) -> [String] {
         Set(words).filter { word in
             word.unicodeScalars.allSatisfy {
@@ -62,9 +62,9 @@ private enum Candidates {
             .compactMap { try? JobFile.read(past: "jobs/\($0)").name }
     }
 
-    /// Returns the paths of the files and folders that begin with a text.
+    /// Returns the paths of the files and folders that begin with `prefix`.
     ///
-    /// Hidden files and folders are left out unless the name in the text begins with a dot.
+    /// Hidden files and folders are included only if the part of `prefix` after the last slash begins with a dot.
     static func files(beginning prefix: String) -> [String] {
         let end = prefix.lastIndex(of: "/").map { prefix.index(after: $0) } ?? prefix.startIndex
         let (folder, name) = (String(prefix[..<end]), prefix[end...])
@@ -72,7 +72,7 @@ private enum Candidates {
         return names.filter { $0.hasPrefix(name) && (name.hasPrefix(".") || !$0.hasPrefix(".")) }.map { folder + $0 }
     }
 
-    /// Returns the schemas that the words of a command line name, or else the one that `shipshape.yml` names.
+    /// Returns the schemas on the command line; if there are none, the schema that `shipshape.yml` names.
     static func schemas(in words: [String]) -> [ServerSchema] {
         let named = words.dropFirst(2).filter { (try? FilePath($0).stat()) != nil }
         let schemas = named.compactMap { try? ServerSchema.read(at: $0) }

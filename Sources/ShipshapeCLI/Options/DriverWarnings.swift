@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Shows warnings about parts of a connection string that the driver ignores.
 ///
-/// By itself, the driver only logs them.
+/// Without this type, the driver would only log these warnings.
 enum DriverWarnings {
     private static let shown = Mutex<Set<String>>([])
 

@@ -3,7 +3,7 @@ internal import BSON
 internal import Checking
 internal import ServerSchema
 
-/// The flags for the sync engine that serves the documents, and for what its clients expect.
+/// The flags for the sync engine that serves the documents, and for the types that its clients expect.
 struct EngineFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -36,7 +36,7 @@ struct EngineFlags: ParsableArguments {
     /// The files that the flags name.
     var files: [String] { [columns, engineModel].compactMap(\.self) }
 
-    /// Reads the settings of the engine; `nil` if the operator names none.
+    /// Reads the settings of the engine; `nil` if the operator names no engine.
     /// - Throws: ``LocatedError`` for the columns; ``SchemaError`` for the model.
     func settings() throws -> EngineSettings? {
         guard let engine else { return nil }
@@ -58,8 +58,9 @@ struct EngineFlags: ParsableArguments {
 }
 
 extension EngineSettings {
-    /// Returns notes on rules that are not judged for lack of facts about the clients, and on columns of collections
-    /// that are not checked.
+    /// Returns notes on the rules that were not judged, because facts about the clients are missing.
+    ///
+    /// For PowerSync, also returns a note on each collection that `--columns` describes but the check does not cover.
     func notes(for schema: ServerSchema, hasSchema: Bool) -> [String] {
         switch engine {
         case .powersync:

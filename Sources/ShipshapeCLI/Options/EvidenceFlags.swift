@@ -28,7 +28,7 @@ struct FailuresFileFlags: ParsableArguments {
     /// The reason why the failing documents cannot go to standard output.
     static let refusal = "--failures -: standard output shows the report (name a file, or a pipe: /dev/fd/3)"
 
-    /// Opens the file of failing documents; `nil` if the operator asked for none.
+    /// Opens the file of failing documents; `nil` without `--failures`.
     /// - Throws: ``OutputError``.
     func open(_ ids: IDDisplay, in dialect: Dialect) throws -> (file: FailuresFile, lines: FailureLines)? {
         guard let failures else { return nil }
@@ -89,10 +89,11 @@ struct FailuresFlags: ParsableArguments {
         return namespace
     }
 
-    /// Opens the file of failing documents; `nil` if the operator asked for none.
+    /// Opens the file of failing documents; `nil` without `--failures`.
     ///
-    /// For a collection, the lines are first written to a file, because lines can be retracted until the end.
-    /// - Parameter spool: the path of that file; `nil` without a collection.
+    /// If `--failures` names a collection, the lines are first written to a temporary file, because lines can be
+    /// retracted until the end of the check.
+    /// - Parameter spool: the path of the temporary file; `nil` if `--failures` names no collection.
     /// - Throws: ``OutputError``.
     func open(
         _ ids: IDDisplay, in dialect: Dialect, spool: String?

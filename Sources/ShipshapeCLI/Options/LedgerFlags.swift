@@ -40,9 +40,10 @@ struct LedgerFlags: ParsableArguments {
         LedgerApps(stated: appId, schemas: schemas.map { $0?.appID })
     }
 
-    /// Returns the error for a ledger that the operator names and that does not exist; `nil` if none is named.
+    /// Returns the error for a ledger that was not found; `nil` if the operator named no ledger.
     ///
-    /// The name may be mistyped, so the command must not take the missing collection for an empty ledger.
+    /// The operator may have mistyped the name, so the command must not take the missing collection for an empty
+    /// ledger.
     static func missing(_ location: LedgerLocation) -> UsageError? {
         guard case .named(let ledger) = location else { return nil }
         return UsageError("--ledger \(ledger): there is no such collection (if there is no ledger, use --ledger none)")

@@ -43,8 +43,8 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
     /// Whether the mapping names a collection, and not a whole database.
     fileprivate var isExact: Bool { if case .collection = from { true } else { false } }
 
-    /// Returns the collection that the documents of a collection are read from; `nil` if the mapping does not apply to
-    /// it.
+    /// Returns the collection of the deployment that is read for a collection of the schema; `nil` if the mapping does
+    /// not apply to the collection.
     fileprivate func target(of namespace: Namespace) -> Namespace? {
         switch (from, to) {
         case (.database(let from), .database(let to)) where from == namespace.database:
@@ -80,8 +80,9 @@ struct NamespaceMap {
         }
     }
 
-    /// Returns the collection that the documents of a collection are read from; without a mapping, the collection
-    /// itself.
+    /// Returns the collection of the deployment that is read for a collection of the schema.
+    ///
+    /// If no mapping applies, the result is the collection of the same name.
     func target(of namespace: Namespace) -> Namespace {
         mappings.lazy.compactMap { $0.target(of: namespace) }.first ?? namespace
     }

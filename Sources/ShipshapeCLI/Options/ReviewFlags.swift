@@ -10,9 +10,10 @@ struct ReviewFlags: ParsableArguments {
             "State that the steps with a review were reviewed, as \"reviewed: true\" in the job file does."))
     var reviewed = false
 
-    /// Asks the user whether the steps to review were reviewed, if neither the flag nor the jobs' files say so.
+    /// Asks the user whether the steps to review were reviewed.
     ///
-    /// `--yes` is no answer to this question, because scripts give it for jobs that a user has not read.
+    /// The user is not asked if `--reviewed` or the jobs' files already state the review. `--yes` is no answer to this
+    /// question, because scripts give it for jobs that a user has not read.
     /// - Throws: ``UsageError`` without a terminal; ``ExitStatus/stopped`` after any other answer than yes.
     func confirm(_ jobs: [Job]) throws {
         let open = jobs.flatMap { job in job.unreviewed.map { (job, $0) } }

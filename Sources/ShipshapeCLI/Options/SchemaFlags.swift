@@ -6,7 +6,9 @@ internal import Reporting
 internal import SchemaChange
 internal import ServerSchema
 
-/// The flags for properties of the app that no export states, and that decide which documents sync.
+/// The flags for properties of the app that no export states.
+///
+/// These properties affect which documents sync.
 struct AppFlags: ParsableArguments {
     /// Whether a switch of the app is on or off.
     enum Switch: String, ExpressibleByArgument, CaseIterable {
@@ -27,7 +29,8 @@ struct AppFlags: ParsableArguments {
     }
 }
 
-/// The flags for what a check assumes about the app, for collections that clients only write to, and for broken links.
+/// The flags for the assumptions of a check about the app, for collections that clients only write to, and for broken
+/// links.
 struct DialectFlags: ParsableArguments {
     @OptionGroup(title: "The App") var app: AppFlags
 
@@ -164,7 +167,7 @@ struct ExceptionFlags: ParsableArguments {
         }
     }
 
-    /// The path of the file of exceptions; `nil` also if the named file does not exist.
+    /// The path of the file of exceptions, like ``path``, but `nil` if the file does not exist.
     private var presentPath: String? { path.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil } }
 
     /// The path of the file to which new exceptions are written, after checking that it can be written.

@@ -114,8 +114,7 @@ struct Settings: Sendable {
 // MARK: flags
 
 extension Settings {
-    /// Returns the settings that take the place of flags that the user did not give, with the arguments to add for
-    /// each.
+    /// Returns the settings that replace flags that are not on the command line, each with the arguments to add.
     /// - Parameter accepted: returns the flags that the command takes; called only if a setting can replace a flag.
     func replacedFlags(
         for accepted: () throws -> Set<String>, in arguments: [String]
@@ -152,8 +151,10 @@ struct GivenFlags {
         }
     }
 
-    /// The value of a flag, or the word after a flag that takes no value; empty if there is no such word, `nil` if the
-    /// flag was not given.
+    /// The value of a flag; `nil` if the flag was not given.
+    ///
+    /// For a flag that takes no value, the result is the next word of the command line. The result is empty if there is
+    /// no next word, or if the next word is a flag.
     subscript(flag: String) -> String? { values[flag] }
 }
 
@@ -206,7 +207,7 @@ extension InMemoryProvider {
     }
 }
 
-/// Records which provider supplied the value that was read last, as its index in the order of precedence.
+/// Records the provider of the value that was read last, as the provider's index in the order of precedence.
 private final class SourceRecorder: AccessReporter {
     private let index = Mutex<Int?>(nil)
 

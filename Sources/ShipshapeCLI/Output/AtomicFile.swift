@@ -144,8 +144,8 @@ struct NewFiles {
 
     /// Writes all files, or none if one of them exists and must not be replaced, or if one of them cannot be written.
     ///
-    /// Every file is first written under a temporary name. There is one exception: if renaming a file fails, the files
-    /// that were renamed before it stay.
+    /// All files are first written under temporary names and then renamed. If renaming a file fails, the files that
+    /// were renamed before it stay.
     /// - Parameter replacing: whether existing files are replaced.
     /// - Throws: ``OutputError``.
     func write(replacing: Bool) throws {
@@ -153,7 +153,7 @@ struct NewFiles {
             throw OutputError(
                 description: "nothing was written: \(present) already exists (--force replaces it)")
         }
-        // Every file is complete under another name before the first one gets its own.
+        // Every file is complete under a temporary name before the first file gets its final name.
         var staged: [AtomicFile] = []
         do {
             for (path, text) in files { staged.append(try Self.stage(text, for: path)) }

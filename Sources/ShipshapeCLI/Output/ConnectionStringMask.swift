@@ -2,13 +2,13 @@
 ///
 /// A password may contain any character, even a space or an `@`, because the user may have forgotten to escape it.
 enum ConnectionStringMask {
-    /// Returns a text that may quote connection strings, without their secrets.
+    /// Returns a copy of `text` without the secrets of the connection strings in it.
     ///
     /// The result has `***` for everything between the scheme of the first connection string and the last `@`, and for
     /// the values of options that hold a secret.
     static func mask(_ text: String) -> String {
-        // If the user gave a connection string where a path belongs, normalizing the path may have removed one of its
-        // two slashes.
+        // If the user gave a connection string in place of a path, normalizing it as a path may have left only one of
+        // the two slashes after the scheme.
         let secret = /([A-Za-z][A-Za-z0-9+.\-]*:\/+)[\s\S]*@/.matchingSemantics(.unicodeScalar)
         return hidingOptions(of: text.replacing(secret) { "\($0.output.1)***@" })
     }

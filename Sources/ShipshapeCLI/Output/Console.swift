@@ -72,7 +72,7 @@ enum Console {
     }
 
     /// Writes to standard error why the command ends, as JSON if the result is JSON as well.
-    /// - Parameter file: the place of the error in a file; shown only if neither the result nor the log is JSON.
+    /// - Parameter file: the place of the error in a file; not shown if the result or the log is JSON.
     static func failure(_ message: String, _ status: ExitStatus, at file: ErrorPlace? = nil) {
         guard !speaksJSON, Log.format == .text, let file else {
             return error(

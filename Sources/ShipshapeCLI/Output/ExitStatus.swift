@@ -100,7 +100,7 @@ enum ExitStatus: Int32, Error {
     /// InvalidOptions, CommandNotFound and InvalidNamespace.
     ///
     /// An assertion of the server with a number above 10,000 also means a wrong command, unless the error is transient.
-    /// Any other code means that the deployment could not run the command.
+    /// Any other code without an exit code of its own means that the deployment could not run the command.
     private static let ours: Set<Int> = [2, 9, 14, 59, 72, 73]
 
     private init(for error: RunError) {
@@ -129,7 +129,8 @@ enum ExitStatus: Int32, Error {
     static func end(with error: any Error) -> Never {
         if let status = error as? ExitStatus { leave(status.rawValue) }
         let parsed = Shipshape.exitCode(for: error)
-        // The parser shows help, version and wrong usage; for an error that it does not know it would exit with 1.
+        // The argument parser shows the help, the version, and errors of usage. For any other error, it would exit with
+        // code 1.
         if parsed == .validationFailure {
             if Console.speaksJSON { fail(ConnectionStringMask.mask(Shipshape.message(for: error)), .usage) }
             let text = ConnectionStringMask.mask(Shipshape.fullMessage(for: error))
@@ -169,7 +170,9 @@ enum ExitStatus: Int32, Error {
 }
 
 extension ExitStatus {
-    /// Returns the remedy for an error of the deployment, whose own text has none; empty if there is no remedy.
+    /// Returns the remedy for a ``MongoError``, because the text of such an error contains none.
+    ///
+    /// The result is empty for any other error, and if no remedy is known.
     private static func remedy(for error: any Error) -> String {
         guard let error = error as? MongoError else { return "" }
         if error.code == .passwordMissing {

@@ -87,7 +87,7 @@ struct FailureCollection {
     /// The `_id`s of all runs sort by this time.
     private static func prefix(_ time: ServerTime) -> String { time.iso8601.replacing(":", with: "") }
 
-    /// Returns the fields of a line for the document to store.
+    /// Returns the fields that the stored document takes from a line of the file.
     ///
     /// The `_id` of the failing document becomes the field `document`, because the stored document has its own `_id`.
     private static func members(of record: BSONDocument) -> [(String, BSONValue)] {
@@ -100,7 +100,9 @@ struct FailureCollection {
         }
     }
 
-    /// Calls `body` with each line of a file and its number.
+    /// Calls `body` for each line of a file, with the number of the line, counted from 0, and the document in it.
+    ///
+    /// Empty lines are skipped and not counted.
     fileprivate static func eachRecord(of path: String, _ body: (Int, BSONDocument) throws -> Void) throws {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw InputError("the failing documents of this check cannot be read: \(path)")
@@ -131,7 +133,7 @@ private struct Retractions {
         }
     }
 
-    /// Whether no later line retracts the line `record`, which has the number `index`.
+    /// Whether the line `record`, which has the number `index`, is still valid: no later line retracts it.
     func allow(_ record: BSONDocument, at index: Int) -> Bool {
         guard !last.isEmpty else { return true }
         let collection = Self.collection(of: record)
@@ -143,7 +145,7 @@ private struct Retractions {
         [record["database"]?.text ?? "", record["collection"]?.text ?? ""]
     }
 
-    /// Returns the `_id` of a line, which can be null; `nil` for a line about a whole collection.
+    /// Returns the `_id` in a line, as extended JSON; `nil` for a line about a whole collection, which has no `_id`.
     private static func id(of record: BSONDocument) -> String? {
         record["_id"].map { (try? $0.extendedJSON(.canonical)) ?? "\($0.type)" }
     }

@@ -36,7 +36,7 @@ final class FailuresFile: Sendable {
 
     /// Whether a line could not be written.
     ///
-    /// In this case a scan stops, because its result would be lost.
+    /// If `true`, a scan stops, because its result would be lost.
     var hasFailed: Bool { failed.load(ordering: .relaxed) || copy?.hasFailed == true }
 
     /// Adds a line; an error is thrown later, by ``finish(_:)``.

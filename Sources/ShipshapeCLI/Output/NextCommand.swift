@@ -22,7 +22,9 @@ struct NextCommand: CustomStringConvertible {
 }
 
 extension Settings {
-    /// Returns the given flags that select the deployment, the state and the ledger, and that a command takes.
+    /// Returns the flags of this run that select the deployment, the state or the ledger.
+    ///
+    /// Flags that the command does not take are left out.
     /// - Parameter command: the words of the command's name.
     fileprivate func repeatedFlags(for command: [String]) -> [(name: String, value: String)] {
         guard !selection.isEmpty, let accepted = try? CommandFlags.accepted(by: command) else { return [] }

@@ -63,8 +63,10 @@ extension Examination {
         }
     }
 
-    /// Returns the collections and databases that the commands would work on: the schema's collections or, without a
-    /// schema, all databases that the user sees.
+    /// Returns the collections and databases that the commands would work on.
+    ///
+    /// These are the collections of the schema or, without a schema, all databases that the user sees. The state
+    /// database and the ledger are added.
     private func places(on pool: ClientPool) async throws -> WorkPlaces {
         let apps = ledger.apps(of: [schema])
         var places = WorkPlaces(state: state.stateDatabase)

@@ -7,7 +7,7 @@ internal import Mongo
 internal import Reporting
 internal import ServerSchema
 
-/// The examination that `doctor` makes, and what it found so far.
+/// The examination that `doctor` makes, with its findings so far.
 ///
 /// A part of the examination may depend on earlier parts: without a connection, nothing of the deployment is examined.
 struct Examination {

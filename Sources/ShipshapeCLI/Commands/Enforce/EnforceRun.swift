@@ -95,8 +95,9 @@ struct EnforceRun {
         return now
     }
 
-    /// Shows the commands of the steps unless `--yes` and `--quiet` are given, and asks for confirmation without
-    /// `--yes`.
+    /// Shows the commands of the steps and asks for confirmation.
+    ///
+    /// With `--yes`, the user is not asked. With `--yes` and `--quiet`, nothing is shown either.
     private func confirm(
         _ steps: [BSONDocument], _ found: CheckReport? = nil, _ state: Enforcement.State? = nil
     ) throws {

@@ -11,9 +11,10 @@ internal import ServerSchema
 internal import Steps
 internal import Watching
 
-/// The collections and databases that a command works on, to which the role for the command must give privileges.
+/// The collections and databases that a command works on.
 ///
-/// The command's files name them; without a file, the operator names the collections.
+/// The role for the command must give privileges on them. The command's files name them; without a file, the operator
+/// names the collections.
 struct GrantSubject {
     private(set) var places: WorkPlaces
     /// Whether the schema is `live`, which means the validators that the collections have.

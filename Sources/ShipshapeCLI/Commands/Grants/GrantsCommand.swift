@@ -102,7 +102,7 @@ struct GrantsCommand: AsyncParsableCommand {
         Console.error((["with --full, the role also grants:"] + lost).joined(separator: "\n"))
     }
 
-    /// Returns the privileges of the command with which the arguments begin, and the files that follow the command.
+    /// Returns the privileges that the command in the arguments needs, and the files after the command's name.
     private func command() throws -> (CommandNeeds, [String]) {
         let typed = (1...2).reversed().compactMap { count -> (CommandNeeds, [String])? in
             guard words.count >= count else { return nil }

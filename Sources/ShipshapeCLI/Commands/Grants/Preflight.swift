@@ -9,8 +9,10 @@ internal import Scanning
 internal import ServerSchema
 
 extension ClientPool {
-    /// Checks, before a command does anything, that the user has the privileges that the command needs, and asks for
-    /// confirmation if the command writes to a protected environment.
+    /// Checks, before a command does anything, that the user has the privileges for the command.
+    ///
+    /// The method also refuses reads that could leave out documents, and asks for confirmation if the command writes to
+    /// a protected environment.
     ///
     /// The check of privileges is skipped if no user is logged in, or if the server does not report privileges. The
     /// server itself then refuses each action that the user must not take.
@@ -23,8 +25,8 @@ extension ClientPool {
     /// Checks that the user has the privileges `needs`, which may be only some of the privileges that the command
     /// needs.
     ///
-    /// In all other respects, the method does the same as ``requirePrivileges(for:on:)``. `enforce` calls it directly,
-    /// because it can divide its privileges between two users.
+    /// In all other respects, the method does the same as ``requirePrivileges(for:on:)``. `enforce` calls this method
+    /// directly, because two users can share the privileges that `enforce` needs.
     func requirePrivileges(_ needs: CommandNeeds, on places: WorkPlaces) async throws {
         try await refuseIncompleteReads()
         let user: UserPrivileges?

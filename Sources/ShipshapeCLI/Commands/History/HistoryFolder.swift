@@ -15,7 +15,7 @@ struct HistoryFolder: HistoryStore {
 
     /// Returns the history folder, after checking that files can be written to it; creates the folder if it does not
     /// exist.
-    /// - Parameter inputs: the files and folders that the command reads. None of them can be the history folder,
+    /// - Parameter inputs: the files and folders that the command reads. The history folder must not be one of them,
     ///   because the command would read the history as an input.
     /// - Throws: ``UsageError``; ``OutputError``.
     static func forWriting(_ name: String, reading inputs: [String?]) throws -> HistoryFolder {

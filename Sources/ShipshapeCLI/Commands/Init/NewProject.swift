@@ -72,8 +72,8 @@ struct NewProject {
 
     /// The text of the configuration file.
     ///
-    /// A remark begins with `#` and one space. A setting that the user can switch on begins with `#` alone, and a line
-    /// that continues it with `#` and several spaces.
+    /// A remark begins with `#` and one space. A setting that the user can switch on begins with `#` and no space. The
+    /// lines that continue such a setting begin with `#` and several spaces.
     private var configuration: String {
         """
         # The settings of shipshape in this folder. A flag and its SHIPSHAPE_… variable override a line.

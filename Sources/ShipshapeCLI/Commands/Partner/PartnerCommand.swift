@@ -64,8 +64,7 @@ struct PartnerArguments: ParsableArguments {
             assuming: assumptions)
     }
 
-    /// Returns the collections and databases that a command about a partner works on, for the check of the user's
-    /// privileges.
+    /// Returns the collections and databases on which the user needs privileges for a command about a partner.
     func places(of partner: Partner) -> WorkPlaces { WorkPlaces(partner, state: state.stateDatabase) }
 
     /// The files that the command reads.

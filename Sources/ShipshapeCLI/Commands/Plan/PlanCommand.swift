@@ -162,9 +162,9 @@ struct PlanCommand: AsyncParsableCommand {
         }
     }
 
-    /// Writes the plan's files, shows the plan, and throws ``ExitStatus/findings`` if the plan has what `--fail-on`
-    /// names.
+    /// Writes the plan's files and shows the plan.
     /// - Parameter only: the only collection of the plan; `nil` for all.
+    /// - Throws: ``ExitStatus/findings`` if the plan contains a result for which `--fail-on` demands exit code 1.
     func finish(
         _ planned: SchemaPlan, _ planner: Planner, _ old: NamedSchema, _ new: NamedSchema, only: Namespace?
     ) throws {
@@ -212,8 +212,8 @@ struct PlanCommand: AsyncParsableCommand {
         var surveyed = try await onOwnedThread(name: "plan") { () throws in
             try PlanSurvey(planner).adding(to: plan, from: try pool.client())
         }
-        // The survey counts documents only for steps, so a check counts the documents that a change without a step
-        // affects.
+        // The survey counts only the documents that a step affects. For a change without a step, a check counts the
+        // affected documents.
         var open = schemas.new
         let unplanned = surveyed.unplannedCollections
         open.collections.removeAll { !unplanned.contains($0.namespace) }

@@ -13,7 +13,9 @@ internal import SystemPackage
 struct PlanFiles {
     let files: [PlanFile]
     let partners: [PlanPartner]
-    /// The copies of schemas from git revisions, because a job file can name a schema only as a file.
+    /// The copies of schemas from git revisions.
+    ///
+    /// A job file cannot name a revision, so it names a copy on disk.
     let copies: [SchemaCopy]
     private let plan: SchemaPlan
     private let folder: String?
@@ -190,7 +192,9 @@ struct NamedSchema {
     let schema: ServerSchema
 }
 
-/// Copies of a git revision's schema files next to the jobs that name them, so that a run on any machine can read them.
+/// Copies of the schema files of a git revision.
+///
+/// The copies are next to the jobs that name the schema, so that a run on any machine can read them.
 struct SchemaCopy {
     /// The operator's name for the schema.
     let name: String
