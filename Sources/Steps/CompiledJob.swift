@@ -32,7 +32,7 @@ package struct CompiledJob: Sendable {
     /// The internal ids of the sync engine's app, which the ledger's entries contain; empty if the schemas do not name
     /// the app.
     package let appIDs: [String]
-    /// The fields that link to documents which the job embeds, by the collection of the embedded documents.
+    /// For each collection whose documents the job embeds, the fields that link to it.
     ///
     /// The active schema declares the links. If the job names no active schema, the next schema declares them.
     private let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
@@ -197,7 +197,7 @@ package struct CompiledJob: Sendable {
     /// The steps of all phases.
     package var steps: [CompiledStep] { phases.flatMap(\.steps) }
 
-    /// A filter for the documents that need the job and that the sync translator has locked.
+    /// A filter for the documents that need the job but are locked by the sync translator.
     package var isLocked: BSONDocument { scope.filter(where: whole.lockedNeeds) }
 
     /// All phases of the job joined into one.

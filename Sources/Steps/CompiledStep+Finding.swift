@@ -34,7 +34,8 @@ extension CompiledStep {
 
     /// The finding of the step in a document, as a number: 0 for nothing, and 1 if the document needs the step.
     ///
-    /// A greater number is the index plus 2 of the first of ``reasons`` that holds.
+    /// A greater number means that the step skips the document. The number is then 2 plus the index of the first of
+    /// ``reasons`` that holds.
     var finding: Expression {
         var branches: [BSONValue] = [["case": (needs && SyncLock.isFree).bson, "then": 1]]
         for (index, reason) in reasons.enumerated() {

@@ -47,7 +47,7 @@ package struct JobInDatabases: Sendable {
     private let active, next: ServerSchema?
     private let assumptions: CheckOptions
 
-    /// Reads the schemas that the job names.
+    /// Reads the schemas that the job names, and compiles the job for the database that its file names.
     /// - Throws: the errors of reading a schema; ``JobError`` when a step and a schema do not fit together.
     package init(reading job: Job, assuming assumptions: CheckOptions) throws {
         (self.job, self.assumptions) = (job, assumptions)

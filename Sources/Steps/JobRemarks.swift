@@ -40,8 +40,8 @@ extension CompiledJob {
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         switch active?.dialect {
         case .appServices: break
-        // A repair has the same active and next schema, and a run counts the documents that clients of the next schema
-        // cannot read.
+        // In a repair, the active schema is also the next one. A run counts the documents that clients of the next
+        // schema cannot read, so no note says that they are not counted.
         case .prisma where job.repairsDocuments: break
         case .jsonSchema:
             notes.append(

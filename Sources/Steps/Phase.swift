@@ -66,9 +66,9 @@ package struct Phase: Sendable {
         return Phase([step]) { _ in isRisky }
     }
 
-    /// Returns the phase with the schemas by which its client-side step checks the documents that it creates.
+    /// Returns the phase with these schemas for its client-side step.
     ///
-    /// The step uses each given schema that covers the collection of the created documents.
+    /// The step checks each document that it creates by every schema that covers the document's collection.
     func judgingChildren(by schemas: [ServerSchema?], assuming assumptions: CheckOptions) -> Phase {
         guard var step = steps.first, let namespace = step.step.kind.creates else { return self }
         step.preparation.schemas = schemas.compactMap { schema in
@@ -119,8 +119,9 @@ package struct Phase: Sendable {
         removesFields = phases.contains(where: \.removesFields)
     }
 
-    /// Whether a document has an array whose keys the server could renumber; such a document must not be tested by
-    /// ``AlteredDocument/orArray``.
+    /// Whether a document has an array among the values that the steps read or write.
+    ///
+    /// For such a document, ``AlteredDocument/orArray`` holds even if the server would not alter the document.
     package var hasArray: Expression { .any(steps.alike.map(\.altered.hasArray)) }
 
     /// Whether each value that the phase writes shows which value it replaced; see ``StepKind/determinesOldValue``.
@@ -209,7 +210,7 @@ extension Phase {
 }
 
 extension [CompiledStep] {
-    /// The update pipeline for documents that are known to need one of the steps.
+    /// The update pipeline for documents that are known to need at least one of the steps.
     package var updateOfNeeding: [BSONDocument] { count == 1 ? [self[0].soleStage] : map(\.writeStage) }
 
     /// The names of the top-level fields that the steps touch, each once, sorted by their bytes.

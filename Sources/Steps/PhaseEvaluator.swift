@@ -18,7 +18,7 @@ package struct PhaseEvaluator: Sendable {
 
     /// The largest size in bytes of a document that the server stores.
     private static let largest = 16 << 20
-    /// The number of documents with which the evaluator tests whether the client can evaluate the phase.
+    /// The most documents with which the evaluator tests whether the client can evaluate the phase.
     private static let sample = 200
 
     /// Compiles a phase for the documents of a scope; `nil` if the server has to evaluate them.
@@ -75,8 +75,10 @@ package struct PhaseEvaluator: Sendable {
         return (after, count)
     }
 
-    /// Throws if a touched field is an array with other keys than 0, 1, 2 and so on, because the server may renumber
-    /// them.
+    /// Throws if a touched field is an array whose keys, or those of an array directly inside it, are not 0, 1, 2 and
+    /// so on.
+    ///
+    /// The server may renumber such keys.
     private func checkArrays(of document: borrowing BSONView) throws(NotEvaluated) {
         do throws(BSONError) {
             for name in touched {

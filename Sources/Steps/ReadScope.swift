@@ -46,7 +46,7 @@ package enum ReadScope: Sendable {
         return BSONDocument(filter)
     }
 
-    /// Whether the scope covers all documents of a job or of a part of it, instead of a span or a list of them.
+    /// Whether the scope covers all documents of a job, or of a part of a job; `false` for a span or a list of `_id`s.
     package var isWhole: Bool {
         switch self {
         case .collection, .part: true
@@ -88,7 +88,7 @@ package struct IDSpan: Hashable, Sendable {
     /// The condition that a document's `_id` is in the range.
     ///
     /// The condition is used in `$expr`, because comparisons in the match language match only values of the bound's own
-    /// type. The server derives exact index bounds from it.
+    /// type. The server derives exact index bounds from the condition.
     var membership: Expression {
         let id = Expression(.string("$_id"))
         let end = Expression.call("$lte", id, .constant(through))

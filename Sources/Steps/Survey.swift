@@ -3,7 +3,7 @@ import Evaluating
 package import Jobs
 package import Mongo
 
-/// Counts the documents that each step of a job would change or skip, before and after the job.
+/// Counts the documents that each step of a job would change or skip, and those that it would change after the job.
 ///
 /// If all steps are server-side, either the client counts with ``StepFinder`` or, where it cannot, the server counts.
 ///
@@ -14,7 +14,9 @@ package struct Survey {
     package struct Result {
         /// For each step, the counts of the documents that it would change or skip as they are before the job.
         package var before: [StepCount]
-        /// For each step, the counts of the documents that it would change or skip as they are after the job.
+        /// For each step, the number of documents that it would change as they are after the job.
+        ///
+        /// The counts of skipped documents are those of ``before``.
         package var after: [StepCount]
         /// The number of documents that need at least one step.
         package var needing: Int
@@ -34,7 +36,7 @@ package struct Survey {
     private var scope: ReadScope
     /// A filter for the part of the collection that one aggregation counts; `nil` for the whole collection.
     private var part: BSONDocument?
-    /// Whether the survey also counts the documents that the steps would change or skip after the job.
+    /// Whether the survey also counts the documents that the steps would change after the job.
     ///
     /// If `false` and all steps are server-side, ``Result/after`` equals ``Result/before``.
     private let surveysAfter: Bool
@@ -90,7 +92,9 @@ package struct Survey {
                 }))
     }
 
-    /// Returns the result with the number of all documents in the scope, if the survey might not have counted all.
+    /// Returns the result, with `documents` set to the number of all documents in the scope if it might be too low.
+    ///
+    /// It might be too low if the survey leaves out documents that no step changes or skips.
     private func counted(_ result: Result) throws(MongoError) -> Result {
         guard scope.isWhole, evaluatesAtOnce || quick != nil else { return result }
         var result = result

@@ -4,7 +4,8 @@ import Jobs
 /// The passes of a survey over the steps of a job, in which the server evaluates each step after the earlier ones.
 struct SurveyPasses {
     let job: CompiledJob
-    /// The number of passes: one, or two if the survey also counts what the steps would find after the job.
+    /// The number of passes: two if a step is client-side, or if the survey also counts the documents that the steps
+    /// would change after the job; otherwise one.
     let count: Int
 
     /// Whether the job has a single step, so that a document needs the job if it needs that step.

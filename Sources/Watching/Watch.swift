@@ -10,12 +10,14 @@ package import ServerSchema
 ///
 /// The watch keeps a ledger of the documents that do not sync.
 package struct Watch: Sendable {
-    /// The schemas of the collections whose failing documents count; the watch judges only these collections.
+    /// The schemas of the collections that the watch judges: those whose failing documents count.
     let schemas: [CompiledSchema]
     /// The internal id of the sync engine's app, which each entry of the ledger contains; `nil` if the schema names no
     /// app.
     let appID: String?
-    /// The digest of the schema and of the options for judging; with another digest, the watch builds the ledger again.
+    /// The digest of the schema and of the options for judging.
+    ///
+    /// If the last run had another digest, the watch reads all collections again.
     let digest: String
     let options: WatchOptions
     let stop: StopSignal

@@ -8,8 +8,9 @@ import Running
 import Scanning
 
 extension Watch {
-    /// Keeps the ledger until a stop is requested; with ``WatchOptions/endsWhenCaughtUp``, ends earlier if all changes
-    /// from before its start have been judged.
+    /// Keeps the ledger up to date until a stop is requested.
+    ///
+    /// With ``WatchOptions/endsWhenCaughtUp``, ends earlier, once all changes from before its start have been judged.
     ///
     /// The call blocks its thread.
     /// - Throws: ``RunError`` when another runner keeps the ledger or the server is too old; ``WatchError`` when a
@@ -236,7 +237,7 @@ extension WatchRun {
 // MARK: Reading a whole collection
 
 extension WatchRun {
-    /// Reads a whole collection and judges its documents.
+    /// Reads a whole collection and judges its documents; if it does not exist, removes its entries from the ledger.
     ///
     /// In the meantime, a change feed collects the changes, which are judged afterwards.
     private mutating func read(_ index: Int, because reason: String) throws {
@@ -300,7 +301,8 @@ extension WatchRun {
 extension WatchedCollection {
     /// Returns why the ledger's entries for the collection are unreliable, as a clause.
     ///
-    /// Returns `nil` if the ledger has as many entries for the collection as the watch left in it.
+    /// Returns `nil` if the ledger has as many entries for the collection as the watch left in it, or if ``entries`` is
+    /// `nil`.
     /// - Parameter held: how many entries the ledger has for each collection.
     fileprivate func lack(of held: [Namespace: Int]) -> String? {
         let held = held[namespace] ?? 0

@@ -5,7 +5,9 @@ import Testing
 ///
 /// For unusual values, the expected order is that of mongod 6.0.5, from `$cmp` and from an index.
 @Suite struct OrderTests {
-    /// One value for each group of types that mongod compares as one, such as numbers, in mongod's order.
+    /// One value of each type, in mongod's order.
+    ///
+    /// If mongod compares several types as one, such as the types of numbers, only one of them has a value.
     static let byType: [BSONValue] = [
         .minKey, .undefined, .null, .int(7), .string("s"), ["a": 1], [1], .binary(subtype: 0, bytes: []),
         .objectID(ObjectID(high: 0, low: 0)), false, .date(milliseconds: 0), .timestamp(0),

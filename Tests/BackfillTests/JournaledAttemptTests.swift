@@ -42,8 +42,8 @@ import Testing
 
     /// After an error, the server may report only a lower bound for the number of changed documents.
     ///
-    /// The number is exact if each document has its own update. An update of many documents may have changed some
-    /// before the one that was refused.
+    /// The number is exact if each document has its own update. If one update covers many documents, it may have
+    /// changed further documents before it was refused at one of them.
     @Test func aSumThatIsALowerBoundIsExactOnlyDocumentByDocument() {
         for isPerDocument in [true, false] {
             var attempt = attempt(1...3)
@@ -70,9 +70,9 @@ import Testing
         #expect(written.unsure == [1] && written.missed.isEmpty)
     }
 
-    /// The server reports two changes, and exactly two documents look changed.
+    /// The server reports two changes, and exactly two of the three documents have the new values.
     ///
-    /// If the write cannot have changed the third document, it is certain that the write missed it.
+    /// No document can have been changed by the write and later by a user, so the write certainly missed the third one.
     @Test func aCountNamesTheMissedOnesWhereNothingElseIsPossible() {
         var attempt = attempt(1...3)
         attempt.wrote(2)

@@ -80,7 +80,7 @@ struct InstanceGenerator {
         }
     }
 
-    /// Returns a type, usually one that fits the keywords of the schema, which names no type.
+    /// Returns a type for a schema that names none: usually one that fits its keywords, otherwise a random one.
     private mutating func guess(_ schema: BSONDocument) -> String {
         let hints: [(String, String)] = [
             ("properties", "object"), ("required", "object"), ("patternProperties", "object"),

@@ -3,7 +3,7 @@ import BSON
 /// A generator of random schemas, in which all keywords occur.
 struct SchemaGenerator {
     var random: Randomness
-    /// The probability, in percent, that a schema gets a defect because of which mongod may refuse it.
+    /// The probability, in percent, that a schema gets a defect, so that mongod may refuse the schema.
     var defectChance = 0
 
     static let names = ["a", "b", "c", "d", "e", "_id", "0", "é"]

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests inferred App Services schemas, which have one type or `mixed` for each path.
 ///
-/// They require the fields that are never missing and never null, except embedded objects.
+/// They require the fields that are never missing and never null, but do not require embedded objects.
 @Suite struct AppServicesSchemaTests {
     private func schema(of values: [BSONValue]) throws -> BSONDocument? {
         try Case.inference(of: Case.documents(values)).property("x")

@@ -45,7 +45,7 @@ enum Case {
     /// Returns an object with these elements.
     static func object(_ elements: [(String, BSONValue)]) -> BSONValue { .object(BSONDocument(elements)) }
 
-    /// Returns a document for each value, which is in the field `x`.
+    /// Returns one document for each value, with the value in the field `x`.
     static func documents(_ values: [BSONValue]) -> [BSONDocument] { documents(values.count) { [("x", values[$0])] } }
 }
 

@@ -52,7 +52,7 @@ import Testing
 
     @Test func theOrderOfFieldsAndDocumentsDoesNotMatter() throws {
         let turned = try Self.documents.reversed().map { document in
-            // The fields of a repeated name keep their order.
+            // Fields with the same name keep their order.
             let elements = try document.elements()
             let repeated = elements.filter { $0.name == "a" }
             return BSONDocument((elements.filter { $0.name != "a" }.reversed() + repeated).map { ($0.name, $0.value) })

@@ -82,7 +82,9 @@ final class TerminationSignals: Sendable {
     }
 }
 
-/// Decides the effect of a termination signal: before the work, it ends the process; during the work, it asks to stop.
+/// Decides the effect of a termination signal.
+///
+/// During the work, the signal asks the work to stop. Before and after the work, it ends the process.
 final class Interruption: Sendable {
     /// The signal to the work, raised when a termination signal asks the work to stop.
     let stop = StopSignal()

@@ -18,8 +18,9 @@ protocol ClientTransform: Sendable {
 }
 
 extension ClientTransform {
-    /// The most `_id`s from a whole collection that a transform keeps in memory, for example the `_id`s of the
-    /// documents to which several links exist.
+    /// The most `_id`s that a transform collects from a whole collection and keeps in memory.
+    ///
+    /// These are, for example, the `_id`s of documents to which several links lead.
     static var maximumRemembered: Int { 100_000 }
 
     /// Collects nothing; for transforms that need no data before the first document.
@@ -42,7 +43,7 @@ package struct ClientContext {
     package let job: String
     /// The collection that the job writes; a transform reads other collections over the same connection.
     package let collection: MongoCollection
-    /// For each collection whose documents the job embeds, the fields that link to it according to the job's schema.
+    /// For each collection whose documents the job embeds, the fields that link to it in the job's schema.
     package let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
 }
 

@@ -9,9 +9,9 @@ import ServerSchema
 /// Runs an ``EmbedStep`` on the client.
 struct Embedding: ClientTransform {
     let step: EmbedStep
-    /// The `_id`s of the linked documents to which several links exist.
+    /// The `_id`s of the documents to which several links lead.
     ///
-    /// The step skips the documents that link to one of them.
+    /// The step skips every document that has such a link.
     ///
     /// Used only with `shared: leave`; otherwise empty.
     let shared: Set<IDKey>

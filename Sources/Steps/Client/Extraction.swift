@@ -27,7 +27,7 @@ struct Extraction: ClientTransform {
         let present = try lookup.documents(ids, in: context)
         let wanted = Set(ids.map { IDKey($0) })
         // The server treats more `_id`s as equal than the client does: fractions of different numeric types, and texts
-        // that a collation treats as equal. It may therefore have found documents whose `_id`s the client did not want.
+        // that a collation treats as equal. The found documents may therefore have `_id`s that are not in `wanted`.
         let hasEquals = present.keys.contains { !wanted.contains($0) }
         return try made.map { made in
             if let reason = made.reason { return .leave(reason) }

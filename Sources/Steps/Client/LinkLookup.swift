@@ -32,7 +32,8 @@ struct LinkLookup: ClientTransform {
         let links = values.flatMap { $0.map(Self.links) ?? [] }
         let byOld = try Lookup(namespace: step.lookup, field: step.old).documents(
             links, fields: [step.new], in: context)
-        // A link that is not an old value in the lookup collection may already be a new value, which the step keeps.
+        // A link that is not an old value in the lookup collection may already be a new value. Without `once`, the step
+        // keeps such a link.
         let others = links.filter { byOld[IDKey($0)] == nil }
         let byNew = try Lookup(namespace: step.lookup, field: step.new).documents(others, fields: [], in: context)
         return values.map { value in

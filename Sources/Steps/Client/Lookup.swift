@@ -5,7 +5,7 @@ package import Mongo
 /// Reads documents of another collection by the values of one field, many at a time.
 package struct Lookup {
     private let namespace: Namespace
-    /// The field whose values are looked up; `_id` unless the job names another field.
+    /// The field whose values are looked up, by default `_id`.
     private let field: String
 
     /// Creates a lookup in a collection by a field.

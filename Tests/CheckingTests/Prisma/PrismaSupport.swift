@@ -4,7 +4,7 @@ import ServerSchema
 import Testing
 
 extension CompiledSchema {
-    /// Compiles the model `User` of a Prisma schema, which has an `id` and these lines.
+    /// Compiles the model `User` of a Prisma schema; the model has an `id` and the given lines.
     /// - Parameter others: further types and enums.
     init(prisma lines: String, _ others: String = "") throws {
         let text = """

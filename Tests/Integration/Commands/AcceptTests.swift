@@ -174,8 +174,7 @@ import Testing
         }
     }
 
-    /// One file of exceptions can hold accepted changes of the schema, which `diff` reads, and accepted findings, which
-    /// `check` reads.
+    /// One file of exceptions can hold accepted changes of the schema for `diff`, and accepted findings for `check`.
     @Test func aChangeIsAcceptedToo() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

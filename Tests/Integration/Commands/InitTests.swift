@@ -34,9 +34,10 @@ import Yams
         }
     }
 
-    /// The file has remarks, and settings that a user can switch on, all of which must be valid.
+    /// The file `shipshape.yml` has remarks, and settings that are commented out.
     ///
-    /// A remark begins with `#`, one space and a word. Any other `#` comments out a setting.
+    /// These settings must be valid. A remark begins with `#`, one space and a word. Any other `#` comments out a
+    /// setting.
     @Test func everyCommentedSettingCanBeSwitchedOn() async throws {
         try await withProject { folder in
             #expect(try await Program.run(["init"], in: folder.path).exitCode == 0)
@@ -172,7 +173,7 @@ import Yams
     }
 }
 
-/// Tests of the CI workflows that `init` writes, of which the folder `jobs` has copies.
+/// Tests of the CI workflows that `init` writes; the folder `jobs` has a copy of each.
 extension InitTests {
     @Test(arguments: [
         ("github", ".github/workflows/schemas.yml", "github-actions"), ("gitlab", ".gitlab/schemas.yml", "gitlab"),

@@ -51,7 +51,7 @@ import Testing
         document[key]?.document?.values.compactMap(\.document) ?? []
     }
 
-    /// Returns the number of documents of each finding that fails a strict check.
+    /// Returns the number of documents of each finding of the level "certain" or "possible".
     private static func counts(_ findings: [BSONDocument]) -> [String: Int] {
         let failing = findings.filter { ["certain", "possible"].contains($0["level"]?.text) }
         return Dictionary(

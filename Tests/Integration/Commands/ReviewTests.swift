@@ -105,8 +105,7 @@ import Testing
             #expect(!text.contains("- default: {field: kind"), "\(text)")
             #expect(
                 planned.output.contains("give one of \"guest\", \"member\" with --default"), "\(planned.output)")
-            // The job file keeps the rename, so that the job's notes and the next command that the run proposes know
-            // it.
+            // The job file keeps the rename, which the job's notes and the proposed next command need.
             #expect(text.contains("\nrenames: [\"\(test.database.name).people.age=years\"]\n"), "\(text)")
             try await test.database.fill("people", [["_id": 1, "age": 5, "kind": "guest"]])
             let flags = ["--uri", test.uri, "--state-database", test.state.name, "--ledger", "none"]

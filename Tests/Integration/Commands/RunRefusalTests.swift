@@ -137,7 +137,7 @@ import Testing
     /// The error names an unreachable deployment in time, because `--connect-timeout` overrides the timeout of the
     /// connection string.
     ///
-    /// That timeout is ten minutes, and with it the test would run into its own time limit.
+    /// With that timeout of ten minutes, the test would exceed its own time limit.
     @Test(.timeLimit(.minutes(10))) func anUnreachableDeploymentIsNamedInTime() async throws {
         try await withPeople { test in
             let run = try await test.backfill(

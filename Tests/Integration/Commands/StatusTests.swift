@@ -72,8 +72,8 @@ import Testing
             _ = try await test.begunSlowly { _ in
                 let longLimit = try await test.status(of: "job", "--stalled-after", "1h")
                 #expect(longLimit["state"] == "running")
-                // The server's clock has advanced since the last chunk. `--stalled-after 0s` makes the job stalled
-                // after any such time.
+                // With `--stalled-after 0s`, a job is stalled once the server's clock has advanced since the last
+                // chunk, as it has here.
                 let shortLimit = try await test.status(of: "job", "--stalled-after", "0s")
                 #expect(shortLimit["state"] == "stalled")
             }

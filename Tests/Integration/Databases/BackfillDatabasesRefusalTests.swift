@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests in which cases `backfill --databases` refuses one database, and in which it refuses all of them.
+/// Tests when `backfill --databases` refuses only one database, and when it refuses all of them.
 @Suite struct BackfillDatabasesRefusalTests {
     @Test func aDatabaseWithoutTheCollectionIsPassedOver() async throws {
         try await DatabasesCase.withPeople { databases in

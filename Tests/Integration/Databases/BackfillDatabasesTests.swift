@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests one job in many databases of one shape.
+/// Tests one job in many databases with the same collections.
 ///
 /// Each database ends as if the job had been run in that database alone.
 @Suite struct BackfillDatabasesTests {
@@ -66,7 +66,7 @@ import Testing
                     }
                 }
             }
-            // The pattern does not match the database that the job file names, so the run writes nothing there.
+            // The run writes nothing in the database that the job file names, because `--databases` does not match it.
             #expect(try await test.database.count("people") + test.database.count("homes") == 0)
         }
     }

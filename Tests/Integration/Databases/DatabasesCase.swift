@@ -4,17 +4,18 @@ import Testing
 
 /// The fixture of the tests of `backfill --databases`.
 ///
-/// It has a job whose file names one database, and other databases of the same shape in which the job is to run.
+/// It has a job whose file names one database. The tests run the job in other databases with the same collections.
 struct DatabasesCase: Sendable {
     /// The database that the job file names, the state database, and the folder of jobs.
     ///
-    /// The pattern matches neither of these databases.
+    /// ``pattern`` matches neither of these databases.
     let test: BackfillCase
-    /// The databases that the pattern matches, sorted by name.
+    /// The databases that ``pattern`` matches, sorted by name.
     let others: [TestDatabase]
+    /// The value of `--databases`.
     let pattern: String
 
-    /// Runs `body` with this many empty databases that the pattern matches.
+    /// Runs `body` with this many empty databases that ``pattern`` matches.
     static func with(_ count: Int, _ body: (DatabasesCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             let prefix = "tenant_\(UInt32.random(in: 0 ... .max))"
@@ -40,12 +41,12 @@ struct DatabasesCase: Sendable {
     /// The people of each database after the job has run.
     static let converted = (0..<60).map { BSONDocument([("_id", .integer($0)), ("age", .string("\($0)"))]) }
 
-    /// Returns the name of the job in one of the matching databases.
+    /// Returns the name under which a job runs in the database of ``others`` with this index.
     func job(_ index: Int, _ job: String = "job") -> String { "\(job).in-\(others[index].name)" }
 
-    /// Runs the backfill in all matching databases.
+    /// Runs the backfill in all databases of ``others``.
     ///
-    /// If the run was killed, the method ends the leases of the run, so that the next run need not wait for them.
+    /// If the run is killed, its leases are ended, so that the next run need not wait for them.
     @discardableResult
     func backfill(
         _ flags: String..., yes: Bool = true, fault: String? = nil,
@@ -57,17 +58,17 @@ struct DatabasesCase: Sendable {
         return run
     }
 
-    /// Returns the rows of a run's JSON report, and expects one row for each matching database, sorted by name.
+    /// Returns the rows of a run's JSON report, and expects one row for each database of ``others``, in order.
     func rows(_ run: ProgramRun) throws -> [JSONValue] {
         let rows = try JSONValue(run.output)["databases"]?.elements ?? []
         #expect(rows.map { $0["database"]?.text } == others.map(\.name), "\(run.output)\(run.errors)")
         return rows
     }
 
-    /// Returns the state of the job in each matching database, from a run's JSON report.
+    /// Returns the state of the job in each database of ``others``, from a run's JSON report.
     func states(_ run: ProgramRun) throws -> [String] { try rows(run).compactMap { $0["state"]?.text } }
 
-    /// Returns the people of each matching database.
+    /// Returns the documents of `people` in each database of ``others``.
     func people() async throws -> [[BSONDocument]] {
         var all: [[BSONDocument]] = []
         for database in others { all.append(try await database.documents("people")) }

@@ -7,8 +7,9 @@ struct SwiftTexts {
     /// A text inside an interpolation comes after the text around it.
     private(set) var all: [String] = []
     private var rest: Substring
-    /// The index in ``all`` of the last literal, if only `+` has followed it so far, so that the next literal belongs
-    /// to the same text; otherwise `nil`.
+    /// The index in ``all`` of the last text, if at most `+` and white space have followed it so far; otherwise `nil`.
+    ///
+    /// If there is an index, the next literal belongs to that text.
     private var joined: Int?
 
     init(_ source: String) {

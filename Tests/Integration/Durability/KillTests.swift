@@ -94,8 +94,8 @@ import Testing
         #expect(after.chunks > start)
         #expect(after.modified > before?.modified ?? 0)
         if let before { #expect(run.errors.contains("resuming after \(before.chunks) chunk"), "\(run.errors)") }
-        // At least the documents that the checkpoint counts are written. After a kill between write and checkpoint,
-        // more are written.
+        // All documents that the checkpoint counts are written. After a kill between write and checkpoint, further
+        // documents are written.
         let written = try await test.database.count("people", ["scoreText": ["$exists": true]])
         #expect(written >= after.modified)
         if case .betweenWriteAndCheckpoint = death { #expect(written > after.modified) }

@@ -29,8 +29,9 @@ struct ClockTests {
         FaultTable.note(subject, "the client's clock is five hours apart", tries: 1, continued: 1)
     }
 
-    /// A lease lasts by the server's clock, although the second runner's own clock says that the first runner's lease
-    /// ended hours ago or lasts hours longer.
+    /// A lease lasts by the server's clock, although the clocks of the two runners differ by ten hours.
+    ///
+    /// By its own clock, the second runner would take the first runner's lease at once, or only after hours.
     @Test(arguments: hours) func aLeaseLastsByTheServersClock(_ hours: Int) async throws {
         try await FakeClock.lend { early in
             try await FakeClock.lend { late in try await aLeaseLasts(early.hours(-hours), late.hours(hours)) }
@@ -47,7 +48,7 @@ struct ClockTests {
                 let second = try await trial.run(["--lease-wait", "0s"], environment: wanted, endsLeases: false)
                 #expect(second.exitCode == 76, "\(second.status): \(second.errors)")
                 #expect(try await trial.database.documents("tasks") == before)
-                // The lease has now ended by the server's clock, so the next runner that asks takes it.
+                // The test ends the lease by the server's clock, so the next runner takes it.
                 try await trial.endLeases()
                 let third = try await trial.run(environment: wanted)
                 #expect(third.exitCode == 0, "\(third.status): \(third.errors)")

@@ -84,7 +84,9 @@ extension FaultSubject {
 }
 
 extension [BSONDocument] {
-    /// The outcome without the documents that contain the number of a pass.
+    /// The outcome without the state of the job's ranges, which includes a number of passes.
+    ///
+    /// That number may differ between trials.
     var withoutPasses: [BSONDocument] { filter { $0["pass"] == nil } }
 }
 

@@ -41,10 +41,10 @@ import Testing
         #expect(try await FaultSubject.undo.undisturbed(on: mongod) == original)
     }
 
-    /// Every fault point is reached by at least one of the commands.
+    /// A command is killed at each fault point, and its next run gives the result of an undisturbed run.
     ///
-    /// By default, this is a backfill, which must reach the fault point at least twice. For any other fault point, name
-    /// another command below.
+    /// The command is a backfill, which must reach the fault point at least twice. If a backfill does not reach a fault
+    /// point, add a command for that point to the `switch` below.
     @Test(.fencedDeletes) func everyFaultPointIsReachedAndChangesNoResult() async throws {
         let mongod = try await Mongod.shared
         let points = FaultInjection.Point.allCases

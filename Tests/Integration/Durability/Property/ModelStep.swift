@@ -27,7 +27,7 @@ struct ModelStep: Sendable {
     /// The fields that the step reads or writes besides ``target`` and ``source``.
     var others: [FieldPath] = []
 
-    /// The reasons with which a run's report lists the documents that a step skips.
+    /// The reasons to skip a document, as a run's report names them.
     enum Reason {
         static let notConvertible = "not convertible without loss"
         static let targetDiffers = "target holds another value"

@@ -7,7 +7,8 @@ extension PropertyCase {
     /// Undoes the job, sometimes with a first attempt that is killed, and checks the result.
     ///
     /// Documents that no user changed must be as they were before the job, byte for byte. In documents that a user
-    /// changed, undo must change only fields of the job, and only to values of users or from before the job.
+    /// changed, undo must change only fields of the job. Such a field must then have a value that a user wrote, or the
+    /// value from before the job.
     mutating func checkUndo() async throws {
         try await user.write(times: random.below(20))
         if random.percent(30) {
@@ -36,7 +37,9 @@ extension PropertyCase {
         }
     }
 
-    /// Checks that undo changed only fields of the job, and only to values that a user wrote or from before the job.
+    /// Checks that undo changed only fields of the job.
+    ///
+    /// Each changed field must have a value that a user wrote, or the value from before the job.
     ///
     /// An object is checked field by field, and some of its fields may keep their values. If a user changes a source
     /// field between the journal entry and the write, the job first writes only a part of what it journaled. Undo then

@@ -8,10 +8,10 @@ enum PropertySettings {
     /// A failure prints the seed of its case.
     static let repeated: UInt64? = number("SHIPSHAPE_SEED")
 
-    /// The number of cases that the property test runs, which `SHIPSHAPE_CASES` may set.
+    /// The number of cases that the property test runs, from `SHIPSHAPE_CASES` if that is set.
     static let cases = number("SHIPSHAPE_CASES").map(Int.init) ?? TestScale.pick(8, full: 100, torture: 1_000)
 
-    /// The number of cases that ``UndoEventsTests`` runs, which `SHIPSHAPE_CASES` may set.
+    /// The number of cases that ``UndoEventsTests`` runs, from `SHIPSHAPE_CASES` if that is set.
     ///
     /// Each of these cases judges about 2,500 change events.
     static let eventCases = number("SHIPSHAPE_CASES").map(Int.init) ?? TestScale.pick(2, full: 8, torture: 40)

@@ -213,7 +213,7 @@ actor UndoEventsWriters {
             switch random.below(10) {
             case 0: command = ["delete": "c", "deletes": [["q": ["_id": id], "limit": 1]]]
             case 1, 2:
-                // The inserted document replaces the one that was just deleted, or is a new one.
+                // If there was a document with this `_id`, the new document replaces it.
                 _ = try? await database.run(["delete": "c", "deletes": [["q": ["_id": id], "limit": 1]]])
                 let body = documents.fields(after: [("_id", id), ("w", mark)])
                 command = ["insert": "c", "documents": [.object(body)]]

@@ -5,7 +5,7 @@ import TestSupport
 
 /// A report about a document with a violation.
 ///
-/// It contains the document's change events, its journal entries, whether each of them was written, the records of undo
+/// It contains the document's change events, its journal entries with the result of each write, the records of undo
 /// that name the document, and the output of undo.
 struct UndoEventsHistory {
     private let id: BSONValue

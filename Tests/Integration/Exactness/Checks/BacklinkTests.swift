@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// `plan --uri` shows how many documents have no parent, one and several, in its text and its JSON.
+    /// `plan --uri` shows how many documents have no parent, one parent and several parents, in its text and its JSON.
     @Test func aPlanCountsTheParents() async throws {
         try await withAddresses { test in
             let plan = ["plan", "v1", "v2", "--uri", test.mongod.uri, "--out", "jobs"]

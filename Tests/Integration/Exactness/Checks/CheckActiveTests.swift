@@ -9,7 +9,7 @@ import Testing
         { "bsonType": "object", "required": ["name"],
           "properties": { "_id": { "bsonType": "int" }, "name": { "bsonType": "string" } } }
         """#
-    /// The old schema, except that the name is optional, and an `age` of type int is required.
+    /// The old schema with two changes: the name is optional, and an `age` of type int is required.
     private static let new = #"""
         { "bsonType": "object", "required": ["age"],
           "properties": { "_id": { "bsonType": "int" }, "name": { "bsonType": "string" }, "age": { "bsonType": "int" } } }

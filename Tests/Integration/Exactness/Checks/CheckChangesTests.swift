@@ -56,9 +56,9 @@ import Testing
         }
     }
 
-    /// The scan reports a document that fails.
+    /// The scan reports each failing document, and retracts the report if the document changes during the scan.
     ///
-    /// If the document changes later, the scan retracts its report.
+    /// At the end, the remaining reports are those of a scan after the changes.
     @Test(arguments: [1, 3]) func reportsOfSingleDocumentsAreTrueAtTheEnd(_ threads: Int) async throws {
         try await Mongod.shared.withDatabase { database in
             let people = try await ChangingPeople(database)

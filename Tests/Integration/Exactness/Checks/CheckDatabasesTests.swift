@@ -2,9 +2,9 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests `check --databases`, which checks one schema in many databases of one shape.
+/// Tests `check --databases`, which checks one schema in many databases with the same collections.
 @Suite struct CheckDatabasesTests {
-    /// Runs `body` with three databases that the pattern matches.
+    /// Runs `body` with a pattern for the names of three databases.
     ///
     /// The second database has a document that does not fit, and the third lacks the collection.
     private func withTenants(

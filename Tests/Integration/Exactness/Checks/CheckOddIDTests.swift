@@ -64,7 +64,7 @@ import Testing
 
     /// A check judges a document again if a replacement changes the type of its `_id`.
     ///
-    /// For the server, 1 and 1.0 are the same `_id`, and the change event has the bytes of the old one.
+    /// For the server, 1 and 1.0 are the same `_id`. If 1.0 replaces 1, the change event has the bytes of 1.
     @Test(arguments: [false, true]) func oneWhoseTypeChangesIsJudgedAgain(_ beginsAsDouble: Bool) async throws {
         func number(_ value: Int, isDouble: Bool) -> BSONValue { isDouble ? .double(Double(value)) : .integer(value) }
         func id(_ value: Int, isDouble: Bool) -> [BSONValue] {

@@ -5,8 +5,8 @@ import Testing
 
 /// Tests `check --part` and `merge`.
 ///
-/// The parts together contain every document once. The merged report equals the report of a check without parts, except
-/// for the times and the missing guarantees.
+/// The parts together contain every document once. The merged report equals the report of a check without parts. Only
+/// the times and the missing guarantees may differ.
 @Suite struct CheckPartsTests {
     private static let old = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string"])
     private static let new = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string", "age!": "int"])

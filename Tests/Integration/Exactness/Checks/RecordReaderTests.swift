@@ -82,8 +82,9 @@ import Testing
         }
     }
 
-    /// The scan reads a document only once if another client deletes it and inserts it again, although it is then
-    /// stored after all others.
+    /// Another client deletes a document and inserts it again, so that it is stored after all others.
+    ///
+    /// The scan reads the document only once.
     @Test func aBoundThatMoves() async throws {
         try await withNumbers { database in
             // The test moves the document at the bound after the reader has got the first batch, so the bound must be

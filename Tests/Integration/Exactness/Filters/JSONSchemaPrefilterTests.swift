@@ -7,7 +7,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Tests prefilters of the `jsonschema` dialect, with which the server itself finds the documents that fit a validator.
+/// Tests prefilters: with a prefilter, the server itself leaves out documents that fit a validator.
 @Suite("A validator as a prefilter")
 struct JSONSchemaPrefilterTests {
     @Test(

@@ -48,8 +48,8 @@ enum ConversionOutcome: Hashable {
 
     /// Returns a double as text; `nil` if the step skips it.
     ///
-    /// A whole number of at most 64 bits has all of its digits. Any other number has up to 15 digits, if they read back
-    /// as the same double.
+    /// The text of a whole number of at most 64 bits has all digits. The text of any other number has up to 15 digits.
+    /// If these read back as another double, for example, the step skips the number.
     private static func text(_ number: Double) -> String? {
         if let whole = whole(.double(number)) { return String(whole) }
         if number.isNaN { return "NaN" }

@@ -26,8 +26,7 @@ import Testing
 
     /// Whether the server keeps all digits when it converts a double to text, such as 0.30000000000000004.
     ///
-    /// Only some versions of the server do, and these convert more values. With the other versions, the step must skip
-    /// these values.
+    /// Only some versions of the server do. They convert some values that the step must skip on the other versions.
     private static func writesAllDigits(_ database: TestDatabase) async throws -> Bool {
         try await database.fill("digits", [["_id": 1, "v": 0.30000000000000004]])
         let reply = try await database.run([
@@ -67,7 +66,9 @@ import Testing
 }
 
 extension ConversionOutcome {
-    /// Whether the outcome is the text of a double with all of its digits, or the double of such a text.
+    /// Whether `value` is a double and the outcome is its text with all digits, or the other way round.
+    ///
+    /// The text must have more than 15 characters.
     fileprivate func hasAllDigits(of value: BSONValue?) -> Bool {
         switch (self, value) {
         case (.becomes(.string(let text)), .double(let number)?), (.becomes(.double(let number)), .string(let text)?):

@@ -30,9 +30,9 @@ import Testing
         try await test.database.count("people", ["ref": ["$exists": false], "id": ["$type": "binData"]])
     }
 
-    /// An earlier step of a phase may write a value because of which a later step no longer applies.
+    /// In document 1, the first step copies an array, which the second step cannot combine.
     ///
-    /// The document is changed by the earlier step all the same.
+    /// The first step changes the document all the same.
     @Test(arguments: [true, false]) func aStepThatAnEarlierStepMakesNeedlessDoesNotHoldTheDocumentBack(
         keepsJournal: Bool
     ) async throws {

@@ -3,7 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests steps with `whenPresent: refresh`, whose targets follow their source while old clients write it.
+/// Tests steps with `whenPresent: refresh`: if old clients change a source field, a later run updates the target.
+///
+/// The run keeps a target that another client has changed.
 @Suite struct RefreshTests {
     private func people(_ test: BackfillCase) async throws -> [BSONDocument] {
         try await test.database.documents("people").sorted { ($0["_id"]?.integer ?? 0) < ($1["_id"]?.integer ?? 0) }

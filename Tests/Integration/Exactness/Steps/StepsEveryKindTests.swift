@@ -6,8 +6,7 @@ import Testing
 @Suite struct StepsEveryKindTests {
     /// The steps to test.
     ///
-    /// They use the field `v`, which most documents have, the fields `w` and `o`, which half of the documents have, and
-    /// fields that no document has, such as `x`.
+    /// Most documents have the field `v`, half of them have the fields `w` and `o`, and none has the field `x`.
     static let forms = [
         "default: {field: v, value: $now}", "default: {field: v, value: [1, {a: null}], when: missingOrNull}",
         "default: {field: o.n, value: 1}", "copy: {from: v, to: w}", "copy: {from: v, to: w, whenPresent: keep}",

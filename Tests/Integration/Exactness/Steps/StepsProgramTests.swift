@@ -80,7 +80,9 @@ import Testing
         }
     }
 
-    /// A step that uses its own earlier result would change the document again in every run, so it needs a marker.
+    /// A step that uses its own earlier result would change the document again in every run.
+    ///
+    /// Such a step must name a field with `once`, which marks the documents that it has changed.
     @Test func aStepThatDoesNotEndIsRefusedUnlessItNamesAMarker() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", [["_id": 1, "n": 1]])

@@ -62,7 +62,7 @@ import Testing
 }
 
 extension StepsRepeatedNameTests {
-    /// If a name occurs twice inside the field that a step reads, any write to the document would store it wrongly.
+    /// If a name occurs twice inside a field that a step reads, any write to the document would alter that field.
     ///
     /// For this reason, no step of the job may write such a document.
     @Test(arguments: [

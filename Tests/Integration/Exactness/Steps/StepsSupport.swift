@@ -91,7 +91,8 @@ struct StepsRun {
             let step = steps[0].step
             let touched = step.kind.touched.map { $0.components[0] }
             guard step.kind.touched == [step.target], !step.target.leadsIntoElements, step.kind.removed.isEmpty else {
-                // If there are several targets, or one is removed, the untouched fields stay in their order.
+                // If the step has several targets, removes a field, or leads into elements, only the other fields are
+                // compared. They must be unchanged and in the same order.
                 let (untouched, left) = (try old.without(touched), try new.without(touched))
                 #expect(
                     found.isNeeded ? untouched.bytes == left.bytes : old.bytes == new.bytes,
@@ -108,7 +109,9 @@ struct StepsRun {
 }
 
 extension BSONValue {
-    /// The bytes of the value, by which 0.0 differs from -0.0, and a NaN equals itself.
+    /// The bytes of the value.
+    ///
+    /// Compared by these bytes, 0.0 differs from -0.0, and a NaN equals itself.
     var bytes: [UInt8] { BSONDocument([("v", self)]).bytes }
 }
 
