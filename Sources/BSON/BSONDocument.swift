@@ -39,8 +39,7 @@ public struct BSONDocument: Hashable, Sendable {
         }
     }
 
-    /// Hashes all bytes at once, which is faster than the synthesized method, because that hashes them one after
-    /// another.
+    /// Hashes all bytes at once; the synthesized method is slower, because it hashes them one after another.
     public func hash(into hasher: inout Hasher) {
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }

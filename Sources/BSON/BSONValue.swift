@@ -144,7 +144,8 @@ extension BSONValue: Hashable {
     /// Whether two values have the same type and are equal.
     ///
     /// NaN equals NaN, because the server accepts NaN only once as an `_id`, and NaN must be found in a set of `_id`s.
-    /// Texts of all types are compared by their bytes, as on the server: two spellings of é are two different `_id`s.
+    /// Texts of all types are compared by their bytes, as on the server. An é that is stored as one character and an é
+    /// that is stored as e and an accent are two different `_id`s.
     public static func == (left: BSONValue, right: BSONValue) -> Bool {
         switch (left, right) {
         case (.double(let one), .double(let two)): one == two || (one.isNaN && two.isNaN)

@@ -41,7 +41,7 @@ extension BSONView {
         }
     }
 
-    /// The code of a `javascriptWithScope` element, which comes before its scope.
+    /// Returns the code of a `javascriptWithScope` element; in the bytes, it comes before the scope.
     @_lifetime(copy self)
     private func code(_ element: BSONElement, before scope: borrowing BSONView) -> RawSpan {
         bytes.extracting(element.valueOffset + 8..<scope.start - 1)

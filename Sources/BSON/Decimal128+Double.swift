@@ -26,7 +26,7 @@ extension Decimal128 {
     }
 }
 
-/// The decimal digits of the exact value of a finite positive double, which are at most 767.
+/// The decimal digits of the exact value of a finite positive double; there are at most 767.
 private struct DecimalExpansion {
     /// The digits in groups of nine, the least significant group first.
     private var limbs: [UInt64] = []

@@ -121,7 +121,7 @@ extension Decimal128 {
 
     private var signum: Int { isZero ? 0 : isNegative ? -1 : 1 }
 
-    /// Compares the absolute values of two numbers, neither of which may be NaN or zero.
+    /// Compares the absolute values of two numbers that are neither NaN nor zero.
     private func magnitudeCompared(to other: Decimal128) -> BSONOrder {
         if isInfinite || other.isInfinite { return BSONOrder(isInfinite ? 1 : 0, other.isInfinite ? 1 : 0) }
         let (left, right) = (coefficient, other.coefficient)

@@ -9,7 +9,7 @@ public struct FieldPath: Hashable, Sendable {
     /// The component `[]`, which means every element of a list or every value of a dictionary.
     package static let each = "[]"
 
-    /// Reads a dotted path; `pets.[].toy` and, for a dictionary, `pets{}.toy` are other spellings of `pets[].toy`.
+    /// Reads a dotted path; `pets.[].toy` and, for a dictionary, `pets{}.toy` mean the same as `pets[].toy`.
     /// - Throws: ``FieldPathError`` when the text cannot name a field.
     public init(_ text: String) throws(FieldPathError) {
         let components = text.split(separator: ".", omittingEmptySubsequences: false).flatMap(Self.components)

@@ -16,7 +16,7 @@ extension String {
 
     /// The text on one line, in a form that cannot control a terminal, an editor or a build runner.
     ///
-    /// The text escapes the characters that one of these programs would obey instead of showing them.
+    /// Characters are escaped if one of these programs would obey them instead of showing them.
     package var printable: String {
         let isPlain = utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
         if isPlain, utf8.first(where: { $0 != UInt8(ascii: " ") }) != UInt8(ascii: ":") { return self }

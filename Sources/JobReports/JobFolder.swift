@@ -7,7 +7,7 @@ import ServerSchema
 package import Steps
 import SystemPackage
 
-/// A folder of jobs, which run in the order of their files' names.
+/// A folder of jobs, which run in the order of their files' names; the jobs in ``afterDeploy`` run last.
 package struct JobFolder: Sendable {
     /// The name of the subfolder for jobs that may run only after the deploy of their next schemas.
     package static let afterDeploy = "after-deploy"
@@ -88,8 +88,9 @@ package struct JobFolder: Sendable {
 }
 
 extension CompiledJob {
-    /// Returns the SHA-256 of a version of the job's text, together with the roles, paths and texts of the job's
-    /// schemas.
+    /// Returns the SHA-256 of the given text and of the roles, paths and texts of the job's schemas.
+    /// - Parameter text: the result of ``JobFile/content(of:)``; earlier versions of the program used the job's whole
+    ///   text.
     func digest(of text: String) -> String {
         let schemas = sources.map { role, source in
             BSONValue.array(of: [.string(role), .string(source.path), .string(source.text)])

@@ -49,7 +49,8 @@ package struct MigrationPlan: Sendable {
         /// Whether the job's content or one of its schemas changed after the job was applied.
         ///
         /// Earlier versions of the program recorded a digest that also covers the comments of the job's file. For such
-        /// a record, the job's content is compared with the text that the job's first run recorded.
+        /// a record, the job is unchanged if the digest is that of its present text. It is also unchanged if the digest
+        /// is that of the text which its first run recorded, and both texts have the same content.
         package var isChanged: Bool {
             guard let applied, applied.digest != entry.digest else { return false }
             let now = entry.job.job.text
@@ -59,7 +60,8 @@ package struct MigrationPlan: Sendable {
         }
         /// Whether the job has to run again, because its next schema was deployed after the job was applied.
         ///
-        /// Until the deploy, old clients may have written documents that need the job.
+        /// Until the deploy, old clients may have written documents that need the job. A job that was undone does not
+        /// run again.
         package var isDueAgain: Bool {
             guard let at = applied?.mark.at, let deployed = aftermath?.deployed, aftermath?.undone == nil else {
                 return false

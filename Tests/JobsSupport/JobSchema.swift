@@ -11,7 +11,7 @@ package enum JobSchema {
         package var name: String
         /// The keys that the schema allows in the mapping.
         package var keys: [String]
-        /// The text of a job in which the mapping has one key, which is unknown.
+        /// The text of a job in which the mapping has only an unknown key.
         package var jobWithUnknownKey: String
     }
 

@@ -133,7 +133,8 @@ import Testing
             "b: c\njob: a", "job: ab", "job: !!str 1", "job: null", "job: ~", "job: \"null\"", "no: [yaml",
         ]
         let distinct = Set(others.map(JobFile.content))
-        // Quotation marks and tags only state the type. `~` is another spelling of null only in a value, not in a key.
+        // Quotation marks and tags only state the type, so three of these texts have the same content. The contents of
+        // `null` and `~` differ, although both mean null.
         #expect(JobFile.content(of: "job: \"1\"") == JobFile.content(of: "job: '1'"))
         #expect(JobFile.content(of: "job: \"1\"") == JobFile.content(of: "job: !!str 1"))
         #expect(distinct.count == others.count - 2)

@@ -49,7 +49,7 @@ import Testing
         return "{\"job\": \"a\", \"collection\": \"b.c\", \"steps\": [" + step + "], \"limits\": {" + limit + "}}"
     }
 
-    /// Steps that lack a key, that have keys which exclude each other, or that have a value which is not allowed.
+    /// Steps with a missing key, with keys that exclude each other, or with a value that is not allowed.
     private static let steps: [String] = [
         #"{"default": {"field": "d"}}"#, #"{"default": {"field": "d", "value": 1, "generate": "uuid"}}"#,
         #"{"split": {"field": "d", "into": ["e", "f"]}}"#,

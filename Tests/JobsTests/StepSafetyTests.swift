@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// Tests for which steps the schema alone proves that they make no document unsyncable.
+/// Tests which steps can be proven, from the schema alone, to make no document unsyncable.
 @Suite struct StepSafetyTests {
     private static let schema = SchemaNode.object(
         [

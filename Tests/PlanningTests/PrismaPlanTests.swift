@@ -7,7 +7,7 @@ import Testing
 
 /// Tests the steps that are planned for Prisma schemas.
 @Suite struct PrismaPlanTests {
-    /// Returns a schema with a model `M`, which has the given fields besides its key, and with further declarations.
+    /// Returns a schema with a model `M` and the given declarations; the model has a key and the given fields.
     private static func schema(_ fields: String, map: String = "m", _ declarations: String = "") throws -> ServerSchema
     {
         let text = """

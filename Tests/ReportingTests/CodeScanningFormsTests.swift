@@ -109,7 +109,7 @@ import Testing
         let report = CheckResult(try .fixture(), policy: FailurePolicy(), places: places).report
         #expect(report.findings.map { $0.finding.place?.line } == [2, 4])
         #expect(report.findings.allSatisfy { $0.finding.place?.file == "app/Person.json" })
-        // A finding about a field that the schema does not define is shown at the object that has the field.
+        // If the schema does not define a field, a finding about the field is shown at the object around it.
         #expect(places.place(of: SchemaPath([.field("other"), .field("x")]), in: people)?.line == 1)
         #expect(places.place(of: SchemaPath(), in: Namespace(database: "app", collection: "Pet")) == nil)
     }

@@ -40,7 +40,7 @@ import Testing
         // The three failures are the documents, the limit, and one group of findings.
         #expect(try failures(FailurePolicy()) == (3, 3))
         #expect(try failures(FailurePolicy(includesPossible: true)) == (4, 4))
-        // The limit counts as a failure even if no finding about documents counts.
+        // If the ledger will reach its limit, this is a failure even if no finding about documents counts as one.
         #expect(try failures(FailurePolicy(documents: .none)) == (1, 1))
     }
 

@@ -32,8 +32,7 @@ import Testing
         #expect(!text.contains("throttled"))
     }
 
-    /// A collector refuses a file in which a metric is described twice, or in which other lines separate those of a
-    /// metric.
+    /// A collector refuses a file that describes a metric twice, or that has other lines between the lines of a metric.
     @Test func everyMetricIsDescribedOnceAndBeforeItsLines() throws {
         var metrics = RunMetrics(command: "backfill", name: "a\"b\\c\nd", throttles: true, earlier: nil)
         metrics.take(BackfillReport.fixture(.done))

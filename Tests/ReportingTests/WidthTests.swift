@@ -49,7 +49,7 @@ import Testing
         #expect("\(lead)\(command)".wrapped(to: 50).last == command)
     }
 
-    /// No line break separates a flag from its path, because a user may search the file for both together.
+    /// No line break separates a flag from its path, because a user may search a report for both together.
     @Test(arguments: 40...80) func aFlagIsNotPartedFromItsPath(_ width: Int) {
         let lines = "links become embedded objects; plan with --embed app.Person.dog to accept it".wrapped(to: width)
         #expect(lines.count { $0.contains("--embed app.Person.dog") } == 1)

@@ -4,7 +4,7 @@ import Testing
 @testable import Checking
 @testable import Scanning
 
-/// Tests the search for `_id`s that differ but have equal texts, and the bound on its memory.
+/// Tests the search for `_id`s that differ but have equal texts, and the limit on the memory of this search.
 @Suite struct EqualTextTests {
     /// A generator with a fixed seed, so that a failure can be repeated.
     private struct Random: RandomNumberGenerator {

@@ -3,7 +3,9 @@ import SchemaChange
 import ServerSchema
 import Testing
 
-/// Tests links from lists of keys, whose entries name either the field (`pets`) or its elements (`pets.[]`).
+/// Tests links from lists of keys.
+///
+/// The source of such a link is written either as the field (`pets`) or as its elements (`pets.[]`).
 @Suite struct LinkTests {
     private let pets = Namespace(database: "app", collection: "Pet")
 

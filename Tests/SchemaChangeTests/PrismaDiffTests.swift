@@ -119,8 +119,7 @@ import Testing
         #expect(codes.allSatisfy { $0.hasPrefix("property-type-changed") } && codes.count == 2, "\(codes)")
     }
 
-    /// The comparison of single collections, which the notes of a job use, finds a rename like the comparison of whole
-    /// schemas.
+    /// The comparison of single collections also finds a rename; the notes of a job use this comparison.
     @Test func oneCollectionIsComparedAlike() throws {
         let (old, new) = (try schema("x Int?"), try schema("x Int? @map(\"y\")"))
         let changes = SchemaDiff.changes(from: old.collections[0], to: new.collections[0])

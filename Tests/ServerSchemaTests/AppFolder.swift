@@ -1,7 +1,7 @@
 import Foundation
 import ServerSchema
 
-/// A temporary app folder with these files, which is removed when the object is released.
+/// A temporary folder with the files of an app; it is removed when the object is released.
 final class AppFolder {
     let path: String
 

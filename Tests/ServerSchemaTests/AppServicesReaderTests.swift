@@ -198,7 +198,7 @@ import Testing
         #expect(list.constraints.itemCount.minimum == 1 && list.constraints.itemCount.maximum == 2)
     }
 
-    /// A keyword that is not evaluated may have any value, and so may `enum` if its list is empty.
+    /// A keyword that is not evaluated may have any value; an `enum` with an empty list is such a keyword.
     @Test func anUnevaluatedKeywordMayHoldAnything() throws {
         let node = try property(#"{"bsonType": "int", "format": 1, "const": null, "enum": [], "$ref": {}}"#)
         #expect(node.unevaluated.map(\.keyword) == ["format", "const", "enum", "$ref"])

@@ -57,7 +57,7 @@ import Testing
         let root = try #require(prisma.serverSchema(database: "app").collections.first?.root)
         func day(_ name: String) -> String? { root.property(name)?.deprecation?.day }
         #expect(day("name") == "2027-03-31" && day("nick") == "2027-04-30")
-        // A comment at the end of the line above documents that line only, and `//` documents nothing.
+        // The comment at the end of the line of `nick` documents only `nick`. A comment with `//` documents nothing.
         #expect(day("plain") == nil)
     }
 }

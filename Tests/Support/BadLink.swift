@@ -66,7 +66,7 @@ package final class BadLink: Sendable {
 
         init(_ bytes: Int?) { self.bytes = Mutex(bytes) }
 
-        /// Counts further bytes, and returns whether the connection can still pass them on.
+        /// Counts more bytes, and returns whether the connection can still pass them on.
         func take(_ count: Int) -> Bool {
             bytes.withLock { left in
                 left = left.map { $0 - count }

@@ -2,8 +2,7 @@ package import BSON
 
 /// A failure that a test causes in a server with the fail point `failCommand`.
 package struct FailPoint: Sendable {
-    /// The rule that decides which calls of the commands fail: all, the first few, all but the first few, or a random
-    /// share.
+    /// The rule by which calls of the commands fail: all, the first few, all but the first few, or a random share.
     package enum Mode: Sendable {
         /// All commands fail until the fail point is removed.
         case always
@@ -17,7 +16,7 @@ package struct FailPoint: Sendable {
 
     /// The names of the commands that fail.
     package var commands: [String]
-    /// The rule that decides which calls of the ``commands`` fail.
+    /// The rule by which calls of the ``commands`` fail.
     package var mode: Mode = .always
     /// The error code with which the server replies; `nil` for no error.
     package var errorCode: Int?
@@ -107,7 +106,7 @@ extension Mongod {
         try await admin(["configureFailPoint": "failCommand", "mode": "off"])
     }
 
-    /// Waits until the server runs this command for a client, such as a command that a fail point blocks.
+    /// Waits until the server runs this command for a client, for example because a fail point blocks the command.
     package func waitForCommand(_ command: String, of appName: String) async throws {
         try await waitUntil("\(appName) is in the midst of a \(command)") {
             try await isAnyUnderWay(["appName": .string(appName), "command.\(command)": ["$exists": true]])

@@ -36,8 +36,8 @@ package final class FailoverSet: Sendable {
     }
 
     /// Starts the set, and waits until it has a primary.
-    /// - Parameter offsets: the times, such as `4s`, by which the clocks of the first members are ahead. All other
-    ///   members have the machine's clock.
+    /// - Parameter offsets: the offsets of the first members' clocks from the machine's clock, such as `4s` or `-4s`.
+    ///   All other members have the machine's clock.
     package static func start(offsets: [String] = []) async throws -> FailoverSet {
         var members: [Member] = []
         do {

@@ -7,14 +7,14 @@ import Synchronization
 /// Simulates a sync engine's ledger of unsynced documents, which is late by a chosen time.
 ///
 /// It follows the changes of a collection, judges each document by the active schema with the program's checker, and
-/// writes the ledger late. It keeps the highest number so far of documents that are in the ledger, or are unsynced and
-/// not in the ledger yet.
+/// writes the ledger late. It also keeps the highest number of unsynced documents so far.
 package final class LedgerSimulator: Sendable {
     /// The properties of the ledger: how late it is, and whether it drops entries.
     package struct Behaviour: Sendable {
         /// The time from a change until the ledger shows it.
         ///
-        /// The real time may be longer by up to a second, because the server's times are whole seconds.
+        /// Fractions of a second in this value are ignored. The real time may be longer by up to a second, because the
+        /// server's times are whole seconds.
         package var lag: Duration
         /// Whether the ledger drops the entry of a document that was repaired or deleted.
         package var removesEntries: Bool
@@ -78,7 +78,9 @@ package final class LedgerSimulator: Sendable {
         }
     }
 
-    /// The highest number so far of documents that are in the ledger, or are unsynced and not in the ledger yet.
+    /// The highest number of unsynced documents so far.
+    ///
+    /// A document counts as unsynced if the ledger shows it, or would show it without the delay.
     package var highest: Int { state.withLock { $0.counts.highest } }
 
     /// Makes another schema the active one, and judges the unsyncable documents by it.
@@ -131,8 +133,8 @@ extension LedgerSimulator {
                 }
                 let time = stream.resumeToken?.time
                 state.withLock { $0.time = time ?? $0.time }
-                // The ledger is written when no further change has arrived, or when the number of waiting changes is
-                // a multiple of 256, because real ledgers also lag during a burst.
+                // A real ledger lags during a burst of changes. The simulator therefore writes its ledger only when no
+                // change has arrived, or when the number of waiting changes is a multiple of 256.
                 if change == nil || changes.count % 256 == 0 { try write(&changes, client) }
             }
         }

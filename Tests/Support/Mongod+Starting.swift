@@ -93,9 +93,9 @@ extension Mongod {
             uri: "mongodb://admin:admin-password@\(host)/?replicaSet=\(setName)", host: host, process: process)
     }
 
-    /// Makes all writes wait for a majority, so that a test can read its own writes.
+    /// Makes all writes wait for a majority on MongoDB 4, so that a test can read its own writes.
     ///
-    /// This is the default from MongoDB 5.0 on.
+    /// From MongoDB 5.0 on, this is the default, and the function changes nothing.
     private func writeToMajority() async throws {
         guard try await admin(["buildInfo": 1])["version"]?.text?.hasPrefix("4.") == true else { return }
         try await admin(["setDefaultRWConcern": 1, "defaultWriteConcern": ["w": "majority"]])

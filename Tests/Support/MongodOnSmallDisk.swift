@@ -14,8 +14,9 @@ package final class MongodOnSmallDisk: Sendable {
     /// Whether the current user can mount a small disk.
     package static let isPossible = geteuid() == 0 && isExecutable("/usr/bin/unshare")
 
-    /// The script that mounts the disk on the data folder, which is its first argument, and then runs the server's
-    /// command.
+    /// The script that mounts the disk on the data folder, and then runs the server's command.
+    ///
+    /// The first argument of the script is the folder, and the other arguments are the command.
     private static let script = """
         ulimit -c 0
         data=$1; shift

@@ -60,7 +60,7 @@ final class RelayedConnection: Sendable {
             PosixThread.start(name: name) { [self] in
                 carry()
                 for file in [client, server] { shutdown(file, Int32(SHUT_RDWR)) }
-                // Each direction uses both sockets until its end, so they are closed only after both have ended.
+                // Each direction uses both sockets, so the sockets are closed only after both directions have ended.
                 if ended.add(1, ordering: .relaxed).newValue == 2 {
                     for file in [client, server] { Glibc.close(file) }
                 }

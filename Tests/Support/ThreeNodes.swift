@@ -102,7 +102,7 @@ package final class ThreeNodes: Sendable {
             guard let index = hosts.firstIndex(of: before) else { throw TestSupportError("\(before) is no member") }
             try processes[index].kill()
         } else {
-            // The connection may break before the reply arrives.
+            // All errors are ignored, because the connection may break before the reply arrives.
             _ = try? await primary.admin(["replSetStepDown": 60, "secondaryCatchUpPeriodSecs": 10])
         }
         try await waitUntil("another member takes writes") {

@@ -29,9 +29,9 @@ final class WatchedProcess: Sendable {
         self.folder = folder
     }
 
-    /// Starts a command, whose output goes to the file `folder/output`.
+    /// Starts a command; its output goes to the file `folder/output`.
     ///
-    /// The watched process owns the folder, and removes it at its end.
+    /// The folder is removed when `stop()` is called or this process ends.
     static func start(_ command: [String], folder: String) throws -> WatchedProcess {
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { throw TestSupportError("pipe: errno \(errno)") }

@@ -89,7 +89,9 @@ public struct ArchiveReader: ~Copyable {
 }
 
 extension ArchiveReader {
-    /// Moves past one document, and returns the index of its collection in ``wanted``; `nil` if it is not wanted.
+    /// Moves past one document, and returns the index of its collection in ``wanted``.
+    ///
+    /// Returns `nil` if ``wanted`` does not contain the collection.
     private mutating func takeDocument(of collection: Int) throws(DumpError) -> Int? {
         let index = progress[collection].index
         let length = try input.fillDocument(validating: isValidating && index != nil)

@@ -6,8 +6,8 @@ public import SystemPackage
 public struct BSONFileReader: ~Copyable {
     /// The largest document that the reader accepts: 16 MiB and 16 KiB.
     ///
-    /// This is mongod's `BSONObjMaxInternalSize`. Users may store 16 MiB, and the server's own collections, which a
-    /// dump may contain, may store a little more.
+    /// This is mongod's `BSONObjMaxInternalSize`. A user's document has at most 16 MiB. A dump may also contain the
+    /// server's own collections, whose documents may be a little larger.
     public static var maximumDocumentSize: Int { 16 << 20 + 16 << 10 }
 
     /// The offset of the document that was returned last; after ``next(exchanging:)``, of the first returned document.
@@ -35,7 +35,7 @@ public struct BSONFileReader: ~Copyable {
 
     /// The path of the file.
     public var path: FilePath { input.path }
-    /// The file's size in bytes when it was opened; `nil` for a source without a size, such as a pipe.
+    /// The file's size in bytes when it was opened; `nil` for a pipe, and for standard input.
     public var fileSize: Int64? { input.fileSize }
     /// The number of documents returned so far.
     public var documents: Int { input.documents }
@@ -132,7 +132,8 @@ extension DumpInput {
         return length
     }
 
-    /// Returns the document of `length` bytes that was used last and that ``fillDocument(validating:)`` has checked.
+    /// Returns the document in the `length` bytes that were used last.
+    /// - Precondition: ``fillDocument(validating:)`` has checked these bytes.
     @_lifetime(borrow self)
     func givenDocument(_ length: Int) -> BSONView {
         do {

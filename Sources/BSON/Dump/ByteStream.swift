@@ -16,7 +16,7 @@ struct ByteStream: ~Copyable {
         case gzip(Inflater.Damage)
     }
 
-    /// The size of the source in bytes, before decompression; `nil` for a source without a known size, such as a pipe.
+    /// The size of the source in bytes, before decompression; `nil` for a pipe, and for standard input.
     let fileSize: Int64?
     /// Whether the source is compressed with gzip.
     let isCompressed: Bool
@@ -64,7 +64,7 @@ struct ByteStream: ~Copyable {
 
 /// An open file whose first bytes can be inspected before they are read.
 struct RawSource: ~Copyable {
-    /// The file's size in bytes; `nil` if it is unknown, as for a pipe.
+    /// The file's size in bytes; `nil` for a pipe, and for standard input.
     let size: Int64?
 
     private let descriptor: FileDescriptor

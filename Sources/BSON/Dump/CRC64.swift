@@ -4,7 +4,7 @@
 struct CRC64 {
     /// Eight tables of 256 entries each.
     ///
-    /// Table `n` contains the effect on the checksum of a byte that is `n` bytes before the last byte of a word.
+    /// Table `n` contains the effect of a byte on the checksum if `n` more bytes follow it in a word of eight bytes.
     static let tables: [UInt64] = {
         var tables = [UInt64](repeating: 0, count: 8 * 256)
         for byte in 0..<256 {

@@ -21,7 +21,7 @@ public struct DumpError: Error, Hashable, Sendable {
         public static let unfinished = Self(rawValue: "ends too early")
         /// The bytes are not BSON, or the text is not extended JSON; ``DumpError/damage`` says why.
         public static let damaged = Self(rawValue: "is damaged")
-        /// A document is longer than mongod allows.
+        /// A document is longer than mongod allows, or its JSON text is longer than the reader accepts.
         public static let tooLarge = Self(rawValue: "holds a document that is too large")
         /// The source is larger than allowed for its kind; ``DumpError/detail`` states the limit.
         public static let tooLong = Self(rawValue: "is too large")
@@ -29,7 +29,7 @@ public struct DumpError: Error, Hashable, Sendable {
         public static let archive = Self(rawValue: "is a mongodump archive")
         /// A mongodump archive violates the format; ``DumpError/detail`` says how.
         public static let invalidArchive = Self(rawValue: "violates mongodump's archive format")
-        /// The checksum that an archive contains for a collection differs from that of the documents.
+        /// The checksum of a collection in an archive differs from the checksum of the collection's documents.
         public static let wrongChecksum = Self(rawValue: "holds documents that differ from the dumped ones")
         /// The compressed bytes end too early.
         public static let truncatedGzip = Self(rawValue: "ends inside its gzip compression")

@@ -38,7 +38,7 @@ public struct DumpInput: ~Copyable {
         buffer = Array(repeating: 0, count: bufferSize)
     }
 
-    /// The file's size in bytes when it was opened; `nil` for a source without a size, such as a pipe.
+    /// The file's size in bytes when it was opened; `nil` for a pipe, and for standard input.
     public var fileSize: Int64? { stream.fileSize }
 
     /// Whether the source is compressed with gzip.
@@ -191,7 +191,8 @@ extension DumpInput {
 
     /// Whether the first byte after a byte order mark and white space begins an object or an array.
     ///
-    /// Also `true` for a source of white space alone, if it has less than 1 MiB.
+    /// Also `true` for a source of less than 1 MiB that contains only white space. Text after 1 MiB of white space may
+    /// be missed.
     private mutating func beginsAsJSON() throws(DumpError) -> Bool {
         var index = hasByteOrderMark ? 3 : 0
         while true {

@@ -11,8 +11,8 @@ struct JSONExtent {
 
     /// The number of commas outside of strings.
     ///
-    /// The number limits the size of the document from below: each comma separates two elements, and an element takes
-    /// at least three bytes in BSON.
+    /// The number gives a lower bound for the size of the document in BSON: a comma separates two elements, and an
+    /// element takes at least three bytes if its name is not empty.
     private(set) var commas = 0
 
     private var depth = 0

@@ -12,7 +12,7 @@ public struct JSONFileReader: ~Copyable {
     public private(set) var documentOffset: Int64 = 0
     /// The line in which the document that was returned last begins, counted from 1.
     public private(set) var documentLine = 1
-    /// Whether the text had an integer without its type, `int` or `long`, as in relaxed extended JSON.
+    /// Whether a returned document had an integer without its type, `int` or `long`, as in relaxed extended JSON.
     public private(set) var sawPlainInteger = false
 
     private enum Place {

@@ -27,7 +27,7 @@ struct UnsyncBudget {
     struct Decision {
         /// The first documents of the chunk, as many as the budget has room for, with their judgements.
         var documents: [DueDocument] = []
-        /// The `_id`s of the documents to reserve before the write.
+        /// The `_id`s of the documents that need a reservation before the write.
         ///
         /// A reservation takes room in the budget until its document turns out to be syncable, or the ledger shows it.
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
@@ -39,9 +39,9 @@ struct UnsyncBudget {
 
     /// Judges documents in order, and returns the documents before the first one that the budget has no room for.
     ///
-    /// At most `room` of the returned documents take room in the budget. A document takes no room in three cases: the
-    /// phase cannot make it unsyncable; a killed run or another job has already reserved it; or the ledger shows it and
-    /// its judgement is ``Judgement/possiblyUnsyncable``.
+    /// At most `room` of the returned documents take room in the budget. A document takes no room in four cases: it has
+    /// no judgement; the phase cannot make it unsyncable; a killed run or another job has already reserved it; or the
+    /// ledger shows it and its judgement is ``Judgement/possiblyUnsyncable``.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {
@@ -75,19 +75,21 @@ struct UnsyncBudget {
 
     private struct Recorded {
         let document: DueDocument
-        /// Whether the document takes no further room in the budget.
+        /// Whether the document already counts in the budget, and so takes no more room.
         ///
         /// Either the document is reserved already, or the ledger shows it and its judgement is
         /// ``Judgement/possiblyUnsyncable``.
         var isRecorded: Bool
         /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
-        /// Whether the ledger shows the document although the document syncs now, and the write makes it unsyncable.
+        /// Whether the ledger shows the document although it syncs now; the write makes it unsyncable.
         var isStale: Bool
         var isCounted: Bool { document.judgement?.isCounted ?? false }
     }
 
-    /// Looks up which documents of a batch are reserved, and which of them the ledger shows.
+    /// Looks up which documents of a batch are reserved, and which documents of the batch the ledger shows.
+    ///
+    /// Documents that the budget does not count are not looked up.
     private func recorded(_ batch: [DueDocument], _ store: borrowing StateStore) throws -> [Recorded] {
         let counted = batch.filter { $0.judgement?.isCounted ?? false }.map(\.id)
         let pending = try store.reservations.pendingOfAny(among: counted, of: collection.namespace)
@@ -110,8 +112,9 @@ struct UnsyncBudget {
 extension UnsyncBudget {
     /// Returns which of the given documents the phase did not make unsyncable when it wrote them.
     ///
-    /// Each of them syncs, no longer exists, or did not sync before the write either. A document certainly did not sync
-    /// before if it violates the active schema at a field that no step in ``Phase/riskySteps`` changes.
+    /// Each returned document syncs, no longer exists, or did not sync before the write either. If a document violates
+    /// the active schema at a field that no step in ``Phase/riskySteps`` changes, it did not sync before. All documents
+    /// are returned if there is no active schema.
     func syncable(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
         guard let active = job.active else { return ids }
         var unsyncable: Set<BSONValue> = []
@@ -128,10 +131,10 @@ extension UnsyncBudget {
     /// Releases the reservations of documents that sync again, or no longer exist.
     ///
     /// A document keeps its reservation while the ledger may still show it. The function examines the reservations of
-    /// the jobs in `runners`, and of jobs that no runner holds.
+    /// the jobs in `runners`, and of jobs that no runner holds. It skips documents that a run has seen in the ledger.
     /// - Parameter runners: the names of jobs whose leases the caller holds; these jobs must have written every chunk
     ///   that they reserved.
-    /// - Returns: how many reserved documents sync again, or no longer exist.
+    /// - Returns: how many of the examined documents sync again, or no longer exist.
     @discardableResult
     func freeRepaired(_ store: borrowing StateStore, including runners: [String]) throws -> Int {
         let jobs = try store.reservations.idleJobs(of: collection.namespace, including: runners)
@@ -153,9 +156,10 @@ extension UnsyncBudget {
         ledger.isNone ? .zero : max(limits.throttle.ledgerLag, store.terms.writeLimit)
     }
 
-    /// Marks the reservations of documents that sync again or no longer exist.
+    /// Marks the reservations of documents that sync again or no longer exist, and removes the mark of the others.
     ///
-    /// An old reservation of such a document is removed at once if the ledger does not show the document.
+    /// If the ledger does not show such a document, and its reservation is older than twice the time in ``grace(_:)``,
+    /// the reservation is removed at once.
     /// - Returns: how many of the documents sync again or no longer exist.
     func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
         let namespace = collection.namespace
@@ -179,8 +183,8 @@ extension UnsyncBudget {
 
     /// Returns how many reserved documents sync again or no longer exist.
     ///
-    /// The function examines the reservations of this job and of jobs that no runner holds. A run releases the
-    /// reservations of the counted documents.
+    /// The function examines the reservations of this job and of jobs that no runner holds. It skips documents that a
+    /// run has seen in the ledger. A run releases the reservations of the counted documents.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {
         let jobs = try store.reservations.idleJobs(of: collection.namespace, including: [store.job])
         var count = 0
@@ -207,8 +211,9 @@ extension UnsyncBudget {
 }
 
 extension SchemaPath {
-    /// Whether one of the two paths is a prefix of the other; a component for all elements or values matches every
-    /// name.
+    /// Whether one of the two paths is a prefix of the other.
+    ///
+    /// A component `[]` of `path` matches every step. The step for the values of a dictionary matches every name.
     fileprivate func meets(_ path: FieldPath) -> Bool {
         zip(steps, path.components).allSatisfy { step, name in
             step == .field(name) || step == .values || name == FieldPath.each
@@ -223,7 +228,7 @@ struct UnsyncAccount {
     private(set) var unsyncable = 0
     /// The headroom as read for the previous chunk; `nil` if it has to be read before the next chunk.
     var headroom: Headroom?
-    /// Reserved documents that may have stayed syncable, and that were not checked since their write.
+    /// Reserved documents that may still be syncable; they were not checked after their write.
     private(set) var unconfirmed: [BSONValue] = []
     /// Documents that ``unsyncable`` counts although their write has no checkpoint yet; a repeated write does not count
     /// them again.

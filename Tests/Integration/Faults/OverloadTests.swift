@@ -58,7 +58,9 @@ import Testing
 
     private static let doctor = RoleCase.Command(grants: [], arguments: ["doctor"], subject: "person.json")
 
-    /// The commands that use the server and that ``FaultSubject`` does not have; at full scale, all commands.
+    /// The commands that use the server and are not in ``FaultSubject``, or have a flag that it does not try.
+    ///
+    /// At the scales `full` and `torture`, these are all commands that use the server.
     private static let others = (RoleCase.commands + [doctor]).filter { command in
         let tried: Set = ["check", "infer", "enforce", "backfill", "undo", "migrate", "watch", "init", "mirror"]
         let name = command.arguments[command.arguments[0] == "partner" ? 1 : 0]

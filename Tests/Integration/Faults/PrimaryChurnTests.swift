@@ -65,8 +65,8 @@ import Testing
     /// Runs the command until it has finished its work, at most 20 times, and compares the outcome with that of an
     /// undisturbed run.
     ///
-    /// - Parameter comes: waits for the next moment to change the primary; returns `false` to change it no more until
-    ///   the run ends.
+    /// - Parameter comes: waits for the next moment to change the primary; returns `false` if the primary must not
+    ///   change again during this run.
     /// - Returns: the number of elections and of kills of the primary.
     private static func attempt(
         _ subject: FaultSubject, _ trial: FaultTrial, _ expected: [BSONDocument], _ set: FailoverSet,

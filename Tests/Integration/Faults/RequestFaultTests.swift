@@ -64,8 +64,8 @@ import Testing
             var (last, continued) = (run, [0, 1].contains(run.exitCode))
             if !continued {
                 if !run.wasKilled {
-                    // Exit code 65: if the server refuses a `collMod` and a retry cannot help, `enforce` stops until
-                    // the operator acts.
+                    // `enforce` ends with 65 if the server refuses a `collMod` and a retry cannot help. The operator
+                    // has to act then.
                     #expect([65, 69, 75, 76].contains(run.exitCode), "\(place): \(run.status): \(run.errors)")
                     #expect(!run.errors.isEmpty, "\(place): \(run.status)")
                 }

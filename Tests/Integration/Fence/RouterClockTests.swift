@@ -43,7 +43,8 @@ import Testing
 
     /// The lease of another runner ended three seconds ago by the clock of a router.
     ///
-    /// A runner behind that router still waits, because the clock that checks the other runner's writes may be behind.
+    /// A runner that connects through this router still waits. A shard's clock, by which the other runner's writes are
+    /// checked, may be slow, so that the lease has not ended there.
     @Test func aSuccessorWaitsForAsMuchAsTheClocksMayBeApart() async throws {
         try await withRouter { test, uri in
             try await test.state.run([

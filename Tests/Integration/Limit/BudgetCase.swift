@@ -80,7 +80,7 @@ enum BudgetCase {
         try await test.state.documents("harm", filter).compactMap { $0["_id"]?.document?["id"]?.integer }
     }
 
-    /// Expects that every document that a job made unsyncable has a reservation, and that the limit is not reached.
+    /// Expects a reservation for each document that a job made unsyncable, and that the limit is not reached.
     ///
     /// Documents count if they are unsyncable, have a pending reservation, or are in the ledger.
     static func expectUnderCeiling(_ test: BackfillCase) async throws {

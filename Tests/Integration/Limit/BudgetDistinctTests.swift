@@ -3,7 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An unsyncable document counts once, however many jobs of an app made it unsyncable, and only until it fits again.
+/// An unsyncable document counts once, even if several jobs of an app made it unsyncable.
+///
+/// It no longer counts after it fits again.
 @Suite struct BudgetDistinctTests {
     private static let unsyncable = 60
 

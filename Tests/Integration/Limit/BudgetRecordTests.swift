@@ -47,8 +47,10 @@ import Testing
         }
     }
 
-    /// Runs the job; the server has the fail point from before the first write until more than 60 documents are
-    /// converted, or until the program has ended.
+    /// Runs the job while the server has a fail point.
+    ///
+    /// The server gets the fail point before the first write, and loses it once more than 60 documents are converted or
+    /// the program has ended.
     private func run(into point: FailPoint, _ test: BackfillCase) async throws -> ProgramRun {
         let flags = ["--allow-unsync", "200", "--lease-ttl", "10s", "--ledger", "\(test.database.name).ledger"]
         return try await test.backfill(flags: flags, fault: "before-write:1") { program in

@@ -82,8 +82,8 @@ import Testing
             ) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                // The new `_id`s are between the `_id`s of a chunk that the budget has checked and that the runner is
-                // about to write.
+                // The budget has checked a chunk, and the runner is about to write it. The new `_id`s are between the
+                // `_id`s of this chunk.
                 try await test.database.fill(
                     "tasks", (0..<50).map { ["_id": .integer(2 * $0 + 1), "priority": "1"] })
             }
@@ -96,7 +96,7 @@ import Testing
 
     /// Runs a test with 50 tasks, a job with these steps, and a limit of 10.
     ///
-    /// The active schema requires `p` as text and the next one as a number; both require `q` as text.
+    /// The active schema requires `p` as text, and the next schema requires it as a number. Both require `q` as text.
     private func withPairs(
         _ make: @escaping (Int) -> BSONDocument, steps: [String], _ body: (BackfillCase) async throws -> Void
     ) async throws {

@@ -48,7 +48,7 @@ import Testing
         try await BudgetCase.withTasks(ledger: 20) { test in
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             // The ledger now has the 79 documents that were pending. The sum of ledger and pending is still 99, so the
-            // limit allows no further document.
+            // limit allows no more documents.
             try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             let again = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(again.exitCode == 75)

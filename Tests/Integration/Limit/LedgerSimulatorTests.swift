@@ -18,7 +18,7 @@ import Testing
     private static let reported = lag + .seconds(10)
     private static let ceiling = limit - limit / 10
 
-    /// Runs a test with tasks whose priority is text, a job that converts it to a number, and a ledger that lags.
+    /// Runs a test with tasks that have a text as priority, a job that converts the priority, and a ledger that lags.
     /// - Parameter removesEntries: whether the ledger drops a document that was repaired.
     private func withLateLedger(
         removesEntries: Bool = false, chunk: Int, _ body: (BackfillCase, LedgerSimulator) async throws -> Void
@@ -58,7 +58,8 @@ import Testing
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
             try await ledger.catchUp()
             #expect(ledger.highest == Self.ceiling - 1)
-            // The documents that were pending are in the ledger now, so the limit still allows no further document.
+            // The pending documents are in the ledger now, so the sum of ledger and pending is the same as before. The
+            // limit allows no more documents.
             #expect(try await test.backfill(flags: flags).exitCode == 75)
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
 

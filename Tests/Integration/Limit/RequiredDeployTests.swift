@@ -67,7 +67,8 @@ import Testing
 
             let late = try await run(file, "--deployed", test: test)
             #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
-            // The suggested check has no `--active`, with which it would judge the breaking change again.
+            // The check that the run suggests has no flag `--active`. With the flag, it would judge the breaking change
+            // again.
             let next = test.folder.appending("next.json").string
             #expect(late.output.contains("Next: shipshape check \(next) --collection "), "\(late.output)")
             #expect(try await converted(test) == 20)

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Waits until the run has counted the locked documents `times` times more.
+    /// Waits until the run has counted the locked documents `times` more times.
     ///
     /// The profiler of the database must be on.
     private func waitForCounts(_ times: Int, _ test: BackfillCase) async throws {
@@ -71,7 +71,7 @@ import Testing
 
     /// A run writes a document only after a majority of the members has the removal of the document's lock.
     ///
-    /// A fail point delays that moment.
+    /// A fail point delays the moment when a majority has it.
     @Test func oneWhoseLockIsRemovedIsWaitedForUntilAMajorityHasTheRemoval() async throws {
         let mongod = try await Mongod.start()
         try await withPeople(on: mongod) { test in

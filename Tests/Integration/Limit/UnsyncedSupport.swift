@@ -31,7 +31,7 @@ struct UnsyncedCase {
     ///
     /// The ledger records these documents of `person`: two fail (one of them is recorded twice), one might fail,
     /// one fits now, and one does not exist. Two entries are of a collection that no schema covers, one names no
-    /// document, and one is of another app.
+    /// document, and one is of another app. Document 9 fails, but the ledger does not record it.
     func fill() async throws {
         try await database.fill(
             "person",

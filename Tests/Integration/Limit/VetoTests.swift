@@ -5,7 +5,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Another program's veto holds a backfill, which says why it waits and continues once the veto ends.
+/// A backfill waits while another program vetoes it.
+///
+/// The backfill says why it waits, and continues once the veto ends.
 @Suite struct VetoTests {
     private static let steps = ["default: {field: email, value: none}"]
 

@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    /// The partner cannot get a document while another document of the partner has its key in the unique index.
+    /// A document cannot be carried over to the partner while another document there has the same unique key.
     ///
     /// The document waits, and is carried over once the other one has a new key.
     @Test func aKeyThatTheOtherSideGivesUpLaterGoesOverThen() async throws {

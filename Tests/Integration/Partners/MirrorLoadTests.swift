@@ -76,7 +76,7 @@ import Testing
     }
 
     /// Lets clients of both sides write until `during` ends.
-    /// - Returns: what the clients wrote last.
+    /// - Returns: the record of the clients' last writes.
     private static func load(
         _ workload: MirrorWorkload, _ test: PartnerCase, during: (MirrorWorkload.Model) async throws -> Void
     ) async throws -> MirrorWorkload.Model {
@@ -96,7 +96,7 @@ import Testing
         return model
     }
 
-    /// Waits until clients have made this many further writes, or until the program has ended.
+    /// Waits until clients have made this many more writes, or until the program has ended.
     private static func wait(
         for writes: Int, of model: MirrorWorkload.Model, or program: LiveProgram
     ) async throws {
@@ -104,7 +104,7 @@ import Testing
         try await waitUntil("\(writes) writes, or the mirror's end") { model.writes > goal || program.hasEnded }
     }
 
-    /// Expects that both sides are equal after a last mirror, and that no write of a client is lost.
+    /// Expects that both sides are equal after a last run of the mirror, and that no write of a client is lost.
     ///
     /// Documents that clients of both sides wrote are not compared with the writes.
     private func expectRest(

@@ -32,9 +32,10 @@ import Testing
         }
     }
 
-    /// A client changes a document that the mirror wrote, and sets it back before the next mirror reads both changes.
+    /// A client changes a document that a mirror wrote, and restores it after the next mirror was killed.
     ///
-    /// The document is then as the mirror once wrote it, but the next mirror must not ignore the client's changes.
+    /// The document then has the content that the first mirror wrote. The last mirror must still carry the restoration
+    /// over, because it is a client's change.
     @Test func aClientThatChangesAndSetsBackBetweenTwoRunsIsNoEcho() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "off"]])

@@ -44,8 +44,8 @@ import Testing
 
     /// A mirror is killed before its second write.
     ///
-    /// The next mirror recognizes the first write as a mirror's own, although it is newer than a client's change
-    /// that still has to be carried over.
+    /// The next mirror recognizes the first write as a mirror's own. It still carries over a client's change that was
+    /// made before this write.
     @Test func aMirrorThatDiesBeforeAWriteKnowsTheOneBefore() async throws {
         try await PartnerCase.withCopy(count: 40) { test in
             try await test.database.update("Task", PartnerCase.source(2), ["$set": ["title": "first"]])

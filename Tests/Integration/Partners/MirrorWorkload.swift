@@ -18,7 +18,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
 
     static let collections = ["Task", "TaskV2"]
 
-    /// The job of the documentation, whose clients update one field.
+    /// The job in the documentation; clients update one field of its documents.
     static let documented = MirrorWorkload(
         testDescription: "the documented example", job: { _ in PartnerCase.documented },
         id: { number, side in
@@ -27,7 +27,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         update: { _, side, text in ["$set": [side == 0 ? "title" : "name": .string(text)]] },
         original: PartnerCase.task)
 
-    /// A job with every kind of step, whose clients replace whole documents.
+    /// A job with every kind of step; clients replace whole documents.
     static let everyStep = MirrorWorkload(
         testDescription: "every kind of step", job: PartnerStepTests.everyKind, id: { number, _ in .integer(number) },
         update: { number, side, text in
@@ -89,8 +89,8 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
     /// Returns the name of the field that has a document's text on a side: 0 is the original, and 1 the partner.
     private static func field(_ side: Int) -> String { side == 0 ? "title" : "name" }
 
-    /// Writes a document alternately on both sides; before each write, waits until a mirror has carried over the last
-    /// one.
+    /// Writes a document alternately on both sides; before each write, waits until a mirror has carried over the
+    /// previous one.
     ///
     /// There is never more than one write to carry over, so none may be lost or become a conflict.
     func relay(_ number: Int, in test: PartnerCase, _ model: Model) async throws {
@@ -124,10 +124,10 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         return text
     }
 
-    /// Writes documents with even numbers on the original's side, or those with odd numbers on the partner's, until the
-    /// model is stopped.
+    /// Writes and deletes random documents on one side, until the model is stopped.
     ///
-    /// It also writes a few of the documents on the other side.
+    /// Side 0, the original, gets the documents with even numbers. Side 1, the partner, gets those with odd numbers. A
+    /// few of the documents are written on both sides.
     func write(_ side: Int, of count: Int, to test: PartnerCase, _ model: Model) async throws {
         while !model.isStopped {
             for _ in 0..<8 {

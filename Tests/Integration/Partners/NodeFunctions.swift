@@ -147,7 +147,8 @@ struct NodeFunctions {
                     try await apply(change, to: triggered.database)
                     let run = try await node.run("\(out)/functions/tasks_from_\(change.side).js", id: id(change))
                     #expect(run.writes <= 1)
-                    // The function's write fires the trigger of the other side, whose function finds nothing to do.
+                    // The function's write fires the trigger of the other side. The function of that trigger must
+                    // find nothing to do.
                     let other = change.side == "source" ? "target" : "source"
                     let twin = Change(side: other, number: change.number, update: nil)
                     if run.writes > 0 {

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Starts a mirror, and runs `body` after the mirror has caught up.
+    /// Starts a mirror, and runs `body` once the mirror lags by less than 30 seconds.
     private func mirroring(_ test: PartnerCase, _ body: () async throws -> Void) async throws {
         let run = try await test.run("mirror") { program in
             try await waitUntil("the mirror has caught up, or is dead") {

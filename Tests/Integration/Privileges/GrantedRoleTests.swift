@@ -4,7 +4,9 @@ import Testing
 
 /// Tests that the role which `grants` prints is enough for its command, and that the command needs each of its actions.
 @Suite struct GrantedRoleTests {
-    /// The privileges of a role without one action on one resource, and the action that was left out.
+    /// The privileges of a role without one of its actions.
+    ///
+    /// `action` and `resource` state which action on which resource is missing.
     struct Lacking: Sendable {
         let privileges: [BSONValue]
         let action: String

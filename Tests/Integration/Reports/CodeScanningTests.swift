@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that reports for code scanning are what the standard describes, whatever the names in them are.
+/// Tests that SARIF logs conform to their standard whatever names they contain, and that findings have positions.
 @Suite struct CodeScanningTests {
     private static let script = """
         import json, sys
@@ -75,7 +75,7 @@ import Testing
             let log = try JSONValue(try #require(folder.text(of: "r.sarif")))
             let results = try #require(log["runs"]?.elements.first?["results"]?.elements)
             let places = results.compactMap { $0["locations"]?.elements.first?["physicalLocation"] }
-            // The failing part of the verdict is shown at the schema as a whole.
+            // The first result is the verdict on the documents. It applies to the whole schema, so it has no line.
             #expect(
                 places.map { $0["region"]?["startLine"] ?? .null } == [.null, .number(6), .number(6)], "\(places)")
             #expect(places.allSatisfy { $0["artifactLocation"]?["uri"] == .string("person.json") })

@@ -45,7 +45,7 @@ import Testing
 
     /// A narrow page shows one chart after the other, and a row with only one figure has the page's full width.
     ///
-    /// The browser's windows are not narrower than 500 pixels.
+    /// The smallest width is 500 pixels, because the browser's windows cannot be narrower.
     @Test(arguments: [500, 800, 1_000, 1_440]) func chartsAndFiguresHaveRoom(_ width: Int) async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

@@ -19,7 +19,7 @@ struct Certificates {
         return Certificates(folder: folder)
     }
 
-    /// Returns the path of the PEM file of a certificate; except for an authority, the file also has the private key.
+    /// Returns the path of a certificate's PEM file; for a server or a client, the file also has the private key.
     func file(_ name: String) -> String { folder.path.appending("\(name).pem").string }
 
     private static let script = """

@@ -5,7 +5,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// If the system denies the program a resource, the program ends with an error that says which, and does not crash.
+/// If the system denies the program a resource, the program does not crash, but ends with an error.
+///
+/// The error names the resource.
 @Suite struct ProcessLimitTests {
     private func limited(_ limits: String, _ arguments: [String]) async throws -> ProgramRun {
         try await Program.shell("ulimit \(limits) && exec \"$0\" \"$@\"", arguments)
@@ -35,7 +37,7 @@ import Testing
         let run = try await Program.shell(
             "ulimit -u 5 && exec \(unprivileged) \"$0\" \"$@\"",
             ["lint", try folder.write(CommandLineFolder.person, to: "person.json"), "--collection", "a.person"])
-        // Exit codes 126 and 127: the other user has no access to the program's folder, so the test cannot run.
+        // The exit code is 126 or 127 if user 65534 has no access to the program's folder. The test cannot run then.
         if run.exitCode == 126 || run.exitCode == 127 { return }
         #expect(run.exitCode == 78, "\(run.status): \(run.errors)")
         #expect(run.errors.contains("ulimit -u"), "\(run.errors)")

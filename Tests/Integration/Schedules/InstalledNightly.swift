@@ -77,7 +77,7 @@ struct InstalledNightly {
             #"exec env -i ROOT="$1" HOME="$1" /bin/sh -c "$2""#, [root.path.string, shell])
     }
 
-    /// Returns the names of the files that the check has stored and that have the given ending, sorted.
+    /// Returns the sorted names of the check's stored files with the given ending.
     func reports(_ ending: String) throws -> [String] {
         let folder = root.path.appending("var/lib/shipshape/nightly").string
         return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(ending) }.sorted()

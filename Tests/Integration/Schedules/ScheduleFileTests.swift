@@ -72,7 +72,7 @@ import Yams
         try checkPod(try #require(root["spec"]?["template"]?["spec"]))
     }
 
-    /// The services of systemd start commands that exist, with flags that these commands accept.
+    /// Each service of systemd starts an existing command, with flags that the command accepts.
     @Test(arguments: ["systemd/shipshape-mirror@.service", "systemd/shipshape-watch.service"])
     func theServicesStartWhatTheProgramKnows(_ name: String) async throws {
         let text = try String(contentsOfFile: Repository.path("jobs/\(name)").string, encoding: .utf8)

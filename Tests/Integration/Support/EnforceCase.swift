@@ -7,7 +7,7 @@ import Testing
 
 /// Helpers for tests that enforce a validator on a collection.
 extension BackfillCase {
-    /// A validator that requires a `name`, which must be a text that is not empty.
+    /// A validator that requires `name` to be a text that is not empty.
     static let validator: BSONDocument = [
         "$jsonSchema": [
             "bsonType": "object", "required": ["name"], "properties": ["name": ["bsonType": "string", "minLength": 1]],

@@ -52,7 +52,7 @@ enum JSONValue: Hashable, Decodable {
 struct JSONShape {
     private let root: JSONValue
 
-    /// The keywords that `defects` evaluates, and the keywords that it can ignore because they state no rule.
+    /// The keywords that `defects` evaluates, and keywords that state no rule, such as `title`.
     private static let keywords: Set = [
         "type", "const", "enum", "anyOf", "$ref", "properties", "required", "additionalProperties", "items",
         "$schema", "title", "description", "definitions",

@@ -57,7 +57,7 @@ enum NastyDocuments {
         // Field names that occur twice. Either the first or the second value has a type that the schema does not allow.
         [("a", 1), ("a", "x")], [("a", "x"), ("a", 1)], [("a", 1), ("o", ["x": 1, "x": "y"])],
         [("a", 1), ("o", ["x": "y", "x": 1])], [("a", 1), ("b", "x"), ("b", 5)],
-        // Field names that look like paths, operators or patterns, and fields that have such a path.
+        // Field names that look like paths, operators or patterns, and nested fields that really have such a path.
         [("a.b", 1)], [("a.b", "x")], [("a", ["b": 1])], [("a", ["b": "x"])], [("a", [["b": 1]])], [("$a", "x")],
         [("", "x")], [("a\n", 1)], [("a\n", "x")], [("A", 1)], [("é.*+(", "x")], [("é.*+(", 5)], [("éxx(", "x")],
         // Embedded objects and lists.

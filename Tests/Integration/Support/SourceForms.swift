@@ -4,7 +4,7 @@ import Mongo
 import SystemPackage
 import TestSupport
 
-/// The file formats of `--source`, in each of which a test can write the same collections.
+/// The file formats that `--source` reads; a test can write the same collections in each of them.
 enum SourceForm: String, CaseIterable {
     case folder, folderGzip, nestedFolder, archive, archiveGzip, canonicalLines, canonicalArray, relaxedLines, linesGzip
 

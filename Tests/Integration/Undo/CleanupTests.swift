@@ -35,7 +35,9 @@ import Testing
         }
     }
 
-    /// A job that runs again after its cleanup keeps a journal of the later run, by which `undo` undoes only that run.
+    /// A job that runs again after its cleanup keeps a journal of the later run.
+    ///
+    /// With this journal, `undo` undoes only the later run.
     @Test func aRunAfterTheCleanupCanBeUndone() async throws {
         try await withPeople { test in
             #expect(try await test.backfill().exitCode == 0)
@@ -54,8 +56,9 @@ import Testing
         }
     }
 
-    /// A cleanup removes the markers by which the job recognizes documents that it has done, so the job cannot run
-    /// again.
+    /// A cleanup removes the job's markers from the documents, so the job cannot run again.
+    ///
+    /// By these markers, the job recognizes the documents that it has done.
     @Test func itTakesTheMarkersOutOfTheDocumentsAndTheJobCannotRunAgain() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill(

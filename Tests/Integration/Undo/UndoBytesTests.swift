@@ -53,9 +53,9 @@ import Testing
         ["_id": 3, "a": 1, "list": [1, 2], "o": ["x": 1, "q": [1, 2]], "z": 2],
     ]
 
-    /// A step keeps the keys of arrays that it does not use, or only copies with the object around them.
+    /// A step keeps the keys of an array that it does not use, even if they are not 0, 1, 2 and so on.
     ///
-    /// The keys may be others than 0, 1, 2 and so on.
+    /// It also keeps them if it copies the object around the array.
     @Test(arguments: [
         "unset: {field: a}", "default: {field: b, value: 1}", "rename: {from: a, to: b}", "wrap: {field: a}",
         "copy: {from: o, to: b}",

@@ -60,7 +60,8 @@ import Testing
 
     /// Undo restores a text as the user last wrote it, although the collation takes it as equal to the journaled text.
     ///
-    /// The user changes only the case of a text inside the field, after the job has journaled it and before its write.
+    /// The user changes only the case of a text inside the field, after the job has journaled the field and before the
+    /// job removes it.
     @Test(arguments: [3, "three"] as [BSONValue])
     func capitalsAreAChangeWhateverTheCollation(_ id: BSONValue) async throws {
         try await withCollation { test in

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// A further undo finishes the work of an undo that was killed before or after one of its writes.
+    /// After an undo was killed before or after one of its writes, the next undo finishes the work.
     @Test(arguments: [
         "before-write:4:kill", "before-write:5:kill", "after-restore:3", "after-restore:4", "after-restore:5",
     ])
@@ -134,7 +134,7 @@ import Testing
                 let second = try await test.undo(flags: ["--lease-wait", "20s"])
                 #expect(second.exitCode == 0, "\(second.errors)")
                 #expect(try await test.database.documents("homes") == [["_id": "a user's"]])
-                // A user inserts documents that equal those that the job inserted.
+                // A user inserts the same documents as the job.
                 try await test.database.fill("homes", made.filter { $0["_id"] != "a user's" })
             }
             #expect(first.exitCode == 76, "\(first.errors)")

@@ -50,10 +50,9 @@ import Testing
             ], without: [3])
     }
 
-    /// Undo restores every value that the job changed, although the number of documents does not show that a user
-    /// inserted and deleted some.
+    /// A user inserts as many documents as the user deletes, so the number of documents does not change.
     ///
-    /// The user inserts as many documents as the user deletes.
+    /// Undo still restores every value that the job changed.
     @Test func afterAChangeInPlaceToo() async throws {
         try await undoing(
             "unwrap: {field: list}", over: { ["_id": .integer($0), "list": [1]] },

@@ -6,7 +6,7 @@ import Testing
 /// Without `--include-uncertain`, undo changes a field only if the job is known to have written it, and the field has
 /// not changed since.
 @Suite struct UndoKnownTests {
-    /// Returns a document that has a field for each kind of step in the jobs of this suite.
+    /// Returns a document with fields that the jobs of this suite change.
     private static func document(_ id: Int) -> BSONDocument {
         ["_id": .integer(id), "nick": .string("n\(id)"), "age": .string("\(id)"), "born": .integer(1900 + id)]
     }
@@ -142,8 +142,9 @@ import Testing
         }
     }
 
-    /// The undo restores the last chunk of the killed runner only on request, because only that chunk is not known to
-    /// be written.
+    /// After a runner was killed, it is uncertain whether its last chunk was written.
+    ///
+    /// Undo restores this chunk only with `--include-uncertain`, and all other chunks in any case.
     @Test func uncertainChangesAreUndoneOnRequest() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             let original = try await test.database.documents("people")

@@ -51,7 +51,7 @@ import Testing
 
     /// The server refuses task 7, so the undo reads the other tasks of the batch again, and writes each separately.
     ///
-    /// Before these writes, it also reserves task 3, which a user has repaired since.
+    /// Before these writes, it also reserves task 3, because a user has repaired it after the undo's first check.
     @Test func theOthersOfABatchWithARefusedDocumentToo() async throws {
         try await withRepairedTasks { test in
             let keepsOne: BSONValue = ["$or": [["_id": ["$ne": 7]], ["priority": ["$type": "int"]]]]

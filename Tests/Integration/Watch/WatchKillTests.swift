@@ -3,7 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests random writes and kills: the ledger of a watch that has caught up has the documents that fail in a full check.
+/// Tests a watch with random writes and kills.
+///
+/// Once the watch has caught up, its ledger has exactly the documents that fail in a full check.
 @Suite(.fencedDeletes) struct WatchKillTests {
     @Test func atRestTheLedgerIsWhatAFullCheckFinds() async throws {
         try await Mongod.shared.withWatch { test in

@@ -241,7 +241,7 @@ import Testing
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try await converted() == 39)
             // The watch adds the pending documents to the ledger. The sum of ledger and pending stays the same, so the
-            // limit allows no further document.
+            // limit allows no more documents.
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 49)
             let again = try await backfill("--allow-unsync", "100")
