@@ -1,10 +1,10 @@
 public import BSON
 public import ServerSchema
 
-/// The documents of one collection whose type is to become embedded, counted by the number of links to each document.
+/// The counts of one collection's documents, by the number of links to each document.
 ///
-/// The clients' own migration requires exactly one link to each document, counted over all fields of all types that can
-/// link to it. Source: `semantics.md` section 9.
+/// The type of these documents is to become embedded. The clients' own migration therefore requires exactly one link to
+/// each document, counted over all fields of all types that can link to it. Source: `semantics.md` section 9.
 public struct Backlinks: Hashable, Sendable {
     /// The collection of the linked documents.
     public var target: Namespace

@@ -66,16 +66,18 @@ public struct CheckReport: Sendable {
     /// The number of documents read, in all collections.
     public var readCount: Int { collections.reduce(0) { $0 + $1.counts.read } }
 
-    /// Counts documents that might stop syncing like documents that stop; ``DeployVerdict/projected`` does not change.
+    /// Makes documents that might stop syncing count like documents that stop; does not change
+    /// ``DeployVerdict/projected``.
     public mutating func countPossible() {
         verdict.possiblyStopping = total.changes?.newlyPossible ?? total.newPossible
         verdict.countsPossible = true
     }
 
-    /// The number of documents that fail and are already in the ledger; 0 if the deploy makes documents stop syncing.
+    /// The number of failing documents that the ledger already records, if the deploy makes no document stop syncing.
     ///
-    /// The number is also 0 without a ledger, and with an active schema, because the verdicts under the active schema
-    /// show which documents fail already. Documents whose failures are all covered by exceptions do not count.
+    /// 0 if the deploy makes documents stop syncing, if no ledger was read, or if there is an active schema. The
+    /// verdicts under an active schema show which documents fail already. Documents whose failures are all covered by
+    /// exceptions do not count. Documents that might fail count only after ``countPossible()``.
     public var failingInLedger: Int {
         guard verdict.ledger != nil, verdict.newlyFailing == nil, verdict.stopping + verdict.possiblyStopping == 0
         else { return 0 }
@@ -126,8 +128,8 @@ extension CheckReport {
         public var difference: Difference?
         /// The collections that only the active schema covers.
         public var removed: [RemovedCollection]
-        /// The counts of the links to each type that becomes embedded; empty if no type does, or links were not
-        /// counted.
+        /// The counts of the links to each type that becomes embedded; empty if no type becomes embedded, or if links
+        /// were not counted.
         public var backlinks: [Backlinks] = []
 
         /// Creates a comparison that has no counts of links.
@@ -311,7 +313,7 @@ extension CheckReport.Collection {
         /// The guarantees that the result lacks, each with the reason.
         public var missing: [MissingGuarantee] = []
 
-        /// Creates the facts for a check that reads all documents, and whose counts are not consistent as of one time.
+        /// Creates facts with default values: all documents are read, and the counts are not consistent as of one time.
         public init() {}
     }
 

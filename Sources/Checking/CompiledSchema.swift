@@ -44,7 +44,8 @@ public struct CompiledSchema: Sendable {
 
     /// Whether failing documents of the collection count in the verdict.
     ///
-    /// The documents count if the collection syncs. If clients only write to it, they count if the options say so.
+    /// The documents count if the collection syncs. If clients only write to the collection, its documents count only
+    /// with ``CheckOptions/countsAsymmetric``.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
 
     /// The paths and words of all nodes of a schema, which findings show.
@@ -115,8 +116,8 @@ public struct CompiledSchema: Sendable {
     /// A filter that matches only documents for which ``check(_:)`` returns ``Verdict/fits``; `nil` if none can be
     /// built.
     ///
-    /// The filter does not match documents that the server cannot judge exactly as the checker does; the check reads
-    /// those. With the rules of an engine, there is no filter, because the server cannot judge these rules.
+    /// The filter matches a document only if the server judges it exactly as the checker would. The check reads all
+    /// other documents. With the rules of an engine, there is no filter, because the server cannot judge these rules.
     public var proof: BSONDocument? { hasEngine ? nil : ProofBuilder(schema: self).filter }
 
     /// Marks each default that is not null as usable, or as unusable if it does not fit the field's node.
@@ -139,7 +140,7 @@ extension CompiledSchema {
         var place: Place = .field
         /// The fields that `properties`, `required` or the app's partition key names; for an enum, its values.
         var fields = FieldRange()
-        /// A bit mask with one bit for each of the object's first 64 required fields.
+        /// A bit mask with one bit for each of the object's first 64 fields whose absence is judged.
         var required: UInt64 = 0
         var requiredCount: Int32 = 0
         /// The node of an array's elements, or of a tuple's first element; -1 if there is none.
@@ -149,7 +150,7 @@ extension CompiledSchema {
         var additional: Int32 = -1
     }
 
-    /// The kind of position that a value has in its parent.
+    /// The position of a value in its parent.
     enum Place: UInt8, Sendable, BitwiseCopyable {
         case root, id, field, element, dictionaryValue
     }
@@ -191,9 +192,10 @@ extension CompiledSchema {
     /// A field that the schema names for an object.
     struct Field: Sendable, BitwiseCopyable {
         var node: Int32
-        /// The index of the field among the object's required fields; -1 if the field is optional.
+        /// The index of the field among the object's fields whose absence is judged, such as required ones; -1 for
+        /// other fields.
         var requiredIndex: Int32 = -1
-        /// The bit of the field in the mask ``Node/required``; 0 if the field is optional or not among the first 64.
+        /// The bit of the field in the mask ``Node/required``; 0 if ``requiredIndex`` is not from 0 to 63.
         var requiredBit: UInt64 = 0
         /// Whether `properties` names the field, and not only `required` or the app's partition key.
         var isDeclared = true

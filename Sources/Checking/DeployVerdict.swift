@@ -45,7 +45,7 @@ public struct DeployVerdict: Hashable, Sendable {
     /// The number of documents that might not fit and are not in the ledger; if sync is terminated, the documents in
     /// the ledger count as well.
     public var newPossible: Int
-    /// The number of documents that are certain to fail under the new schema and not under the active one; `nil` if
+    /// The number of documents that are certain to fail under the new schema, but not under the active one; `nil` if
     /// there is no active schema to compare with.
     ///
     /// Not used for ``projected``, because a resync also records the documents that fail already.

@@ -58,7 +58,7 @@ public struct FailingThreshold: Hashable, Sendable {
 
 /// A limit for failing documents, and how many fail.
 public struct FailingLimitUse: Hashable, Sendable {
-    /// The collection; `nil` for the limit on all collections that have no threshold of their own.
+    /// The collection; `nil` for the limit of the check as a whole.
     public var namespace: Namespace?
     /// The rule; `nil` for all rules without a threshold of their own.
     public var rule: RuleCode?
@@ -77,11 +77,14 @@ extension FailurePolicy {
     /// Whether the policy accepts some failing documents.
     public var hasLimits: Bool { maximum != nil || !thresholds.isEmpty }
 
-    /// Returns each limit with the number of documents that count against it; the limit for the check as a whole last.
+    /// Returns each limit with the number of documents that count against it.
+    ///
+    /// The limit for the check as a whole comes last. It is left out if each collection with judged documents has a
+    /// limit of its own.
     ///
     /// A failing document counts against the threshold of each rule that it breaks. If it also breaks a rule without a
-    /// threshold, it counts against the limit of its collection if there is one, and otherwise against that of the
-    /// check.
+    /// threshold, it counts against the limit of its collection. If the collection has no limit, it counts against the
+    /// limit of the check.
     public func uses(in report: CheckReport) -> [FailingLimitUse] {
         var uses: [FailingLimitUse] = []
         var rest = FailingLimitUse(limit: maximum ?? .documents(0), failing: 0, judged: 0)
@@ -127,10 +130,10 @@ extension FailurePolicy {
         collection.groups.reduce(0) { $0 + ($1.violation.rule == rule ? failing($1) : 0) }
     }
 
-    /// Returns how many documents of a collection fail, without those that fail only by rules with thresholds.
+    /// Returns how many documents of a collection fail by at least one rule that is not in `rules`.
     ///
     /// The result is never less than the exact number. The result can be more if documents have several findings of
-    /// other rules, or if the tally did not group all findings.
+    /// such rules, or if the tally did not group all findings.
     private func failing(_ collection: CheckReport.Collection, except rules: [RuleCode]) -> Int {
         let counts = collection.counts.unexcepted
         let all =

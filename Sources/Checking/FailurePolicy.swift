@@ -22,8 +22,8 @@ public struct FailurePolicy: Hashable, Sendable {
     public var includesChange: Bool
     /// The largest number or share of documents that may fail; `nil` means 0.
     ///
-    /// The limit applies to the documents of all collections together. A collection in ``thresholds`` has a limit of
-    /// its own.
+    /// The limit applies to the documents of all collections together, apart from the collections and rules with a
+    /// limit of their own in ``thresholds``.
     public var maximum: FailingLimit?
     /// The limits for single collections and rules.
     public var thresholds: [FailingThreshold] = []

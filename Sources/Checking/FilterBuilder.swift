@@ -53,7 +53,9 @@ enum Expression {
     }
 }
 
-/// Builds the filter that finds the documents of a group, which have the same finding at the same path.
+/// Builds the filter that finds the documents of a group.
+///
+/// These documents have the same finding at the same path.
 struct FilterBuilder {
     let schema: CompiledSchema
 

@@ -13,7 +13,9 @@ protocol FindingSink {
     ///
     /// The finding is at its node or, after ``enter(_:)``, at the entered steps below the node.
     mutating func report(_ finding: Finding)
-    /// Receives a finding about `element`, a field of the object at the finding's node that the schema does not name.
+    /// Receives a finding about `element`, a field that the schema does not name.
+    ///
+    /// The field is in the object at the finding's node.
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView)
     /// Adds a step below the node for the findings that follow, for example inside a mixed value, which has no nodes.
     mutating func enter(_ step: SchemaPath.Step)

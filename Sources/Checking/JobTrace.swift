@@ -8,7 +8,8 @@ public struct JobTrace: Hashable, Sendable {
     public var unfinished: [Unfinished] = []
     /// The number of documents that synced until a job changed them, and that fit neither schema now.
     public var convertedCount = 0
-    /// The reasons why documents that count as already failing may have synced before a job, each as a clause.
+    /// The reasons why some documents may have synced before a job, although they count as already failing; each is a
+    /// clause.
     public var gaps: [String] = []
 
     /// An unfinished job.

@@ -1,6 +1,6 @@
 public import BSON
 
-/// The documents that the ledger of unsynced documents records; `_id`s are equal as ``LedgerKey`` defines it.
+/// The documents that the ledger of unsynced documents records; ``LedgerKey`` defines which `_id`s are equal.
 public struct LedgerIndex: Sendable {
     private var ids: [Namespace: Set<LedgerKey>] = [:]
     /// The number of distinct documents recorded.

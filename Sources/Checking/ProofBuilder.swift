@@ -4,10 +4,12 @@ import ServerSchema
 /// Builds a filter that matches only documents without findings of a higher level than ``Level/info``, so that the
 /// check need not read these documents.
 ///
-/// The filter is a `$jsonSchema`, whose types, unlike the operator `$type`, do not apply to the elements of an array.
-/// It uses `patternProperties`, which judges every field of a repeated name, as the checker does. For documents that
-/// have each field of the schema once and no other field, it first uses `properties`, which judges only the first field
-/// of a repeated name but costs half as much.
+/// The filter is a `$jsonSchema`, because the operator `$type` would also match the types of an array's elements.
+///
+/// If a document repeats a field's name, the keyword `patternProperties` judges every such field, as the checker does.
+/// The keyword `properties` judges only the first such field, but costs half as much. If possible, the filter has two
+/// alternatives. The first one uses `properties`, and accepts only documents with each field of the schema once and no
+/// other field. The second one uses `patternProperties`.
 struct ProofBuilder {
     let schema: CompiledSchema
     /// Whether the builder, where possible, describes only objects that have each field of their schema once and no
@@ -49,8 +51,9 @@ struct ProofBuilder {
         return ["$jsonSchema": .object(root)]
     }
 
-    /// Returns a schema that a value fits only if it certainly has no finding of a higher level than ``Level/info`` at
-    /// the node.
+    /// Returns a schema for the values of a node.
+    ///
+    /// A value that fits this schema certainly has no finding of a higher level than ``Level/info``.
     private func value(_ index: Int, depth: Int) -> BSONValue {
         let node = schema.nodes[index]
         var types = node.plain

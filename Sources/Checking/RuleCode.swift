@@ -44,11 +44,11 @@ extension RuleCode {
     public static let embeddedRequiredMissing = Rule.embeddedRequiredMissing.code
     /// A required field of an embedded object is null.
     public static let embeddedRequiredNull = Rule.embeddedRequiredNull.code
-    /// An element is of another type than the schema names.
+    /// An element of an array is of another type than the schema names.
     public static let arrayItemType = Rule.arrayItemType.code
-    /// An element is itself an array.
+    /// An element of an array is itself an array.
     public static let arrayNested = Rule.arrayNested.code
-    /// An element is null.
+    /// An element of an array is null.
     public static let arrayItemNull = Rule.arrayItemNull.code
     /// A set holds two equal elements.
     public static let setDuplicate = Rule.setDuplicate.code

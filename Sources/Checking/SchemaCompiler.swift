@@ -134,7 +134,7 @@ extension SchemaCompiler {
 }
 
 extension SchemaCompiler {
-    /// Adds the fields that `properties` names, and further fields that only `required` or the app's partition key
+    /// Adds the fields that `properties` names, and then the fields that only `required` or the app's partition key
     /// names.
     mutating func compileFields(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
         let declared = Set(schema.properties.map(\.name))

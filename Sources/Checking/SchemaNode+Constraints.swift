@@ -20,7 +20,8 @@ extension SchemaNode {
             node.additionalProperties = additionalProperties.inJSONSchema
             node.hasAdditionalProperties = hasAdditionalProperties
         }
-        // With `additionalProperties`, every name in `properties` matters, because its field is not additional.
+        // If `additionalProperties` is kept, the properties without constraints are kept as well, because their fields
+        // are not additional.
         if !node.hasAdditionalProperties { children.removeAll { $0.node == nil } }
         node.properties = children.map { Property(name: $0.name, node: $0.node ?? SchemaNode(location: location)) }
         node.items = itemConstraints
@@ -95,7 +96,7 @@ extension Constraints {
 extension SchemaNode {
     /// Whether the schema describes a point.
     ///
-    /// A point has a required string `type`, an array of double `coordinates`, and nothing else.
+    /// A point has a required string `type`, an array `coordinates` of doubles, and no other field.
     package var isGeoPoint: Bool {
         guard types == [.object], properties.count == 2, required.contains("type"),
             let type = properties.first(where: { $0.name == "type" })?.node, type.types == [.string],

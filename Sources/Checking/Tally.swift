@@ -9,7 +9,7 @@ public struct Tally: Sendable {
     public struct Options: Hashable, Sendable {
         /// The largest number of `_id`s that a group keeps.
         public var sampleCount = 5
-        /// The largest number of groups; further findings are counted without a group.
+        /// The largest number of groups; a finding that would need one more group is counted without a group.
         public var maximumGroupCount = 10_000
         /// Whether to group findings of the level ``Level/info`` too; every document then takes the slower check.
         public var includesInfo = false
@@ -52,7 +52,7 @@ public struct Tally: Sendable {
     var groups: [Group] = []
     private(set) var index: [FindingCollector.Located: Int] = [:]
     var collector: FindingCollector
-    /// How many documents before the next one in the source are counted by other tallies.
+    /// How many of the documents that come before the next one in the source are counted by other tallies.
     ///
     /// `nil` if the documents have no order.
     private var skipped: Int?
@@ -360,7 +360,7 @@ extension Tally {
         return try active.check(document) != .certain
     }
 
-    /// Counts as newly failing a document that was counted as already failing.
+    /// Changes the counts of a document that was counted as already failing: it now counts as newly failing.
     ///
     /// Call it for a document that synced until a job changed it for a schema that is not live yet.
     /// - Returns: Whether the document, as it is now, is certain to fail under both the new and the active schema; if

@@ -61,9 +61,9 @@ package struct BackfillPlan: Sendable {
     package var collection: Collection
     /// How many documents need at least one step; `nil` if not counted.
     package var needing: Int?
-    /// The counts, before the run, of the documents that each step would change or skip; empty if not counted.
+    /// How many documents each step would change or skip, counted before the run; empty if not counted.
     package var before: [StepCount]
-    /// The counts, after the job, of the documents that each step would still change or skip; empty if not counted.
+    /// How many documents each step would still change or skip after the job; empty if not counted.
     package var after: [StepCount]
     /// How many chunks earlier runs wrote; `nil` if they left no unfinished pass.
     package var resumesAfter: Int?

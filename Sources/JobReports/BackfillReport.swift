@@ -57,7 +57,7 @@ package struct BackfillReport: Sendable {
     package var outcome: Outcome
     /// The number of documents in the job's scope at the start; counted, or taken from the collection's metadata.
     package var estimatedDocuments: Int
-    /// The counts, before the run, of the documents that each step would change or skip.
+    /// How many documents each step would change or skip, counted before the run.
     package var before: [StepCount]
     /// The counts of each step after the run; in a dry run, the counts that a run would leave.
     ///
@@ -114,10 +114,10 @@ package struct BackfillReport: Sendable {
         }
     }
 
-    /// Whether documents remain that the operator has to fix or that the run should have changed; in a dry run, also
-    /// whether a run would be refused.
+    /// Whether the run leaves something for the operator to deal with.
     ///
-    /// `false` for a stopped run, because the next run continues.
+    /// This can be a document that the operator has to fix, a document that the run should have changed, or, in a dry
+    /// run, a refusal. `false` for a stopped run, because the next run continues.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         let open = after.contains { step in

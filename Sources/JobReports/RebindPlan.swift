@@ -1,6 +1,6 @@
 package import BSON
 
-/// The comparison of a job's journal with its collection, whose UUID has changed since the job was started.
+/// The comparison of a job's journal with the job's collection, after the collection's UUID has changed.
 package struct RebindPlan: Sendable {
     /// The job's name.
     package let job: String
@@ -18,8 +18,8 @@ package struct RebindPlan: Sendable {
     package var gone = 0
     /// How many of ``changes`` belong to an `_id` that another document has now.
     package var others = 0
-    /// Whether the last document of the last checkpoint exists; `nil` if there is no checkpoint, or if the journal has
-    /// changes.
+    /// Whether the last document of the last checkpoint exists; `nil` if there is no checkpoint, or if ``changes`` is
+    /// not 0.
     package var hasLast: Bool?
 
     /// Creates a comparison that has not seen the journal yet.

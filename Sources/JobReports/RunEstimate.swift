@@ -8,7 +8,7 @@ package struct RunEstimate: Hashable, Sendable {
         package var seconds: Double
         /// How many changes the job would make; a document counts once for each phase that changes it.
         package var changed: Int
-        /// How many bytes the touched fields of all changed documents have after the change, with the names of the
+        /// How many bytes the touched fields of all changed documents have after the change, including the names of the
         /// fields.
         package var touchedBytes: Int
         /// The bytes of the changed documents' `_id`s.

@@ -8,7 +8,7 @@ package import Running
 package struct RunTimeline: Sendable {
     /// The largest number of stretches into which the time of a run is divided.
     private static let maximum = 240
-    /// The most waits that are kept; further waits extend the last one.
+    /// The most waits that are kept; each later wait extends the last one.
     private static let maximumWaits = 200
 
     /// The length of a stretch, in seconds.

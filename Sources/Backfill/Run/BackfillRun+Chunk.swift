@@ -138,8 +138,8 @@ extension BackfillRun {
 
     /// The decision of the unsync budget on a chunk.
     private enum Admission {
-        /// The first documents of the chunk, as many as the unsync budget has room for, with their judgements; each of
-        /// them is reserved if the budget counts it.
+        /// The chunk's first documents, as many as the unsync budget has room for, with their judgements. The documents
+        /// that the budget counts are reserved.
         case admitted([DueDocument])
         /// The run has to stop before the chunk.
         case stopped(RunStop)
@@ -206,7 +206,7 @@ extension BackfillRun {
     // MARK: Journal
 
     /// Writes to the journal the changes that the chunk is about to make, if the run keeps a journal.
-    /// - Returns: the documents that may be written; if the run keeps a journal, it has them all.
+    /// - Returns: the documents that may be written; if the run keeps a journal, the journal has all of them.
     private mutating func journal(
         _ documents: [DueDocument], of phase: Phase, at index: Int
     ) throws -> [DueDocument] {

@@ -15,7 +15,8 @@ import Steps
 extension BackfillRun {
     /// Returns the two halves of a chunk in which one document failed; skips the document if it is the only one.
     ///
-    /// The server did not report which document failed, so each half is run by itself.
+    /// The server did not report which document failed, so each half is run by itself. If too many documents would be
+    /// skipped, the run stops instead.
     mutating func narrow(_ chunk: Chunk, _ error: MongoError) throws -> Attempt {
         guard chunk.ids.count == 1, let id = chunk.ids.first else {
             return .again(chunk.rereading(in: (chunk.ids.count + 1) / 2, carefully: true))

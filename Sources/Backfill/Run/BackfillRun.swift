@@ -329,7 +329,7 @@ extension BackfillRun {
         }
     }
 
-    /// Whether the chunk is of the last phase or of a refresh, so that no further phase follows for its documents.
+    /// Whether the chunk is of the last phase or of a refresh, so that its documents go through no later phase.
     func isLast(_ chunk: Chunk) -> Bool { chunk.phase >= job.phases.count - 1 }
 
     /// Runs the refresh: writes the sources' new values over the values that the job wrote earlier.

@@ -142,8 +142,8 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Returns the plan with the number of documents that a refresh would change, and no longer counts these documents
-    /// as skipped.
+    /// Returns the plan with the number of documents that a refresh would change; the plan no longer counts them as
+    /// skipped.
     private func findingRefreshable(
         _ plan: BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
     ) throws -> BackfillPlan {
@@ -232,8 +232,8 @@ package struct BackfillRunner: Sendable {
         if isReadable {
             var headroom = try budget.limit.exactHeadroom(store, marks: false)
             if headroom.pending > 0 {
-                // Repaired documents are not counted: the run will release their reservations, although the ledger may
-                // still show them.
+                // Repaired documents are not counted, because the run will release their reservations. It keeps such a
+                // reservation only while the ledger may still show the document.
                 headroom.pending = max(0, headroom.pending - (try budget.repairedCount(store)))
                 plan.notes += try store.reservations.pendingOfOthers()
             }

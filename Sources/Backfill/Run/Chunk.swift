@@ -101,8 +101,9 @@ extension Array {
         }
     }
 
-    /// Returns `count` slices of about the same size; fewer slices if one would otherwise have less than `least`
-    /// elements.
+    /// Returns `count` slices of about the same size, or fewer, so that each slice has at least `least` elements.
+    ///
+    /// An array of fewer than `least` elements becomes one slice.
     func parts(_ count: Int, least: Int) -> [[Element]] {
         let parts = Swift.max(1, Swift.min(count, self.count / Swift.max(1, least)))
         return (0..<parts).map { Array(self[self.count * $0 / parts..<self.count * ($0 + 1) / parts]) }

@@ -3,8 +3,9 @@ import Jobs
 
 /// Decides how many documents the next chunk has: usually as many as ``ChunkSize`` says.
 ///
-/// If a chunk with fewer documents than that takes too long, the next chunk has half as many. The number then doubles
-/// with each chunk until it reaches the size of ``ChunkSize`` again.
+/// A chunk can have fewer documents, for example if the limit of bytes ended its read. If such a chunk takes too long,
+/// the next chunk has half as many documents. The number then doubles with each chunk until it reaches the size of
+/// ``ChunkSize`` again.
 struct ChunkPacing {
     private var size: ChunkSize
     /// The number of documents in the next chunk while the number grows back to the usual ``size``, after a smaller

@@ -217,7 +217,8 @@ extension ChunkWriter {
     private func clientUpdate(_ document: DueDocument) throws -> Update? {
         let step = phase.steps[0]
         let target = step.step.target
-        // If the judgement is that the phase's only step does not change the document, nothing is written.
+        // The judgement `safe` means here that the phase's only step does not change the document, so nothing is
+        // written.
         guard document.judgement != .safe, let change = document.change,
             let value = try change.after.value(at: target)
         else { return nil }
@@ -230,8 +231,8 @@ extension ChunkWriter {
         return Update(
             ids: [document.id], condition: .all(isDue + isSame),
             pipeline: [["$set": .object(Assignment(writes: writes).specification)]],
-            // The update compares strings by their bytes. If the `_id` contains a string, it uses the collection's
-            // collation, because the server finds such an `_id` only by it.
+            // The update compares strings by their bytes. But if the `_id` contains a string, the server finds it only
+            // with the collection's collation, so the update compares all strings by that collation.
             isBinary: !document.id.dependsOnCollation)
     }
 }

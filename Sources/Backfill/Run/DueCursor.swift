@@ -26,8 +26,10 @@ struct DueCursor: ~Copyable {
     private var touched: TouchedFields?
     private var preview: Preview?
     private var evaluation: Evaluation?
-    /// The fields whose positions in a document the journal needs, if a ``Preview`` reads the documents; `nil` if the
-    /// phase neither removes nor moves a field.
+    /// The fields whose positions in each document the journal needs; `nil` if the phase neither removes nor moves a
+    /// field.
+    ///
+    /// Used only with ``preview``.
     private var placed: [String]?
     private let evidence: DocumentEvidence
     private var isOver = false
@@ -127,6 +129,7 @@ struct ReadAmount: Sendable {
     var documents: Int
     var bytes: Int
 
-    /// The most bytes of `_id`s in a chunk: one command has to hold the `_id`s together with conditions and updates.
+    /// The number of bytes of `_id`s at which the read of a chunk ends, because one command has to hold the `_id`s
+    /// together with conditions and updates.
     static let maximumIDBytes = 3 << 20
 }

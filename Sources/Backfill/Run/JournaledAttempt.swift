@@ -13,7 +13,9 @@ struct JournaledAttempt {
     private var counted = 0
     /// Whether ``counted`` is exact, and not only a lower bound.
     private var isExact = true
-    /// Documents that look changed, because they have the new values, after a write whose reply was lost.
+    /// The documents that had the new values after a write whose reply was lost.
+    ///
+    /// It is uncertain whether this attempt or another client wrote these values.
     private(set) var doubtful: Set<BSONValue> = []
     /// The updates that are planned for the documents.
     var updates: [ChunkWriter.Update] = []
@@ -51,8 +53,9 @@ struct JournaledAttempt {
         return error.modifiedAtLeast != nil || !error.mayBeUnderWay
     }
 
-    /// Sets ``counted`` to 0 before a write is repeated; the documents in `doubtful`, which look changed already, are
-    /// not counted.
+    /// Sets ``counted`` to 0 before a write is repeated.
+    /// - Parameter doubtful: the documents that have the new values already. The repeated write does not change or
+    ///   count them.
     mutating func recount(without doubtful: Set<BSONValue>) {
         (self.doubtful, counted, isExact) = (doubtful, 0, true)
     }

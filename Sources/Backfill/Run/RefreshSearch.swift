@@ -18,7 +18,7 @@ struct WrittenValues {
     /// The constants that steps of the job write to top-level fields, by the names of the fields.
     ///
     /// A digest may cover such a field together with a target. If a user changed that field, the digest no longer
-    /// matches the document, although the target may still hold the job's value. The digest is therefore also compared
+    /// matches the document, although the target may still hold the job's value. The comparison is therefore repeated
     /// with the constant in place of the field's current value.
     private let fillings: [String: BSONValue]
     private var digests: [BSONValue: Set<Digest>] = [:]
@@ -115,8 +115,8 @@ struct RefreshSearch {
 
 /// The progress of the refreshes in a run.
 struct RefreshProgress {
-    /// The values that the job wrote to the documents of the current refresh, by its journal; `nil` while no refresh
-    /// runs.
+    /// The values that the job wrote to the documents of the current refresh, according to the job's journal; `nil`
+    /// while no refresh runs.
     var written: WrittenValues?
     /// How many documents the refreshes changed.
     var documents = 0

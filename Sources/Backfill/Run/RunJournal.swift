@@ -10,8 +10,10 @@ import Steps
 /// The journal of a run: the attempts at its chunks, the documents that each attempt changed, and whether a majority
 /// has the journal's records.
 struct RunJournal {
-    /// The current attempt at a chunk; `nil` before its changes are in the journal, and once the journal records which
-    /// documents it changed.
+    /// The current attempt at a chunk.
+    ///
+    /// `nil` until the attempt's changes are in the journal, and again after the journal records which documents the
+    /// attempt changed.
     private(set) var attempt: JournaledAttempt?
     /// The fields that distinguish a document from a later document with the same `_id`; `nil` until they are chosen.
     private(set) var evidence: DocumentEvidence?

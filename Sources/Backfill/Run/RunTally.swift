@@ -16,7 +16,8 @@ struct RunTally {
     ///
     /// `nil` in a run of one phase.
     private var found: (changed: Set<BSONValue>, fresh: Set<BSONValue>)?
-    /// Whether the counts may be too low, for example because a failed write may have changed further documents.
+    /// Whether the counts may be too low, for example because the server did not report how many documents a failed
+    /// write changed.
     private(set) var isLow = false
 
     /// How many of the changes in ``uncounted`` are the first change of their document.

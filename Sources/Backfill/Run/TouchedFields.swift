@@ -26,7 +26,7 @@ struct TouchedFields: ~Copyable {
     /// - Parameters:
     ///   - collectionUUID: the UUID of the collection for which the job was planned, so that the server refuses the
     ///     read if the collection was replaced; `nil` if the server cannot compare it.
-    ///   - evidence: further fields of each document, of which a digest is returned.
+    ///   - evidence: other fields of each document, of which a digest is returned.
     init(
         _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
         evidence: DocumentEvidence

@@ -22,8 +22,7 @@ struct Restoring {
     /// Returns the document with the changed fields as they were before the job.
     func restored() throws(BSONError) -> BSONDocument { try group.restored(current) }
 
-    /// Returns the update that restores documents of one group, or alike documents of several groups, if they are still
-    /// as they were read; `nil` for no documents.
+    /// Returns the update that restores the documents if they are still as they were read; `nil` for no documents.
     ///
     /// The update writes only the changed fields. But if a field that the job removed has to return to its position,
     /// the update replaces the whole document, by a pipeline that keeps every byte of it.
@@ -63,8 +62,8 @@ struct Restoring {
         let filter: BSONDocument = [
             "_id": ["$in": .array(of: documents.map(\.id))], "$expr": Expression.all(conditions).bson,
         ]
-        // Strings are compared by their bytes. If an `_id` contains a string, they are compared by the collection's
-        // collation, because the server finds such an `_id` only by it.
+        // Strings are compared by their bytes. But if an `_id` contains a string, the server finds it only with the
+        // collection's collation, so all strings are compared by that collation.
         let isBinary = !documents.contains { $0.id.dependsOnCollation }
         return UpdateStatement(
             filter, update, isMulti: !isPlaced, hint: ["_id": 1],
@@ -75,8 +74,10 @@ struct Restoring {
     struct Likeness: Hashable {
         /// The changed fields as they were before the job.
         let before: BSONDocument
-        /// The names of the changed fields that the documents have now, as bytes, because Swift considers two spellings
-        /// of é equal.
+        /// The names of the changed fields that the documents have now.
+        ///
+        /// The names are stored as bytes. As strings, two names would be equal even if they encode é by different code
+        /// points.
         let present: [[UInt8]]
         /// The names of the changed fields that the documents do not have now.
         let missing: [[UInt8]]

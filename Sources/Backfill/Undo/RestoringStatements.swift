@@ -65,7 +65,7 @@ struct RestoringStatements {
     /// Returns groups of documents that are restored in the same way, with enough groups for all connections.
     ///
     /// A document is a group of its own if the positions of its fields have to be restored, or if the write requires
-    /// that the whole document is unchanged. Small groups of the journal whose documents are alike are joined.
+    /// that the whole document is unchanged. Small groups of the journal are joined if their documents are alike.
     private static func groups(
         _ documents: [Restoring], for concurrency: Int
     ) throws(BSONError) -> [[Restoring]] {

@@ -7,7 +7,9 @@ import ServerSchema
 import Steps
 internal import SystemPackage
 
-/// Reads a job from its record, which stores the text of the job's file and of the schemas that it was started with.
+/// Reads a job from its record.
+///
+/// The record stores the text of the job's file, and the texts of the schemas with which the job was started.
 enum StoredJob {
     /// Compiles the job.
     ///

@@ -326,7 +326,8 @@ extension UndoLoop {
     }
 }
 
-/// The unsync budget of an undo: for documents that sync now, as the job left them, but would not sync once restored.
+/// The unsync budget of an undo. It counts the documents that sync now, as the job left them, but would not sync once
+/// they are restored.
 extension UndoLoop {
     /// Judges the documents to be restored, and reserves room for those that the restore makes unsyncable.
     ///
@@ -339,7 +340,7 @@ extension UndoLoop {
         for (index, document) in due.enumerated() {
             let after = try document.restored()
             guard try active.check(after.view) == .certain else { continue }
-            // A document that fails under the active schema already needs no room in the budget. If a user repaired it
+            // A document that already fails under the active schema needs no room in the budget. If a user repaired it
             // before the write, the restore would make it unsyncable without a reservation. The undo therefore writes
             // the document only if it is still as it was read.
             if try active.check(document.current.view) == .certain {

@@ -130,7 +130,7 @@ extension UndoLoop {
         }
     }
 
-    /// Waits until the ledger no longer shows repaired documents, and releases their reservations.
+    /// Waits until the ledger can no longer show repaired documents, and releases their reservations.
     /// - Returns: why the undo has to stop; `nil` if all these reservations are released.
     mutating func releaseRepaired() throws -> RunStop? {
         guard let budget else { return nil }

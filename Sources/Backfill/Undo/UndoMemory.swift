@@ -14,17 +14,17 @@ struct UndoMemory {
     private let rewritten: Set<String>?
     /// Documents that this undo skipped.
     private var leftNow: Set<BSONValue> = []
-    /// The documents that the job's current attempt did not change, and the documents for which that is uncertain.
+    /// The documents that the job's current attempt did not change (`missed`), or might not have changed (`unsure`).
     ///
     /// The current attempt is the one whose journal entries are being undone. `nil` if the journal does not record
-    /// which documents it changed.
+    /// which documents the attempt changed.
     private var attempt: (missed: Set<BSONValue>, unsure: Set<BSONValue>)?
     /// The documents of the current batch to which a write was sent.
     private var sent: Set<BSONValue> = []
     /// The hashes of the fields that this undo restored, each computed from the document's `_id` and the field's name.
     private var restored: Set<Int> = []
 
-    /// Once this many fields are recorded, the fields of further documents are not recorded.
+    /// Once this many fields are recorded, the fields of the documents restored later are not recorded.
     private static let maximumRestored = 2_000_000
 
     /// Creates the memory; `leftBefore` holds the documents that earlier undos of the job skipped, without those to
@@ -55,8 +55,8 @@ struct UndoMemory {
     mutating func leave(_ id: BSONValue) -> Bool { leftNow.insert(id).inserted }
 
     /// Sets the job's current attempt; the undo processes its journal entries next.
-    /// - Parameter written: the record of the documents that the attempt did not change, and of the documents for which
-    ///   that is uncertain; `nil` if the journal has no such record.
+    /// - Parameter written: the record of which documents the attempt did not change, or might not have changed; `nil`
+    ///   if the journal has no such record.
     mutating func begin(_ written: JournalStore.Written?) {
         attempt = written.map { (Set($0.missed), Set($0.unsure)) }
     }
@@ -72,8 +72,8 @@ struct UndoMemory {
     /// Records that a write to the given documents is about to be sent.
     mutating func send(_ ids: some Sequence<BSONValue>) { sent.formUnion(ids) }
 
-    /// Whether a write to the document was sent in the current batch; an earlier try of the batch may have been cut off
-    /// after that.
+    /// Whether a write to the document was sent in the current batch, even by an earlier try of the batch that was cut
+    /// off.
     func wasSent(_ id: BSONValue) -> Bool { sent.contains(id) }
 
     /// Ends the current batch, and drops the list of documents to which its writes were sent.

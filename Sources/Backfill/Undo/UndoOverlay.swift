@@ -20,8 +20,9 @@ struct UndoOverlay {
     /// The numbers of the passes whose changes are kept, because an earlier pass may have changed the same documents.
     private let lasting: Set<Int>
     private let maximum: Int
-    /// Whether there were more documents than ``maximum``; changes of the further documents may be counted more than
-    /// once.
+    /// Whether the passes of ``lasting`` have more than ``maximum`` documents.
+    ///
+    /// Changes of the documents beyond that number may be counted more than once.
     private(set) var isFull = false
 
     /// - Parameter judgesWhole: whether whole documents are judged. Then the changes of every pass except the first are

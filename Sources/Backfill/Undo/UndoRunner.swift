@@ -130,8 +130,8 @@ package struct UndoRunner: Sendable {
         let started = ContinuousClock.now
         let store = try store(pool)
         _ = try subject(store, on: pool)
-        // The lease is stored in the job's record in `ranges`. If this record is missing, a new one is created, because
-        // an undo otherwise needs only the journal.
+        // The lease is stored in the job's record in `ranges`. If this record is missing, a new one is created. An undo
+        // can run without the earlier content of the record, because it needs only the job's journal.
         try retry.run { if try store.ranges.document() == nil { try store.createRange() } }
         let (heldLease, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             .take(store, for: .undo)

@@ -29,8 +29,9 @@ struct UndoSubject {
     /// The name of a later job that wrote the same fields as this job; `nil` if there is none.
     let laterWriter: String?
 
-    /// The collection's UUID, which the undo's commands name so that the server refuses them for another collection of
-    /// the same name; `nil` if the server cannot compare UUIDs.
+    /// The collection's UUID; `nil` if the server cannot compare UUIDs.
+    ///
+    /// The undo's commands name the UUID, so that the server refuses them if another collection has the same name now.
     var collectionUUID: BSONValue? { target.checksUUID ? target.uuid : nil }
     /// Whether the job may have inserted documents in other collections.
     var mayHaveChildren: Bool { job?.steps.contains { $0.step.kind.linksToCreated != nil } ?? true }
@@ -39,9 +40,9 @@ struct UndoSubject {
     ///
     /// `nil` if the job's text cannot be read.
     ///
-    /// Other clients can change the source fields just before the write. The job may then have written another value to
-    /// such a field than the journal shows, so a value that a later attempt found in the field may be the job's own.
-    /// Other steps are not needed again after they wrote a field, so a later value of that field is a user's.
+    /// Other clients can change the source fields just before the write. The job may then have written another value
+    /// than the journal shows. A value that a later attempt found in such a field may therefore be the job's own. Other
+    /// steps are not needed again after they wrote a field, so a later value of that field is a user's.
     var rewritten: Set<String>? {
         job.map { job in
             let steps = job.steps.map(\.step.kind).filter(\.mayRewrite)

@@ -4,8 +4,9 @@ public struct EngineRule: Sendable {
     public let engine: Engine
     /// The outcome for a document that meets the rule's condition.
     public let outcome: Outcome
-    /// Whether the consequence is certain; otherwise it depends not only on the document, but for example on the
-    /// engine's settings.
+    /// Whether the outcome is certain.
+    ///
+    /// If it is not, it also depends on other facts than the document, such as the engine's settings.
     public let isCertain: Bool
     /// The condition that the rule describes, in words.
     public let meaning: String
@@ -87,7 +88,7 @@ extension EngineRule {
         case idText
         /// A top-level field has one of the names.
         case names([String])
-        /// SQLite cannot store the value of a top-level field without a loss in the column with the field's name.
+        /// The SQLite column with the name of a top-level field cannot store the field's value without a loss.
         case column
         /// A value cannot be converted to the type of the property with the field's name.
         case property

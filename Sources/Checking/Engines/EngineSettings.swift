@@ -62,7 +62,7 @@ extension EngineSettings {
 extension ClientTable.ColumnType {
     /// Creates the type of a column that holds the values of all given types, apart from null.
     ///
-    /// `nil` if there is no other type than null, or if no column holds the values of all of them.
+    /// `nil` if all types are null, or if no column holds the values of all the other types.
     init?(_ types: [SchemaType]) {
         let columns = Set(types.filter { $0 != .null }.map(Self.column))
         guard columns.count == 1, case let column?? = columns.first else { return nil }

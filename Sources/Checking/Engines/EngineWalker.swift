@@ -234,7 +234,8 @@ extension EngineWalker {
 
     /// Whether SQLite's CAST reads the whole text as a number.
     ///
-    /// Blanks around the number are allowed. With `isWhole`, so is a fraction of zeros, as in `5.00`.
+    /// Blanks around the number are allowed. With `isWhole`, the number must be a whole number of 64 bits. It may have
+    /// a fraction of zeros, as in `5.00`.
     private func isNumber(_ text: RawSpan, isWhole: Bool) -> Bool {
         let words = text.decoded().utf8.split { $0 == 0x20 || (0x09...0x0D).contains($0) }
         guard words.count == 1, let word = words.first.map({ Substring($0) }) else { return false }

@@ -85,7 +85,7 @@ extension Tally {
 
 /// The text of a document's `_id`.
 ///
-/// Engines whose keys are texts identify the document by it.
+/// An engine whose keys are texts identifies the document by this text.
 package enum IDText {
     /// Returns the text of the document's `_id`; `nil` if the `_id` is missing, or has no text, such as null.
     /// - Throws: ``BSONError`` if the bytes are damaged.

@@ -68,7 +68,9 @@ struct JSONText {
         append(isArray ? "]" : "}")
     }
 
-    /// Whether an object's field appears in JSON: an undefined value does not, and binary data only if it is a UUID.
+    /// Whether an object's field appears in JSON.
+    ///
+    /// Undefined values are left out, and so is binary data that is not a UUID.
     private static func isWritten(_ element: BSONElement, of view: borrowing BSONView) -> Bool {
         switch TypeMask(element.type) {
         case .undefined: false

@@ -25,7 +25,8 @@ struct NumberRule: Sendable, BitwiseCopyable {
 
     /// Whether two numbers are in ascending order.
     ///
-    /// With `strictly`, equal numbers are not in order. NaN is in order only with NaN, and only without `strictly`.
+    /// Without `strictly`, two equal numbers or two NaNs are in order as well. NaN and another number are never in
+    /// order.
     @inline(__always)
     private static func isInOrder(_ left: BSONNumber, _ right: BSONNumber, strictly: Bool) -> Bool {
         if left.isNaN || right.isNaN { return !strictly && left.isNaN && right.isNaN }

@@ -46,8 +46,9 @@ struct SchemaSlice {
     /// `additionalItems` is not exact either, because it does not restrict the type of the element.
     private func isExact(_ finding: Finding) -> Bool { finding.rule != .oneOf && finding.rule != .additionalItem }
 
-    /// Returns a schema for the finding's node that every value with the finding breaks, and preferably no other value;
-    /// `nil` if there is no such schema.
+    /// Returns a schema for the finding's node; `nil` if there is no suitable one.
+    ///
+    /// Every value with the finding breaks the schema. If possible, no other value breaks it.
     private func leaf(of located: FindingCollector.Located) -> BSONDocument? {
         let finding = located.finding
         let origin = plan.origins[Int(finding.node)]
