@@ -10,7 +10,9 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var schema: String?
     /// The number of ledger entries at which the sync engine stops.
     public var limit: Int
-    /// Whether the operator asked for one collection only; documents outside the schema are then no findings.
+    /// Whether the report covers one collection only, as the operator requested.
+    ///
+    /// Documents in a collection that the schema does not cover are then no findings.
     public var isNarrowed = false
     /// The ledger entries of each app, the app with the most entries first; ``limit`` applies to each app separately.
     public var apps: [App]
@@ -144,8 +146,8 @@ public struct UnsyncedReport: Hashable, Sendable {
     /// Whether the report holds a finding: an app whose ledger has reached the limit, or a document that still fails or
     /// might fail to sync.
     ///
-    /// Without a schema, every ledger entry is a finding. With a schema, every document outside the schema is one,
-    /// unless the report is of one collection only.
+    /// Without a schema, every ledger entry is a finding. With a schema, every document in a collection that the schema
+    /// does not cover is a finding as well, unless the report covers one collection only.
     public var hasFindings: Bool {
         if apps.contains(where: { $0.headroom(limit: limit) < 0 }) { return true }
         guard let explained else { return apps.contains { $0.count.entries > 0 } }

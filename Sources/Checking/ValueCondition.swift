@@ -7,7 +7,7 @@ struct ValueCondition {
     private let finding: Finding
     private let node: CompiledSchema.Node
     private let targets: [ReferenceTarget]
-    /// The values of the enum that the schema names for the value; empty if there is no enum.
+    /// The values that the schema lists in an enum at the finding's path; empty if there is no enum.
     private let members: [String]
     /// The types that the schema allows for the elements of an array; all types for other values.
     private let elements: TypeMask

@@ -63,7 +63,9 @@ enum ValueHash {
         return mix(low ^ high ^ UInt64(bitPattern: Int64(parts.exponent)) << 48 ^ (parts.isNegative ? 1 << 47 : 0))
     }
 
-    /// A seed that differs in each process, so that no user can write values with equal hashes.
+    /// The seed for hashing bytes, which differs in each process, so that no user can write texts with equal hashes.
+    ///
+    /// Integers and doubles are hashed without the seed.
     private static let seed = UInt64.random(in: 0 ... .max)
 
     private static func hash(_ bytes: RawSpan, _ start: Int, _ length: Int) -> UInt64 {

@@ -160,9 +160,9 @@ extension ObjectClasses {
                 ? "has no type" : "has several types: \(types.map(\.rawValue).joined(separator: ", "))")
     }
 
-    /// Returns the kind of collection of a value, with the schema and the path step of its elements.
+    /// Returns whether a value is a list, a set or a dictionary, with the schema and the path step of its elements.
     ///
-    /// All three are `nil` if the value is not a collection. The schema is also `nil` if the elements have none.
+    /// All three are `nil` for any other value. The schema is also `nil` if the elements have none.
     private func parts(
         of node: SchemaNode, _ type: SchemaType
     ) throws(NoClientType) -> (container: FieldType.Container?, held: SchemaNode?, SchemaPath.Step?) {
@@ -172,7 +172,7 @@ extension ObjectClasses {
             }
             return (node.uniqueItems ? .set : .list, element, .elements)
         }
-        // Whether the value may be null does not affect its kind of collection, so null is left out of its types.
+        // Whether the value may be null does not affect whether it is a dictionary, so null is left out of its types.
         var node = node
         node.types = [type]
         return node.isDictionary ? (.dictionary, node.dictionaryValue, .values) : (nil, nil, nil)

@@ -1,7 +1,7 @@
 internal import Glibc
 import SwiftOverlayShims
 
-/// A counting semaphore of the operating system, whose C type is `sem_t`.
+/// A counting semaphore of the operating system: a `sem_t` in C.
 @safe
 package final class Semaphore {
     private let handle: UnsafeMutablePointer<sem_t>

@@ -9,7 +9,8 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
     case warn
     /// The server refuses writes that do not fit the validator.
     case error
-    /// No write can bypass the validator, and the validator cannot be changed. The stage "constraint" requires that.
+    /// No write can bypass the validator, and the validator cannot be changed. MongoDB requires this before the level
+    /// "constraint".
     case prepared
     /// The server guarantees that every document fits the validator.
     case constraint

@@ -285,10 +285,9 @@ extension BSONView {
         return false
     }
 
-    /// Whether the keys of this array, or of an array nested in it without an object in between, differ from 0, 1, 2
-    /// and so on.
+    /// Whether this array, or an array inside it, has other keys than 0, 1, 2 and so on.
     ///
-    /// The server would renumber such keys.
+    /// The server would renumber such keys. Arrays inside an object do not count.
     package func hasOddKeys() throws(BSONError) -> Bool {
         var (position, index) = (firstPosition, 0)
         while let element = try next(&position) {

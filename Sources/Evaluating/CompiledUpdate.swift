@@ -23,7 +23,9 @@ package struct CompiledUpdate: Sendable {
         self.stages = stages
     }
 
-    /// Whether the second of two stages neither sets nor may read a field that the first stage sets.
+    /// Whether two stages can be applied as one: the second stage sets and reads no field that the first stage sets.
+    ///
+    /// The result is `false` if it is not certain which fields the second stage reads.
     private static func areIndependent(
         _ first: [(name: String, value: CompiledExpression)], _ second: [(name: String, value: CompiledExpression)]
     ) -> Bool {

@@ -10,7 +10,7 @@ struct ExpressionCompiler {
     /// Whether the expression reads more of the document than the fields of ``fieldNames``.
     private(set) var readsMore = false
     private var variables: [String: Int] = [:]
-    /// The variables of a `$let` whose value is the hash of an object, each with that object.
+    /// The objects whose hashes a `$let` binds to variables, by the name of the variable.
     ///
     /// Such a variable can be read only in the comparison of ``comparedWithItsMerge(_:)``.
     private var hashes: [String: BSONValue] = [:]

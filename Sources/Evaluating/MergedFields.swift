@@ -52,10 +52,9 @@ extension BSONView {
 }
 
 extension BSONValue {
-    /// The value, with new keys 0, 1, 2 and so on in an array, and in all arrays nested in it without an object in
-    /// between.
+    /// The value, with the keys of an array renumbered as 0, 1, 2 and so on.
     ///
-    /// Any other value is unchanged.
+    /// Arrays inside the array are renumbered as well, but not arrays inside an object. Any other value is unchanged.
     fileprivate var renumbered: BSONValue {
         guard case .array(let list) = self else { return self }
         return .array(of: list.values.map(\.renumbered))

@@ -111,7 +111,8 @@ struct Frame {
 
     /// The values of the variables that the expression binds.
     var slots: [Operand] = []
-    /// The top-level fields of the document that the expression reads, in the order of its list of names.
+    /// The document's top-level fields that the expression reads, in the order of ``CompiledExpression/names``; `nil`
+    /// for a missing field.
     ///
     /// One pass over the document finds all of them.
     private(set) var fields = InlineArray<8, BSONElement?>(repeating: nil)
@@ -185,7 +186,7 @@ enum Operand: Sendable {
 }
 
 extension BSONBuilder {
-    /// Appends a field with the value of an operand of the document, unless the value is missing.
+    /// Appends a field with the value that `operand` has in `document`; appends nothing if the value is missing.
     mutating func append(_ name: String, _ operand: Operand, of document: borrowing BSONView) {
         switch operand {
         case .missing: break

@@ -117,8 +117,8 @@ package final class ChangeFeed: Sendable {
 package struct ChangeTime: Hashable, Sendable {
     /// The time of the change on the deployment's logical clock.
     package var cluster: ClusterTime
-    /// The time on the primary's own clock, in milliseconds since 1970; `nil` if a server before 6.0 does not report
-    /// it.
+    /// The time on the primary's own clock, in milliseconds since 1970; `nil` if the server does not report it, as
+    /// before version 6.0.
     package var wall: Int64?
 
     /// Creates a time from the times on the two clocks.

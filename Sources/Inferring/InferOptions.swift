@@ -8,8 +8,8 @@ package struct InferOptions: Sendable {
     package var cover = 1.0
     /// Whether a document that might stop syncing under the schema counts as not accepted.
     package var isStrict = false
-    /// Whether the schema lists the values of fields that have only few values; the file then contains data of
-    /// documents.
+    /// Whether the schema lists the values of fields that have only few distinct values; the schema file then contains
+    /// data from documents.
     package var hasEnums = false
     /// The rule that decides which objects are dictionaries and not embedded objects.
     package var dictionaries = DictionaryRule()
@@ -42,8 +42,7 @@ package struct DictionaryRule: Hashable, Sendable {
     package var maximumShare = 0.25
     /// The largest share of the objects at a path that may have the path's most common key.
     package var maximumPresence = 0.5
-    /// The smallest share that the most common type must have among the values in the objects at a path, not counting
-    /// nulls.
+    /// The smallest share of the most common type among all values in the objects at a path; nulls do not count.
     package var minimumSameType = 0.99
 
     /// Creates the default rule.

@@ -10,19 +10,22 @@ package struct Outcome: Sendable {
     package let possible: Int
     /// The probability that ``unseenBound`` holds.
     package static var confidence: Double { 0.95 }
-    /// The largest share of further documents that the schema will not accept, if they are like the documents that were
-    /// read.
+    /// An upper bound for the share of further documents that the schema will not accept, if they are like the
+    /// documents that were read.
     ///
     /// There are two reasons why the schema might not accept a further document, and each has a bound. First, the
     /// schema may leave out on purpose what the document has. The number of failing documents bounds the share of such
     /// documents. Second, the document may have something that no document read had. To bound the share of such
-    /// documents, a second schema is made from half of the documents. The documents of the other half that only the
-    /// whole schema accepts give the bound, because the whole schema knows more and accepts more. Both bounds are
-    /// Clopper and Pearson's, one-sided. With a cover below 100%, the first bound is approximate, because the same
-    /// documents decided what the schema leaves out.
+    /// documents, a second schema is made from half of the documents. ``heldOut`` counts the documents of the other
+    /// half that the second schema does not accept for this reason. The bound also holds for the whole schema, which is
+    /// made from more documents and accepts more. Both bounds are Clopper and Pearson's, one-sided. With a cover below
+    /// 100%, the first bound is approximate, because the same documents decided what the schema leaves out.
     package let unseenBound: Double
-    /// The number of documents in the held-out half, and how many of them the whole schema accepts, but not the schema
-    /// made from the other half.
+    /// The number of documents in the half from which ``Inference/trained`` was not made, and how many of them it
+    /// misses.
+    ///
+    /// A missed document fits the schema made from all documents, but fails under `trained`. If
+    /// ``InferOptions/isStrict`` is set, a document that only might fail under `trained` is missed as well.
     package let heldOut: (documents: Int, failing: Int)
     /// The groups of documents that have the same violation of the schema, with the number of documents in each.
     package let groups: [ViolationGroup]

@@ -8,7 +8,7 @@ package enum Suspicion: String, Hashable, Sendable, CaseIterable {
     case mixedTypes = "mixed-types"
     /// The values have more than one of the types int, long, double and decimal.
     case mixedNumbers = "mixed-numbers"
-    /// All values that are not null are doubles without a fraction.
+    /// All values that are not null are doubles that a 64-bit integer can hold exactly, such as 1.0.
     case wholeDoubles = "whole-doubles"
     /// At least nine in ten strings look like dates.
     case datesAsStrings = "dates-as-strings"

@@ -32,8 +32,8 @@ package struct ChunkJournal {
     /// The names of the fields whose digests distinguish a document from a later one with the same `_id`.
     package let evidence: [String]
     private let touched: [String]
-    /// For each field in ``touched``, the keys under which ``change(before:after:positions:)`` stores its value before
-    /// the write, its value after the write, and its position.
+    /// The keys under which ``change(before:after:positions:)`` stores each field in ``touched``: its value before the
+    /// write, its value after the write, and its position.
     private let keys: [(before: String, after: String, place: String)]
     private var closed: [BSONValue] = []
     private var open = Part()

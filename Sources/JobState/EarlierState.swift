@@ -4,7 +4,7 @@ package import BSON
 ///
 /// That version left gaps between the numbers of its attempts at chunks, and did not record which attempts it wrote. A
 /// number without an attempt is therefore not an error, and every journaled change counts as uncertain. Even if the
-/// sums of a checkpoint prove that an attempt was written, its documents may have been replaced since.
+/// counts of a checkpoint prove that an attempt was written, its documents may have been replaced since.
 package struct EarlierState: Hashable {
     /// The number of the latest attempt at a chunk in the job's journal; the numbers rise from attempt to attempt.
     package var journaled: Int64

@@ -11,7 +11,7 @@ package struct Failure: Hashable, Sendable {
     package let code: Int
     /// The reason for skipping the document, in words that contain no value of the document.
     package let name: String
-    /// The index of the phase whose write failed, from 0.
+    /// The index of the phase in which the run skipped the document, from 0.
     package let phase: Int
 
     /// The ``name`` of a document that the sync translator keeps locked.

@@ -13,7 +13,7 @@ package struct JobHistory {
         package var state: String
         /// The number of documents that the job changed.
         package var modified: Int
-        /// The texts of the files of the new schema, which documents fit after the job; empty if the job names none.
+        /// The texts of the files of the job's next schema; empty if the job names none.
         package var next: Set<String>
         /// Whether the state database holds journaled changes of the job.
         ///

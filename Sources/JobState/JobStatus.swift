@@ -84,7 +84,7 @@ package struct JobStatus: Sendable {
     /// When the job's runner last made progress, for instance finished a chunk, began a pass, or stopped waiting; `nil`
     /// if that is unknown.
     package var checkpointed: ServerTime?
-    /// The time of the last sign of life of the job.
+    /// The time of the last sign of life of the job; `nil` if it is unknown.
     ///
     /// While a runner holds the lease, this is ``checkpointed``. Otherwise it is the time of the last checkpoint or
     /// renewal of a lease.
@@ -93,7 +93,7 @@ package struct JobStatus: Sendable {
     package var waiting: [WaitReason] = []
     /// Why the job's last run stopped; `nil` if the run did not stop, or could not record the reason.
     package var stopped: String?
-    /// The runner that holds the lease; `nil` if none does.
+    /// The runner that holds the lease; `nil` if none does, or if the stored lease does not identify the runner.
     package var holder: Holder?
     /// The number of skipped documents, by error code.
     package var skipped: [(code: String, count: Int)] = []

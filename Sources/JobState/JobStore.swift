@@ -72,8 +72,10 @@ package struct JobStore {
             return stored == text || JobFile.content(of: stored) == JobFile.content(of: text)
         }
 
-        /// Returns what differs from the record of the job's first start, except for the collection's UUID, as a clause
-        /// for a message; `nil` if nothing differs.
+        /// Returns a clause for a message that says what differs from the record of the job's first start; `nil` if
+        /// nothing differs.
+        ///
+        /// The collection's UUID is not compared.
         func difference(from record: BSONDocument) -> String? {
             if record["ns"]?.text != namespace.description { return "its collection changed" }
             if !hasText(of: record) { return "the job file's text changed" }
@@ -97,10 +99,11 @@ extension JobStore {
         Control(try client.firstChecked("jobs", ["_id": .string(job)], projecting: ["control": 1]) ?? [:])
     }
 
-    /// Returns the record that the job's next schema was deployed, with the operator and the time; `nil` if there is
+    /// Returns the record of the deploy of the job's next schema, with the operator and the time; `nil` if there is
     /// none.
     ///
-    /// If this job has no such record, that of another job with the same collection and the same next schema counts.
+    /// If this job has no such record, the result is the record of another job with the same collection and the same
+    /// next schema.
     /// - Parameter schemas: the schema files that the job is bound to, as its record holds them.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func deployMark(of namespace: Namespace, schemas: [BSONDocument]) throws -> Control.Mark? {
@@ -194,7 +197,7 @@ extension JobStore {
     /// Whether the job file of another job names a collection, and that job may have changed documents and was not
     /// undone.
     ///
-    /// The other job may rely on documents that this job created in the collection, because it does not create a
+    /// The other job may rely on documents that this job created in the collection, because a job does not create a
     /// document that exists already.
     package func isNamedElsewhere(_ namespace: Namespace) throws -> Bool {
         var cursor = client.all("jobs", ["_id": ["$ne": .string(job)]])

@@ -112,7 +112,8 @@ package struct JournalStore {
 
     /// Returns the documents that an attempt at a chunk did not change, or might not have changed.
     ///
-    /// The documents are stored with the acknowledgement of the attempt; the result is `nil` if none is recorded.
+    /// These documents are stored with the acknowledgement of the attempt; the result is `nil` if no acknowledgement is
+    /// recorded.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func written(_ sequence: Int64) throws -> Written? {
         guard let record = try client.firstChecked(Self.collection, ["_id": acknowledgement(of: sequence)]) else {

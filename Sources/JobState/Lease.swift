@@ -72,14 +72,15 @@ package struct Lease: Hashable, Sendable {
 
 /// A lease and the time at which this runner requested it.
 ///
-/// From this time and its own clock, the runner knows how long the lease lasts at least.
+/// From this time and its own clock, the runner knows how long the lease lasts at least. Each write to documents
+/// carries the ``Lease/fence`` of a lease: a condition that holds only until shortly before the end of that lease.
 package struct HeldLease {
     /// The lease, as last renewed.
     package private(set) var lease: Lease
     private var askedAt: ContinuousClock.Instant
-    /// When this runner requested the lease whose fence the writes under way carry.
+    /// The time at which this runner requested the lease whose fence is in the writes under way.
     ///
-    /// If they carry the fences of several leases, this is the request for the oldest of these leases.
+    /// If the writes carry the fences of several leases, it is the time of the request for the oldest of these leases.
     private var fencedAt: ContinuousClock.Instant
     /// The time until which the server may still execute a write whose reply was lost; `nil` if there is no such write.
     ///
@@ -107,8 +108,8 @@ package struct HeldLease {
 
     /// Records that the server may still execute a write that failed with `error`.
     ///
-    /// Nothing is recorded if the error rules that out. Only the fence in its own filter can stop such a write. A
-    /// renewal of the lease does not change that fence.
+    /// Nothing is recorded if the error rules that out. Only the fence in the write's own filter can stop such a write.
+    /// A renewal of the lease does not change that fence.
     package mutating func doubt(_ error: MongoError) {
         guard error.mayBeUnderWay else { return }
         doubtEnd = .now + lease.terms.duration + lease.terms.skew

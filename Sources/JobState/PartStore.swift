@@ -36,8 +36,9 @@ package struct PartStore {
 
     /// Returns the `_id`s that separate `count` parts of a collection that is checked repeatedly.
     ///
-    /// The parts keep about equal sizes: the `_id`s are computed again once the number of documents has grown or shrunk
-    /// by about half, and by more than 1,000.
+    /// The parts keep about equal sizes, because the `_id`s are computed again after a large change of the number of
+    /// documents. The number must have grown by more than half and by more than 1,000, or have fallen more than 1,000
+    /// below its half.
     /// - Parameter documents: how many documents the collection has now.
     /// - Throws: the errors of ``bounds(of:_:)``.
     package func bounds(of count: Int, for documents: Int, _ cut: () throws -> [BSONValue]) throws -> [BSONValue] {

@@ -10,7 +10,8 @@ package struct Progress {
     package var chunks: Int
     /// The number of documents that the finished chunks changed; chunks without a checkpoint are not included.
     package var modified: Int
-    /// The journal's number for the newest attempt at a chunk that a checkpoint recorded.
+    /// The number that the journal gives to the newest attempt at a chunk, among the attempts that checkpoints
+    /// recorded.
     package var journaled: Int64
     /// The `_id` of the last document done in the current pass; for display only, because no run resumes from it.
     package private(set) var last: BSONValue?

@@ -79,7 +79,8 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record down to which attempt an undo has removed documents in other collections, and how many.
+    /// The changes that record how far an undo has removed documents from other collections: the number of the last
+    /// attempt processed, and the number of documents removed so far.
     package static func childrenRemoved(to sequence: Int64, count: Int) -> BSONDocument {
         ["undo.children": .long(sequence), "undo.removed": .integer(count), "active": "$$NOW"]
     }

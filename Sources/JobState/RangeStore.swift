@@ -7,7 +7,7 @@ package struct RangeStore {
     let client: StoreClient
     let job: String
     let identity: RunnerIdentity
-    /// The terms of leases that the operator set.
+    /// The terms that the operator set for leases.
     let given: LeaseTerms
     /// The name of the collection: `ranges` for jobs, or ``StateStore/streams`` for watches and mirrors, which follow
     /// changes.
@@ -91,7 +91,10 @@ package struct RangeStore {
             remaining: .milliseconds(holder?["remaining"]?.integer ?? 0))
     }
 
-    /// Returns another runner that holds the job's lease, and how long that lease still lasts; `nil` if there is none.
+    /// Returns the other runner that holds the job's lease, and how long that lease still lasts; `nil` if no other
+    /// runner holds it.
+    ///
+    /// `holder` is `nil` if the stored lease does not identify the runner.
     /// - Throws: ``MongoError``.
     package func otherHolder() throws(MongoError) -> (holder: RunnerIdentity?, remaining: Duration)? {
         let record = try client.first(

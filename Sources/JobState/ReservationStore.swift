@@ -42,7 +42,7 @@ package struct ReservationStore {
         }
     }
 
-    /// Deletes the reservations of documents whose chunk is not written after all, or did not make them unsyncable.
+    /// Deletes the reservations of documents that their chunk did not make unsyncable, or whose chunk was not written.
     package func remove(_ ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
         try client.delete("harm", ids: ids.map { .object(key($0, namespace)) })
     }
@@ -199,9 +199,10 @@ private struct PendingReservation {
 
 /// Records which reserved documents sync again, and deletes their reservations.
 extension ReservationStore {
-    /// Returns the jobs that have pending reservations in a collection, and whose runner is not about to use them.
+    /// Returns the jobs that have pending reservations in a collection, without the jobs that may be writing a chunk.
     ///
-    /// These are the jobs whose lease no runner holds, and the jobs in `runners`, whose runners are between two chunks.
+    /// A job is in the result if no runner holds its lease, or if it is in `runners`, the jobs that are between two
+    /// chunks.
     package func idleJobs(of namespace: Namespace, including runners: [String]) throws(MongoError) -> [String] {
         let jobs = try jobsWithPending(of: namespace)
         guard !jobs.isEmpty else { return [] }
@@ -257,8 +258,8 @@ extension ReservationStore {
     /// Deletes the reservations of documents that sync again, if the reservations are at least `age` old.
     ///
     /// The caller passes documents that the ledger does not show. When a reservation is `age` old, the ledger has seen
-    /// the write that made the document unsyncable. If the ledger does not show the document, it has seen the repair as
-    /// well.
+    /// the write that made the document unsyncable. If the ledger does not show the document then, the ledger has seen
+    /// the repair as well.
     package func removeUnseen(
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {

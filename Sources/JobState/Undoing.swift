@@ -6,16 +6,17 @@ package struct Undoing: Hashable {
     var begun: ServerTime?
     /// When the undo ended, by the server's clock; `nil` if it has not ended.
     package var ended: ServerTime?
-    /// The position in the journal that the undo has reached; `nil` before its first entry.
+    /// The position in the journal that the undo has reached; `nil` before the undo has processed an entry.
     ///
-    /// All newer entries are processed, because the undo begins with the newest.
+    /// The undo begins with the newest entry, so all entries newer than this position are processed.
     package var position: JournalPosition?
     /// The number of documents restored so far.
     package var restored = 0
-    /// The number of the attempt whose documents in other collections the undo removed last; `nil` before the first
-    /// removal.
+    /// The number of the attempt that the undo processed last while it removed documents from other collections; `nil`
+    /// before the first such attempt.
     ///
-    /// The undo begins with the newest attempt, so these documents are removed for all attempts from this number on.
+    /// The undo removes the documents that the attempts created in other collections, the newest attempt first. All
+    /// attempts from this number on are therefore processed.
     package var children: Int64?
     /// The number of documents in other collections that the undo has removed so far.
     package var removed = 0

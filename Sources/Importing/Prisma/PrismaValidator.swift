@@ -48,7 +48,7 @@ struct PrismaValidator {
 
     private mutating func value(_ node: SchemaNode, isNullable: Bool, at path: SchemaPath) -> ValidatorSchema {
         if case .each(let element) = node.items {
-            // The client reads null as an element only where the elements are objects.
+            // The client reads null elements only in a list of objects.
             let elements = value(element, isNullable: element.scalar == nil, at: path.appending(.elements))
             var list = ValidatorSchema(types: [.array, .null])
             if !elements.isUnrestricted { list.keywords["items"] = elements.value }

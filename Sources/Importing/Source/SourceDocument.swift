@@ -60,8 +60,10 @@ struct SourceDocument {
 
 /// Chooses the schema to import.
 extension SourceDocument {
-    /// Returns the schema with the given name; if `name` is `nil`, returns the whole file if it is a schema, or else
-    /// the only schema in ``named``.
+    /// Returns the schema with the given name.
+    ///
+    /// If `name` is `nil`, returns the whole file or, if the file as a whole is not a schema, the only schema in
+    /// ``named``.
     /// - Throws: ``SchemaError`` if there is no such schema, or if there are several and no name is given.
     func choose(_ name: String?) throws(SchemaError) -> (name: String?, schema: LocatedJSON) {
         let names = named.map(\.name)

@@ -70,7 +70,7 @@ extension KeywordValues {
         return value
     }
 
-    /// Returns the members of an object that a keyword has as its value; `nil` if the keyword is absent.
+    /// Returns the members of the object that is a keyword's value; `nil` if the keyword is absent.
     /// - Throws: ``SchemaError`` if the value is not an object, or has a name twice.
     func members(of keyword: String) throws(SchemaError) -> [LocatedJSON.Member]? {
         guard let json = self[keyword] else { return nil }

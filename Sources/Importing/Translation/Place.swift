@@ -17,7 +17,7 @@ struct Place {
     /// Whether the values are the documents' `_id`s.
     var isID: Bool { path.steps == [.field("_id")] }
 
-    /// Returns the place of the values to which `step` leads from the values at this place.
+    /// Returns the place that is one `step` of the path below this place.
     func inside(_ step: SchemaPath.Step) -> Place {
         Place(path: path.appending(step), isWhole: false, resource: resource)
     }

@@ -49,7 +49,7 @@ extension Translator {
         schema.keywords["multipleOf"] = divisor
     }
 
-    /// Returns the stricter one of a bound and its exclusive form; `nil` if there is neither.
+    /// Returns the stricter one of a bound, such as `minimum`, and its exclusive form; `nil` if there is neither.
     ///
     /// Up to draft 4, the exclusive form is a Boolean; since draft 6, it is a bound of its own.
     private func bound(

@@ -2,7 +2,7 @@ import ServerSchema
 
 /// The degree to which a value fits a declared type.
 ///
-/// A check never finds that the value fits worse.
+/// A check of documents may find that the value fits better than this, but never that it fits worse.
 enum Fitness: Comparable {
     case fits, possible, fails
 }

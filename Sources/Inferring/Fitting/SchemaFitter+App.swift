@@ -25,7 +25,7 @@ extension SchemaFitter {
         offerRequirement(of: node, .id)
     }
 
-    /// Adds the step that declares `mixed` to the pending steps; its cost is 0 if `mixed` accepts all values.
+    /// Adds a pending step that declares `mixed`; its cost is 0 if `mixed` accepts all values.
     private mutating func offerMixed(_ node: Int) { offer(mixedCost(node), .declareMixed(node: node)) }
 
     /// Returns the type that refuses the fewest values, with the number of values that it refuses; `nil` if no type is

@@ -42,7 +42,7 @@ extension SchemaFitter {
         return !isAppServices || text.unicodeScalars.count <= 63
     }
 
-    /// Adds the step that requires a field to the pending steps, if the field's position and the dialect allow it.
+    /// Adds a pending step that requires a field, if the field's position and the dialect allow it.
     mutating func offerRequirement(of node: Int, _ place: Place) {
         guard place == .field || place == .id, let parent = parents[node] else { return }
         let missing = max(0, tree.nodes[parent].count(of: .object) - tree.nodes[node].presence)

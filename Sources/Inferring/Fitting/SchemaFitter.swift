@@ -5,9 +5,9 @@ import ServerSchema
 ///
 /// The fitter begins with a schema that accepts every document, apart from the type of `_id`. Then it makes the schema
 /// stricter step by step, always with the cheapest step, until the next step costs more than the rest of the budget.
-/// The cost of a step is the number of values that no longer fit, which is at least the number of their documents. The
-/// sum of the costs is therefore an upper bound for the number of refused documents. A larger budget allows the same
-/// steps and more, so a schema for a lower cover never accepts a document that one for a higher cover refuses.
+/// The cost of a step is the number of values that no longer fit, or the number of all documents if that is smaller.
+/// The sum of the costs is therefore an upper bound for the number of refused documents. A larger budget allows the
+/// same steps and more, so a schema for a lower cover never accepts a document that one for a higher cover refuses.
 struct SchemaFitter {
     let tree: PathTree
     let options: InferOptions

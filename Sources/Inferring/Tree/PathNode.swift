@@ -8,8 +8,9 @@ struct PathNode: Sendable {
     var presence = 0
     /// The fields of the objects at the path: their names and nodes.
     var keys = KeyTable()
-    /// The node for the values of all fields, if the objects at the path are folded, so that their fields are combined
-    /// like a dictionary's values; otherwise -1.
+    /// The node for the values of all fields if the objects at the path are folded; otherwise -1.
+    ///
+    /// The fields of folded objects are combined, like the values of a dictionary.
     var values = -1
     /// The number of fields with names that no App Services dictionary can have; counted only in folded objects.
     var oddKeys = 0

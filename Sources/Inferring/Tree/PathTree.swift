@@ -14,8 +14,10 @@ package struct PathTree: Sendable {
         package var maximumKeys = 1_000
         /// The largest size of a name in bytes; an object with a longer name is folded: its fields are combined.
         package var maximumNameLength = 1_024
-        /// The largest number of paths; while there are more, the tree folds objects with more than half of
-        /// ``maximumKeys`` names, then with more than a quarter, and so on.
+        /// The largest number of paths after a document.
+        ///
+        /// A tree with more paths folds objects: it combines the fields of objects with more than half of
+        /// ``maximumKeys`` names, then of those with more than a quarter, and so on.
         package var maximumNodes = 50_000
         /// Whether the tree keeps distinct values, which a schema could list in an enum.
         package var keepsValues = false

@@ -76,7 +76,8 @@ package struct Expression: Hashable, Sendable {
         operands.count == 1 ? operands[0] : Expression(["$and": .array(of: operands.map(\.bson))])
     }
 
-    /// Returns whether at least one condition holds; they are evaluated in order, up to the first one that holds.
+    /// Returns whether at least one condition holds; the conditions are evaluated in order, up to the first one that
+    /// holds.
     package static func any(_ operands: [Expression]) -> Expression {
         operands.count == 1 ? operands[0] : Expression(["$or": .array(of: operands.map(\.bson))])
     }

@@ -95,9 +95,11 @@ package struct Job: Sendable {
         /// together must stay below this number.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }
 
-        /// The largest number of documents in a chunk, at most the number that the consumer takes in a second.
+        /// The largest number of documents in a chunk: ``chunkDocuments``, or the number of documents that the consumer
+        /// takes in a second if that is smaller.
         package var mostDocuments: Int { min(chunkDocuments, consumer.documents ?? .max) }
-        /// The target size of a chunk in bytes, at most the size that the consumer takes in a second.
+        /// The target size of a chunk in bytes: ``chunkBytes``, or the number of bytes that the consumer takes in a
+        /// second if that is smaller.
         package var mostBytes: Int { min(chunkBytes, consumer.bytes ?? .max) }
     }
 
@@ -161,7 +163,7 @@ extension CheckPart {
 /// Reads the entries of a job's `steps`.
 package enum JobSteps {
     /// Reads one step.
-    /// - Parameter condition: The condition of the whole job, which applies in addition to the step's condition.
+    /// - Parameter condition: the condition of the whole job, which applies in addition to the step's condition.
     /// - Throws: ``JobError`` with line and column.
     package static func step(_ node: YAMLNode, where condition: Expression? = nil) throws(JobError) -> Job.LocatedStep {
         let keys = Step.kinds.map { $0.key }

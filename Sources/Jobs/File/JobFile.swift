@@ -100,7 +100,7 @@ package enum JobFile {
     /// Whether a text is the draft of a job, in which every line is a comment.
     package static func isDraft(_ text: String) -> Bool { (try? draftError(of: text, path: "")) != nil }
 
-    /// Returns the error for a draft, which says which lines to uncomment; `nil` if the text is not a draft.
+    /// Returns the error for a draft, with the lines to uncomment; `nil` if the text is not a draft.
     private static func draftError(of text: String, path: String) throws(JobError) -> JobError? {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard let first = lines.firstIndex(where: { $0.hasPrefix("# job:") || $0.hasPrefix("#job:") }),
