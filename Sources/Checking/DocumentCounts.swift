@@ -19,7 +19,7 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     /// The counts of documents by what the engine does with them; `nil` if no engine's rules were applied.
     public var engine: EngineCounts?
 
-    /// The numbers of documents by the worst of their findings that no exception covers.
+    /// The numbers of documents by their worst finding; findings that an exception covers are left out.
     public struct Unexcepted: Hashable, Sendable, Codable {
         /// The documents that are certain to fail because of a finding that no exception covers.
         public var certain = 0

@@ -65,7 +65,9 @@ public struct Tally: Sendable {
         /// The number of the group's documents that newly fail, or newly might fail, compared with the active schema.
         var newCount = 0
         var samples: [Sample] = []
-        /// The number, from 1, of the document that the group counted last; each document counts once for a group.
+        /// The position, from 1, of the last document that the group counted, among the tally's documents; 0 for none.
+        ///
+        /// If a document has several findings of the group, the position shows that the group counted it already.
         var last = 0
     }
 

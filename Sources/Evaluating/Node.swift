@@ -30,9 +30,10 @@ indirect enum Node: Sendable {
     case isSame([(slot: Int, value: Node)], by: Node)
     case someElement(Node)
     case everyElement(Node)
-    /// Whether `$mergeObjects` would change an object.
+    /// Whether `$mergeObjects` with an object as its only operand returns a changed object.
     ///
-    /// With `seesKeys`, a change of any byte counts; otherwise, only a change of the object's size.
+    /// It keeps one field of each name, and renumbers arrays whose keys are not 0, 1, 2 and so on. With `seesKeys`, a
+    /// change of any byte counts. Otherwise, only a change of the object's size counts; renumbering need not cause one.
     case changesByMerging(Node, seesKeys: Bool)
 
     case type(Node)

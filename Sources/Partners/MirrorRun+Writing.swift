@@ -103,8 +103,9 @@ extension MirrorRun {
         let refusal = Refusal(
             id: write.pair.ids[side] ?? refused.change.id, reason: .server(refused.code.rawValue))
         try hold(write.pair, side, refusal, holder: holder)
-        // Several pairs may each need the unique-index key of the next pair, in a circle. The server can only accept
-        // the changes of the circle together, so all its pairs are carried over again.
+        // Held pairs may form a circle, in which each pair needs the unique-index key of the next one. The server
+        // accepts the changes of a circle only if they are written together. If this pair completes a circle, all pairs
+        // of the circle are therefore listed again, so that one write can contain all of them.
         guard let holder, write.pair.held?.holder != holder else { return }
         var circle = [write.pair.key]
         while let next = held[circle[circle.count - 1]]?.holder, !circle.contains(next) { circle.append(next) }

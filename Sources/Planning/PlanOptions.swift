@@ -21,7 +21,7 @@ package struct PlanOptions: Sendable {
 
 /// The error for a default or a step that the operator states, if it does not fit the schemas.
 package struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The message, which says what is wrong and how to correct it.
+    /// The message, which begins with the flag and says what is wrong.
     package let description: String
 
     init(_ description: String) { self.description = description }

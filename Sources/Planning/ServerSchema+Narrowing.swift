@@ -10,8 +10,8 @@ extension ServerSchema {
     /// schema.
     func narrowed(to job: Job) -> ServerSchema {
         let kinds = job.steps.map(\.step.kind)
-        // A step that creates documents in another collection is checked against that collection's schema too, so
-        // nothing is left out.
+        // A step that creates documents in another collection is checked against that collection's schema too. The
+        // whole schema is therefore kept for every job with a step that reads or writes another collection.
         guard kinds.allSatisfy(\.namespaces.isEmpty), let collection = self[job.namespace] else { return self }
         let named = kinds.flatMap { $0.touched + $0.sources + $0.readsInside }.map { $0.components[...] }
         let related = RelatedPaths(named.map(Array.init))

@@ -9,7 +9,7 @@ enum Keyword: String, CaseIterable {
     case minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern
     case `enum`, minItems, maxItems, additionalItems, minProperties, maxProperties, dependencies, patternProperties
     case allOf, anyOf, oneOf, not
-    // Keywords that no rule evaluates; App Services documents only `validate`.
+    // Keywords that no rule evaluates; of these, the documentation of App Services describes only `validate`.
     case validate, format
     // Keywords that no App Services documentation describes.
     case const, contains, propertyNames, `if`, then, `else`, encrypt, encryptMetadata, definitions, id

@@ -25,7 +25,7 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let wrongValue = Self(rawValue: "wrong-value")
         /// `bsonType` or `type` names a type that does not exist.
         public static let unknownType = Self(rawValue: "unknown-type")
-        /// The dialect does not know a keyword.
+        /// The dialect does not know a keyword, an attribute, or an argument of an attribute.
         public static let unknownKeyword = Self(rawValue: "unknown-keyword")
         /// A regular expression does not compile.
         public static let invalidPattern = Self(rawValue: "invalid-pattern")

@@ -92,8 +92,8 @@ package struct PhaseEvaluator: Sendable {
 
     /// Whether the client can evaluate at least 80 % of the sample documents.
     ///
-    /// The server has to evaluate, by its `_id`, each document that the client cannot evaluate. If there are many such
-    /// documents, it is cheaper to let the server evaluate all documents.
+    /// A document that the client cannot evaluate is read again by its `_id`, and the server evaluates it. If there are
+    /// many such documents, it is cheaper to let the server evaluate all documents.
     /// - Throws: ``MongoError``.
     private func evaluatesMost(of documents: consuming Cursor) throws(MongoError) -> Bool {
         var (known, unknown) = (0, 0)

@@ -87,7 +87,7 @@ import Testing
     }
 }
 
-/// Tests that the chunk size grows step by step to its old value after a chunk took too long.
+/// Tests how the chunk size is halved after a chunk took too long, grows back step by step, and follows a lower limit.
 @Suite struct ChunkPacingTests {
     private func limits(_ documents: Int, bytes: Int = 1 << 30) -> Job.Limits {
         var limits = Job.Limits()

@@ -4,7 +4,7 @@ extension Mongod {
     /// The deployment that all tests of a process share: the one at `SHIPSHAPE_TEST_URI`, or else a new replica set.
     package static var shared: Mongod { get async throws { try await sharedInstance.value } }
 
-    /// The deployment with a login that all tests of a process share.
+    /// A deployment that requires a login; all tests of a process share it.
     package static var withAuthentication: Mongod { get async throws { try await authenticatedInstance.value } }
 
     /// Returns the path of mongod.

@@ -342,8 +342,8 @@ extension BackfillRun {
                             failures.append(error)
                         }
                     }
-                    // A command with several documents that took too long is not repeated; the chunk is tried again
-                    // with fewer documents.
+                    // If a command took too long, and none failed with another error, a chunk of several documents is
+                    // not sent again as it is; it is tried again with fewer documents.
                     if let error = failures.first(where: { !$0.isTimeLimit || documents == 1 }) { throw error }
                     return failures.first
                 }

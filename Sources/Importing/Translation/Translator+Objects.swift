@@ -186,9 +186,10 @@ struct FieldSchemas {
 
 /// Translates the keywords that restrict which fields an object may have, apart from `additionalProperties`.
 extension Translator {
-    /// Translates `propertyNames`: `true` and `false`, lists of names, and regular expressions.
+    /// Translates `propertyNames`, if its value is `true` or `false`, or a schema with a list of names or a regular
+    /// expression.
     ///
-    /// Other keywords that may restrict names are left out, with a note on each.
+    /// Any other keyword in that schema that may restrict names is left out, with a note.
     mutating func translatePropertyNames(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {

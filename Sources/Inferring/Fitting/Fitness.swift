@@ -1,8 +1,9 @@
 import ServerSchema
 
-/// The degree to which a value fits a declared type.
+/// The degree to which a value fits a declared type, judged only by the value's ``ValueKind``.
 ///
-/// A check of documents may find that the value fits better than this, but never that it fits worse.
+/// A check of documents also looks at the value itself. It may find a better fit than the kind shows, but never a worse
+/// one.
 enum Fitness: Comparable {
     case fits, possible, fails
 }

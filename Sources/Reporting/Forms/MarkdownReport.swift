@@ -90,7 +90,9 @@ package struct MarkdownReport {
         }
     }
 
-    /// Returns text for a table cell, escaped so that nothing in it becomes markup, a link or a mention of a user.
+    /// Returns text escaped for Markdown, for example for a table cell.
+    ///
+    /// The text cannot end the cell, and cannot become emphasis, code, a tag, a web link or a mention of a user.
     static func cell(_ text: String) -> String {
         var result = ""
         for character in text.printable {

@@ -29,7 +29,7 @@ package struct ServerMetricsReader {
     private static let timeLimit: BSONValue = 5_000
     /// The pause before a lag at its limit is read a second time.
     private static let confirmationPause = Duration.milliseconds(150)
-    /// The large sections of `serverStatus` that no throttle rule needs; the command excludes them.
+    /// Sections of `serverStatus` that no throttle rule needs; the command excludes them.
     private static let leftOut = [
         "asserts", "batchedDeletes", "catalogStats", "connections", "electionMetrics", "extra_info", "indexStats",
         "locks", "logicalSessionRecordCache", "metrics", "network", "opLatencies", "opcounters", "opcountersRepl",

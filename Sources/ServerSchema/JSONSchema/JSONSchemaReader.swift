@@ -52,7 +52,8 @@ struct JSONSchemaReader {
     }
 
     /// Reads the schema that is the value of a keyword, or of an entry below the keyword.
-    /// - Throws: ``SchemaError`` if the value is not an object, or if mongod would refuse the schema.
+    /// - Throws: ``SchemaError`` if the value is not an object; also if mongod would refuse the schema, unless
+    ///   ``failures`` collects the error.
     func subschema(_ value: LocatedBSON, of what: String, isWhole: Bool) throws(SchemaError) -> SchemaNode {
         guard value.members != nil else {
             throw SchemaError(.wrongValue, at: value.location, "\(what) must be a schema, not \(value.kind)")

@@ -45,9 +45,9 @@ struct NightlyWeekTests {
     /// The beginning of the test, from which the nights are counted.
     private let start = Date.now
 
-    /// Returns the environment of a program that runs at noon of a night's day, in UTC.
+    /// Returns the environment for a program that runs as if it were noon, in UTC, `night` days after the test began.
     ///
-    /// At noon, the day does not change during the test.
+    /// Noon is so far from midnight that the day does not change during the test.
     private func environment(_ clock: FakeClock, _ night: Int) -> [Environment.Key: String?] {
         let hour = Int(start.timeIntervalSince1970) / 3_600 % 24
         let offset = clock.variables("\(24 * night + 12 - hour)h")

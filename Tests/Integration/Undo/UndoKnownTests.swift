@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    // MARK: A chunk that a signal ends between two of its commands
+    // MARK: A signal between two commands of a chunk
 
     /// The journal shows which part of a chunk was written if a signal ends the run between two commands of the chunk.
     ///

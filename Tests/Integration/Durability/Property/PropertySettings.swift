@@ -41,7 +41,7 @@ enum PropertySettings {
 
 /// A condition of the property test that does not hold in a case.
 struct PropertyViolation: Error, CustomStringConvertible {
-    /// The condition that does not hold in a case of the property test.
+    /// What went wrong in a case of the property test.
     enum Kind {
         /// The program ended in an unexpected way.
         case ending

@@ -35,7 +35,7 @@ struct FilterCase: Sendable, CustomTestStringConvertible {
 }
 
 extension FilterCase {
-    /// The cases of every rule that a field can break.
+    /// The cases of the App Services rules that a field can break, except those that `FilterSyncTests` tests.
     static let all =
         required + types + numbers + arrays + dictionaries + mixed + binaries + points + extras + constraints
 
