@@ -22,12 +22,13 @@ extension Target.Dependency {
 /// Only `scripts/package` sets it, because a development build would link again for each commit.
 let commit = (Context.environment["SHIPSHAPE_COMMIT"] ?? "").filter { $0.isLetter || $0.isNumber || $0 == "-" }
 
-/// The rooms whose speed does not depend on the number of documents.
+/// The rooms that a release build does not optimize.
 ///
+/// Their speed does not depend on the number of documents, or the server takes most of their time, as in `Partners`.
 /// Optimizing them takes as long as compiling everything else.
-let roomsWithoutDocuments: Set = [
+let roomsThatWait: Set = [
     "Processes", "Privileges", "ServerSchema", "Jobs", "ClientModels", "LocatedYAML", "Importing", "SchemaChange",
-    "JobReports", "Planning", "Enforcing", "Reporting", "ShipshapeCLI",
+    "JobReports", "Following", "Watching", "Partners", "Planning", "Enforcing", "Reporting", "ShipshapeCLI",
 ]
 
 /// The rooms that read and judge every document.
@@ -41,7 +42,7 @@ func isOptimized(_ room: String) -> Bool {
     switch Context.environment["SHIPSHAPE_OPTIMIZE"] {
     case "all": true
     case "few": roomsOfEveryDocument.contains(room)
-    default: !roomsWithoutDocuments.contains(room)
+    default: !roomsThatWait.contains(room)
     }
 }
 
