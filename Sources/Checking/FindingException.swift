@@ -67,7 +67,8 @@ public struct ExceptionUse: Hashable, Sendable {
         (self.file, self.matched, self.unmatched, self.expired) = (file, matched, unmatched, expired)
     }
 
-    /// Sorts the exceptions into expired ones, valid ones that a group of findings uses, and valid unused ones.
+    /// Sorts the exceptions into three groups: the expired exceptions, the valid ones that a group of findings uses,
+    /// and the valid ones that no group uses.
     /// - Parameter today: The day in UTC, as `YYYY-MM-DD`.
     public init(file: String, _ exceptions: [FindingException], in collections: [CheckReport.Collection], today: String)
     {

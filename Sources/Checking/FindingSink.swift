@@ -17,11 +17,12 @@ protocol FindingSink {
     ///
     /// The field is in the object at the finding's node.
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView)
-    /// Adds a step below the node for the findings that follow, for example inside a mixed value, which has no nodes.
+    /// Adds a step to the path, which leads from the node down to the values of the next findings; used, for example,
+    /// inside a mixed value, which has no nodes.
     mutating func enter(_ step: SchemaPath.Step)
-    /// Adds the step into a field; the field's name is converted to a String only if the sink keeps paths.
+    /// Adds a step that leads into a field; the field's name is converted to a String only if the sink keeps paths.
     mutating func enter(field element: BSONElement, of view: borrowing BSONView)
-    /// Removes the step that ``enter(_:)`` added last.
+    /// Removes the step that was added last.
     mutating func leave()
     /// Notes the value that the walker judges next; called only if the value's type alone does not show that it fits.
     mutating func visit(at element: BSONElement, of view: borrowing BSONView)

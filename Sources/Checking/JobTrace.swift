@@ -6,10 +6,10 @@ public struct JobTrace: Hashable, Sendable {
     public var namespace: Namespace
     /// The unfinished jobs that make the collection's documents fit the new schema.
     public var unfinished: [Unfinished] = []
-    /// The number of documents that synced until a job changed them, and that fit neither schema now.
+    /// The number of documents that synced until a job changed them, and that now fit neither the new nor the active
+    /// schema.
     public var convertedCount = 0
-    /// The reasons why some documents may have synced before a job, although they count as already failing; each is a
-    /// clause.
+    /// The reasons why documents that count as already failing may have synced before a job; each is a clause.
     public var gaps: [String] = []
 
     /// An unfinished job.

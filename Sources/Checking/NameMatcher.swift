@@ -24,7 +24,10 @@ struct NameMatcher: Sendable, BitwiseCopyable {
         mask = !isPossible ? 0 : length < 8 ? .max >> UInt64(56 - length * 8) : .max
     }
 
-    /// Whether this name is at `offset`; near the document's end, the result may be `false` although the name is there.
+    /// Whether this name is at `offset`.
+    ///
+    /// The comparison reads eight bytes at a time. Near the end of the document, the result may therefore be `false`
+    /// although the name is there.
     @inline(__always)
     func matches(at offset: Int, in view: borrowing BSONView, names: RawSpan) -> Bool {
         guard offset &+ 8 <= view.end else { return false }

@@ -18,10 +18,12 @@ struct ProofBuilder {
 
     init(schema: CompiledSchema) { self.schema = schema }
 
-    /// The largest number of levels that the filter describes, because the server limits its nesting; the check reads
-    /// documents with more levels.
+    /// The largest number of levels that the filter describes; the check reads documents with more levels.
+    ///
+    /// The server limits the nesting of a filter.
     private static var maximumDepth: Int { 20 }
-    /// The largest number of levels of a schema that becomes a filter unchanged; the server allows a few more.
+    /// The largest number of levels with which a schema of the `jsonschema` dialect is used as a filter; the server
+    /// allows a few more.
     private static var maximumLevels: Int { 60 }
     /// A schema that no value fits.
     private static let nothing: BSONValue = ["not": [:]]
@@ -78,10 +80,10 @@ struct ProofBuilder {
             && node.flags.isDisjoint(with: [.required, .partition, .partitionRequired, .dictionary])
     }
 
-    /// A schema that accepts only documents with each field once and no other field; the server quickly rejects other
-    /// documents.
+    /// A schema that accepts only documents with each field once and no other field; `nil` if no such schema can be
+    /// built.
     ///
-    /// `nil` if no such schema can be built.
+    /// The server rejects other documents quickly, so this alternative of the filter costs little for them.
     private var completeRoot: [(String, BSONValue)]? {
         guard schema.nodes[0].fields.names(in: schema).contains("_id") else { return nil }
         var builder = self

@@ -27,8 +27,8 @@ extension SchemaCompiler {
             compile(prisma: element, at: child, place: .element, flags: .embedded)
         } else {
             node.accepts = .object
-            // A type that contains itself is converted only to a few levels. Below them it has no fields, and its
-            // objects are not judged.
+            // A Prisma type that contains itself is expanded only a few levels deep. On the last level, it has no
+            // fields, and the contents of its objects are not judged.
             if schema.properties.isEmpty { node.plain = .object }
             compileFields(prisma: schema, of: index, into: &node)
         }
@@ -48,7 +48,8 @@ extension SchemaCompiler {
     private mutating func compileFields(
         prisma schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node
     ) {
-        // The fields of an object are next to each other in `fields`, so all are added before any of them is compiled.
+        // The fields of an object are next to each other in `fields`. All of them are added before any is compiled,
+        // because compiling a field adds the fields of the objects inside it.
         let first = fields.count
         let firstNode = reserve(schema.properties.count, path: paths[index])
         for (offset, property) in schema.properties.enumerated() {
@@ -77,7 +78,7 @@ extension SchemaCompiler {
     ) -> CompiledSchema.WhenMissing {
         if property.node.defaultValue != nil { return .defaulted }
         // In an embedded type, a Prisma client reads a missing list as an empty one only if the elements are embedded
-        // types.
+        // types; otherwise the client reads null.
         if place != .root, case .each(let element) = property.node.items, element.scalar != nil { return .readAsNull }
         return .certain
     }
@@ -89,7 +90,8 @@ extension PrismaScalar {
 
     /// The types that the client reads without a change, whatever the value.
     ///
-    /// The client returns an `Int` and a `Float` as a number of JavaScript, which holds every `int` exactly.
+    /// The client returns an `Int` and a `Float` as a number of JavaScript, which can hold every `int` exactly, but not
+    /// every `long`.
     fileprivate var plainTypes: TypeMask {
         switch self {
         case .int, .float: .int

@@ -107,7 +107,8 @@ extension SchemaCompiler {
     }
 
     private mutating func compileObject(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
-        // `patternProperties` also decides which fields are additional, so the walker does not judge additional fields.
+        // `patternProperties` also decides which fields are additional, and the walker does not apply this keyword. The
+        // walker therefore does not judge additional fields.
         let namesPatterns = !schema.constraints.patternProperties.isEmpty
         if namesPatterns || schema.unevaluated.contains(where: { $0.keyword == "patternProperties" }) {
             node.flags.insert(.ignoresExtras)
@@ -151,7 +152,8 @@ extension SchemaCompiler {
         node.requiredCount = Int32(required.count)
         node.required = required.count >= 64 ? .max : (1 << UInt64(required.count)) - 1
 
-        // The fields of an object are next to each other in `fields`, so all are added before any of them is compiled.
+        // The fields of an object are next to each other in `fields`. All of them are added before any is compiled,
+        // because compiling a field adds the fields of the objects inside it.
         let first = fields.count
         let firstNode = reserve(names.count, path: paths[index])
         for (offset, entry) in names.enumerated() {
@@ -281,7 +283,8 @@ extension SchemaCompiler {
         if !fields[field].isDeclared { expectations[index] = key.type.rawValue }
     }
 
-    /// Removes from a node the types that a key cannot have if its schema names `types`.
+    /// Removes from the node of a key the types that the key cannot have if `types` are the types that a schema names
+    /// for it.
     func narrow(_ node: inout CompiledSchema.Node, to types: [SchemaType]) {
         node.accepts.formIntersection(TypeMask(keyOf: types))
         if types == [.uuid] { node.flags.insert(.uuid) }

@@ -11,11 +11,12 @@ public struct Tally: Sendable {
         public var sampleCount = 5
         /// The largest number of groups; a finding that would need one more group is counted without a group.
         public var maximumGroupCount = 10_000
-        /// Whether to group findings of the level ``Level/info`` too; every document then takes the slower check.
+        /// Whether to group findings of the level ``Level/info`` too; every document is then checked in the slower way,
+        /// which collects its findings.
         public var includesInfo = false
         /// Whether to keep the values that have findings; otherwise the tally keeps no values except `_id`s.
         public var keepsValues = false
-        /// Whether ``Tally/lastContribution`` is kept, so that a document can be subtracted again.
+        /// Whether ``Tally/lastContribution`` is kept, so that the counts of a single document can be subtracted later.
         public var keepsContributions = false
 
         /// Creates the default options.
@@ -44,7 +45,7 @@ public struct Tally: Sendable {
     public internal(set) var lastContribution: UInt32 = 0
 
     var contributions = ContributionTable()
-    /// The types of the documents' `_id`s; noted only for an engine that has a rule for their texts.
+    /// The types of the documents' `_id`s; noted only if the schema's engine has a rule for `_id`s that are texts.
     private(set) var idTypes = IDTypes()
     private let notesIDTypes: Bool
     let active: ActiveSchema
@@ -52,7 +53,7 @@ public struct Tally: Sendable {
     var groups: [Group] = []
     private(set) var index: [FindingCollector.Located: Int] = [:]
     var collector: FindingCollector
-    /// How many of the documents that come before the next one in the source are counted by other tallies.
+    /// How many of the documents before this tally's next document in the source are counted by other tallies.
     ///
     /// `nil` if the documents have no order.
     private var skipped: Int?
@@ -232,7 +233,7 @@ extension Tally {
     /// source are kept.
     package mutating func resume(after documents: Int) { skipped = documents - counts.read }
 
-    /// Adds the counts of another thread, made with the same schemas over other documents of the same collection.
+    /// Adds the counts that another thread made with the same schemas for other documents of the same collection.
     public mutating func merge(_ other: Tally) {
         precondition(
             schema.namespace == other.schema.namespace && schema.nodes.count == other.schema.nodes.count,

@@ -18,7 +18,7 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var apps: [App]
     /// Remarks for the reader on facts that no other property shows, each a clause.
     public var notes: [String]
-    /// The time that it took to read the ledger, and the documents if they were read.
+    /// The time that it took to read the ledger and, if they were read, the documents.
     public var duration: Duration
 
     /// The ledger entries of one app.

@@ -9,7 +9,8 @@ struct ValueCondition {
     private let targets: [ReferenceTarget]
     /// The values that the schema lists in an enum at the finding's path; empty if there is no enum.
     private let members: [String]
-    /// The types that the schema allows for the elements of an array; all types for other values.
+    /// The types that the schema allows for the elements of an array; all types if the schema does not restrict them,
+    /// or if the value is not an array.
     private let elements: TypeMask
 
     init(_ finding: Finding, in schema: CompiledSchema) {
@@ -33,7 +34,7 @@ struct ValueCondition {
         case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
             numericTarget == nil
         // The checker ignores the order of an object's fields, but the server's set operators do not. The expression
-        // therefore misses elements that differ only in this order.
+        // therefore misses two elements that are equal except for the order of their fields.
         case .equalElements: !elements.isDisjoint(with: [.object, .array])
         // In a mixed value, the expression also matches a link, because the keys of a link begin with a dollar sign.
         case .dollarKey: node.flags.contains(.mixed)
@@ -43,8 +44,8 @@ struct ValueCondition {
         case .none where finding.rule == .linkDangling || finding.rule == .linkTargetUnsyncable: true
         case .referenceIDType: TypeMask(found.type) == .binData
         case .none where finding.rule == .additionalProperty: !node.flags.contains(.closed)
-        // Whether an extra field fits the schema in `additionalProperties` can depend on more than the type of its
-        // value.
+        // The expression tests only the type of an extra field's value, but whether the value fits the schema in
+        // `additionalProperties` can depend on more than its type.
         case .none where finding.rule == .extraField: node.additional >= 0
         default: false
         }
@@ -65,7 +66,8 @@ struct ValueCondition {
         case .noMember:
             return Expression.guarded(
                 isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
-        // Only the rules of engines cause these findings; ``EngineCondition`` has their conditions.
+        // Only the rules of engines cause these findings. ``EngineCondition`` tests the other conditions, so only the
+        // type is tested here.
         case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .number, .notNumber, .exponent, .longer, .larger,
             .largerAsJSON, .moreFields, .equalText, .unfit:
             return isOfType
@@ -92,7 +94,7 @@ struct ValueCondition {
 
     /// Returns an expression that is true if a value is 16 bytes of binary data of the found subtype.
     ///
-    /// Binary data of one length sorts by subtype, so two bounds select the subtype.
+    /// Values of binary data that are equally long are sorted by subtype first, so two bounds select the subtype.
     private func subtypeOfSixteenBytes(_ value: BSONValue) -> BSONValue {
         func bound(_ byte: UInt8) -> BSONValue {
             .binary(subtype: found.subtype, bytes: Array(repeating: byte, count: 16))
@@ -205,8 +207,8 @@ struct ReferenceTarget {
 }
 
 extension ValueCondition {
-    /// Returns an expression that is true if a DBRef leads to no synced collection, or to one whose `_id`s are of other
-    /// types.
+    /// Returns an expression that is true if a DBRef has the finding: it leads to no synced collection, or to a synced
+    /// collection whose `_id`s are of other types than the DBRef's key.
     func reference(_ value: BSONValue) -> BSONValue {
         let isLink = Expression.and([
             ["$eq": [name(0), ["$literal": "$ref"]]], Expression.type(part(0), is: "string"),

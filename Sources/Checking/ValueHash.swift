@@ -56,7 +56,8 @@ enum ValueHash {
     private static func hash(_ number: Number) -> UInt64 {
         if let integer = number.exactInt64 { return mix(UInt64(bitPattern: integer)) }
         if let double = number.exactDouble { return mix(double.isNaN ? 0x7FF8 : double.bitPattern) }
-        // A number that neither an integer nor a double can hold equals only a decimal of the same value.
+        // A number that neither an integer nor a double can hold equals only a decimal of the same value, so it is
+        // hashed by the parts of the decimal.
         guard case .decimal(let parts) = number else { return 0 }
         let low = mix(UInt64(truncatingIfNeeded: parts.coefficient) ^ seed)
         let high = UInt64(truncatingIfNeeded: parts.coefficient >> 64)

@@ -7,7 +7,8 @@ enum ValueSet {
 
     /// Whether two elements of an array are equal, as `semantics.md` section 3.2 defines it.
     static func hasDuplicates(_ array: borrowing BSONView) throws(BSONError) -> Bool {
-        // Every element has at least three bytes: its type, a name of one digit, and that name's terminator.
+        // Every element has at least three bytes: its type, a name of one digit, and the name's terminator. The size of
+        // an array can therefore show that it is small, without a count of its elements.
         if array.byteCount / 3 > smallCount, try count(array) > smallCount {
             return try hasDuplicatesAmongMany(array)
         }
@@ -21,7 +22,7 @@ enum ValueSet {
         return count
     }
 
-    /// Whether an array of few elements has equal ones, without an allocation.
+    /// Whether two elements of an array of few elements are equal; the search allocates nothing.
     ///
     /// The hash of each element sets one of 4,096 bits on the stack. Only an element whose bit is set already is
     /// compared with the elements before it.

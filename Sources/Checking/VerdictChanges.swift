@@ -1,4 +1,4 @@
-/// The numbers of documents by their verdicts under the new schema compared with those under the active schema.
+/// The numbers of documents by their verdicts under two schemas: the new one and the active one.
 ///
 /// A document that fails, or might fail, under at least one of the two schemas is counted exactly once.
 public struct VerdictChanges: Hashable, Sendable, Codable {

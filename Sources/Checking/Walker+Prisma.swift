@@ -38,8 +38,8 @@ extension Walker {
         let node = nodes[index]
         let found = Found(BSONType.null)
         if node.place == .element {
-            // In a list of embedded types, the client returns a null element, although the types that it declares
-            // exclude null.
+            // In a list of embedded types, the client returns a null element, although the types that the client
+            // declares for its users exclude null.
             let level: Level = node.accepts == .object ? .info : .certain
             return sink.report(Finding(.arrayItemNull, level, node: index, found))
         }

@@ -188,7 +188,7 @@ extension Walker {
             return try value(element, of: view, node: Int(node.additional), depth: depth, into: &sink)
         }
         try pass(element, of: view, depth: depth, into: &sink)
-        // A Prisma client does not read a field that the schema does not name.
+        // A Prisma client does not read a field that the schema does not name, so the field has no finding.
         if node.flags.contains(.prisma) { return }
         if node.place == .root, isReserved(element, of: view) {
             return sink.report(Finding(.reservedField, .warning, node: index, found), extra: element, of: view)
@@ -223,11 +223,12 @@ extension Walker {
         } else {
             return
         }
-        // The finding names the type `object` (3) and not that of the key's value, so that all such keys are one group.
+        // The finding names the type `object` (3) instead of the type of the key's value, so that all keys with this
+        // problem are in one group.
         sink.report(Finding(.dictionaryKey, .possible, node: index, Found(BSONType(rawValue: 3), detail)))
     }
 
-    /// Whether a field is one of the two by which the sync engine locks a document.
+    /// Whether a field is one of the two fields by which the sync engine locks a document.
     private func isReserved(_ element: BSONElement, of view: borrowing BSONView) -> Bool {
         guard element.nameLength >= 21 else { return false }
         let name = view.nameBytes(element)
@@ -287,7 +288,7 @@ extension Walker {
         flags.contains(.partition) ? .partitionType : flags.contains(.link) ? .linkType : nil
     }
 
-    /// Judges a number by the numeric types that the schema names, and returns the mildest finding.
+    /// Judges a number by each numeric type that the schema names, and returns the mildest of the findings.
     private func numericMismatch(_ element: BSONElement, of view: borrowing BSONView, node index: Int) -> Finding {
         let number = Number(element, of: view)
         var best: (finding: Finding, severity: Int)?

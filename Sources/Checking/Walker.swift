@@ -177,8 +177,8 @@ extension Walker {
 
     /// Reports which required fields after the first 64 are missing.
     ///
-    /// The bit mask of a node covers only the first 64 fields. For every further 64 fields, the object is read again.
-    /// This is slower, but needs no limit and no allocation.
+    /// The bit mask of a node covers only the first 64 required fields. For each group of up to 64 later fields, the
+    /// object is read one more time. This is slower, but needs no limit and no allocation.
     @inline(never)
     private func reportMissingBeyond64<Sink: FindingSink>(
         _ view: borrowing BSONView, node: CompiledSchema.Node, into sink: inout Sink

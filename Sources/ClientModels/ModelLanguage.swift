@@ -40,7 +40,7 @@ package struct ModelFile: Sendable {
 
 /// The syntax and style of classes in a language with its SDK.
 protocol LanguageIdiom: Sendable {
-    /// The template of a file, in Mustache's notation, with the values of a ``ModelPage``.
+    /// The template of a file, in Mustache's notation; a ``ModelPage`` has the values that fill it.
     var template: String { get }
     /// The words that must not be the name of a class or a property.
     var reserved: Set<String> { get }

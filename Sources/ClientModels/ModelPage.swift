@@ -3,7 +3,8 @@ import Mustache
 
 /// The values with which a language's template is filled to make the file of a class.
 ///
-/// ``Property`` and the page have no property name in common, because Mustache looks for a name in both.
+/// ``Property`` and the page have no property name in common: in the part of the template for a property, Mustache
+/// looks for a name first in the ``Property`` and then in the page.
 struct ModelPage {
     let origin, className, classStored, base, fileStem, primaryKey: String
     let imports, gaps: [String]
@@ -11,7 +12,7 @@ struct ModelPage {
     let isClassRenamed, isEmbedded, isAsymmetric: Bool
     private let template: String
 
-    /// The values that the template has for a property of the class.
+    /// The values that fill the part of the template for one property of the class.
     struct Property {
         let name, stored, type, initial, schemaType: String
         let isRenamed, isPrimaryKey, isOptional, isCollection: Bool

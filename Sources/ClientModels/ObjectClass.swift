@@ -61,11 +61,11 @@ struct FieldType: Hashable, Sendable {
 }
 
 extension FieldType.Scalar {
-    /// Creates the scalar type for a type of a schema; `nil` if clients have no such type.
+    /// Creates the client's scalar type for a type of a schema; `nil` if clients have no scalar type for it.
     init?(_ type: SchemaType) {
         switch type {
         case .bool: self = .bool
-        // Clients store both types as 64-bit integers.
+        // Clients store an `int` and a `long` as a 64-bit integer.
         case .int, .long: self = .int
         case .double: self = .double
         case .decimal: self = .decimal

@@ -12,7 +12,7 @@ package struct ObjectClasses: Sendable {
 
     private let names: [Namespace: String]
 
-    /// An object whose class must still be read: a document of a collection, or an embedded object.
+    /// An object whose class must still be made from its schema: a document of a collection, or an embedded object.
     private struct Embedded {
         let name: String
         let node: SchemaNode
@@ -162,7 +162,8 @@ extension ObjectClasses {
 
     /// Returns whether a value is a list, a set or a dictionary, with the schema and the path step of its elements.
     ///
-    /// All three are `nil` for any other value. The schema is also `nil` if the elements have none.
+    /// The container, the schema and the step are `nil` for any other value. The schema is also `nil` if the elements
+    /// have none.
     private func parts(
         of node: SchemaNode, _ type: SchemaType
     ) throws(NoClientType) -> (container: FieldType.Container?, held: SchemaNode?, SchemaPath.Step?) {
@@ -172,7 +173,8 @@ extension ObjectClasses {
             }
             return (node.uniqueItems ? .set : .list, element, .elements)
         }
-        // Whether the value may be null does not affect whether it is a dictionary, so null is left out of its types.
+        // The test for a dictionary needs one type. Whether the value may be null as well does not matter, so null is
+        // left out of the types.
         var node = node
         node.types = [type]
         return node.isDictionary ? (.dictionary, node.dictionaryValue, .values) : (nil, nil, nil)

@@ -35,7 +35,8 @@ package final class BackgroundTask<R: Sendable>: Sendable {
 
     /// Waits for the result, and calls `whileWaiting` at intervals.
     ///
-    /// If the wait ends early, the work still continues until it ends by itself.
+    /// If a request to stop or an error of `whileWaiting` ends the wait, the work still continues until it ends by
+    /// itself.
     /// - Throws: the work's error; ``StopAsked`` after a request to stop; an error of `whileWaiting`.
     package func wait(stop: StopSignal, whileWaiting: () throws -> Void) throws -> R {
         while !isOver.wait(milliseconds: Self.tick) {

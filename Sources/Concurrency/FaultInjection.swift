@@ -8,8 +8,8 @@ package enum FaultInjection {
     /// A point where a test can kill or stop the process, to prove that nothing is lost or damaged.
     ///
     /// Debug builds read `SHIPSHAPE_FAULT=NAME:N`, and signal the process when it reaches the point for the N-th time.
-    /// The name `any` counts all points together. A third part, `:stop` or `:kill`, selects the signal. Several faults
-    /// are separated by commas.
+    /// For the name `any`, the N-th visit of any point counts. A third part, `:stop` or `:kill`, selects the signal.
+    /// Several faults are separated by commas.
     package enum Point: String, CaseIterable, Sendable {
         /// The lease was checked for a chunk's command, which is not sent yet.
         ///

@@ -97,7 +97,7 @@ private func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer
     return nil
 }
 
-/// Names the calling thread by a file of `/proc`, because Swift cannot call `pthread_setname_np` or `prctl`.
+/// Names the calling thread by a write to a file in `/proc`, because Swift cannot call `pthread_setname_np` or `prctl`.
 private func name(_ name: String) {
     let file = unsafe open("/proc/thread-self/comm", O_WRONLY)
     guard file >= 0 else { return }

@@ -6,10 +6,10 @@ package struct RetryPolicy: Sendable {
     package let limit: Duration
     /// The signal that ends the retries.
     package let stop: StopSignal
-    /// The time that failed attempts and the pauses after them took in all.
+    /// The total time of the failed attempts and of the pauses after them.
     package let lost: LostTime
     private let passes: @Sendable (any Error) -> Bool
-    /// The rules for failures that are retried without a time limit; `nil` if no failures are.
+    /// The rules for failures that are retried without a time limit; `nil` if the time limit applies to all failures.
     private let unlimited: Unlimited?
     private let onRetry: @Sendable (_ error: any Error, _ attempt: Int) -> Void
     private let whenStopped: @Sendable (any Error) -> any Error
@@ -66,7 +66,7 @@ package struct RetryPolicy: Sendable {
         }
     }
 
-    /// The state of a wait without a time limit, for `whileWaiting`.
+    /// The state of a wait without a time limit, which is passed to the closure `whileWaiting`.
     package struct Wait {
         /// The failure that caused the wait.
         package let error: any Error

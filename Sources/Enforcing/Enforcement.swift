@@ -11,7 +11,8 @@ import Mongo
 package struct Enforcement {
     /// The current stage of a collection, with everything that the next step needs.
     package struct State: Sendable {
-        /// The stages from the collection's earlier validator to the enforced one.
+        /// The stages of the collection, from the validator that it had before the first step to the enforced
+        /// validator.
         package let path: EnforcementPath
         /// The stage that the collection has reached on ``path``.
         package let stage: EnforcementStage
@@ -26,7 +27,8 @@ package struct Enforcement {
 
     /// How long a runner relies on its record of a step, by its own clock.
     ///
-    /// The time is shorter than the time for which the record reserves the collection.
+    /// The time is shorter than the time for which the record reserves the collection, so that the runner stops sending
+    /// commands before another runner can take over.
     private static let trusted = EnforcementStore.leaseTime - .seconds(10)
     /// How long a runner reserves the collection for the step to "constraint", during which the server reads every
     /// document.
@@ -198,7 +200,8 @@ extension Enforcement {
         return State(path: path, stage: stage, seen: seen, record: record, isFresh: true)
     }
 
-    /// Returns the stage that the collection has reached; throws if the record does not allow that stage.
+    /// Returns the stage that the collection has reached; throws if the record of the enforcement in the state database
+    /// does not allow that stage.
     private func stage(
         of seen: SeenCollection, on path: EnforcementPath, _ record: EnforcementStore.Record
     ) throws -> EnforcementStage {

@@ -1,7 +1,8 @@
 package import BSON
 package import JobState
 
-/// The stages from a collection's earlier validator to an enforced one, in their order.
+/// The stages of a collection, in order: from the validator that the collection has before the first step to the
+/// guarantee that every document fits the new validator.
 package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
     /// The collection is as it was before the first step.
     case before
@@ -29,10 +30,10 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
     package var previous: EnforcementStage? { place == 0 ? nil : Self.allCases[place - 1] }
 }
 
-/// The stages of one collection, from its earlier validator to an enforced one.
+/// The stages of one collection, from the validator that it had before the first step to the enforced validator.
 ///
 /// A path defines the collection's validation at each stage, and the command that leads to the next stage. The
-/// collection's validation alone therefore shows its stage.
+/// validation alone therefore shows the stage that the collection has reached.
 package struct EnforcementPath: Sendable {
     /// The collection whose validator is enforced.
     package let namespace: Namespace
@@ -80,10 +81,11 @@ package struct EnforcementPath: Sendable {
         }
     }
 
-    /// Returns the next command that leads from the given validation back to ``before``; `nil` if the two are the same.
+    /// Returns the next command that leads from the given validation back to ``before``; `nil` if the validation is the
+    /// same as ``before``.
     ///
-    /// MongoDB does not allow a validator to be changed while the collection is prepared or at the level "constraint".
-    /// The first command therefore ends that state.
+    /// MongoDB does not allow a validator to be changed while the collection is prepared for, or at, the level
+    /// "constraint". In this case, the command leads out of this state, and later commands restore the validator.
     package func commandBack(from validation: Validation) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         if validation.isSame(as: before) { return nil }

@@ -6,10 +6,10 @@ package import Mongo
 package struct SeenCollection: Sendable {
     /// The collection's validator and validation settings.
     package var validation: Validation
-    /// The UUID, which distinguishes the collection from another one of the same name.
+    /// The UUID; a collection that was dropped and a new one of the same name have different UUIDs.
     package var uuid: BSONValue
 
-    /// Creates the value from the two properties.
+    /// Creates the value from a collection's validation and UUID.
     package init(_ validation: Validation, uuid: BSONValue) { (self.validation, self.uuid) = (validation, uuid) }
 }
 
@@ -48,7 +48,7 @@ package struct DeploymentHost: ValidatorHost, Sendable {
         return SeenCollection(info.validation, uuid: info.uuid ?? .null)
     }
 
-    /// Runs a `collMod` command, and waits for a majority.
+    /// Runs a `collMod` command, and waits until a majority of the members has applied it.
     package func change(_ command: BSONDocument, of namespace: Namespace) throws {
         // The server first reads every document for the level "constraint", so this command gets no time limit.
         let reads = command["validationLevel"]?.text == "constraint"

@@ -152,7 +152,8 @@ extension CompiledExpression {
 
     /// Returns the text of a string value; throws for a value of another type.
     ///
-    /// Also throws if the bytes are not UTF-8, because the server's operators treat such bytes differently.
+    /// Also throws if the bytes are not UTF-8, because not all operators of the server treat such bytes in the same
+    /// way.
     private func string(_ operand: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> String {
         guard operand.type == .string else { throw NotEvaluated(.failure) }
         guard let text = try operand.text(in: document) else { throw NotEvaluated(.version) }

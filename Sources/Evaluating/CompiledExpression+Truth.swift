@@ -121,9 +121,9 @@ extension CompiledExpression {
         }
     }
 
-    /// Calls `take` for each element of an array, with whether the element counts as true.
+    /// Calls `take` for each element of an array, and passes whether the element counts as true.
     ///
-    /// For a `$map`, the array is not built.
+    /// If the array is the result of a `$map`, the array itself is not built.
     private func eachTruth(
         of list: Node, _ document: borrowing BSONView, _ frame: inout Frame, _ take: (Bool) -> Void
     ) throws(NotEvaluated) {
@@ -202,7 +202,8 @@ extension Node.Order {
     }
 }
 
-/// Checks whether `$mergeObjects` changes the bytes or the size of an object.
+/// Checks whether `$mergeObjects` changes the bytes, or the size, of the object to which it is applied: the operator
+/// joins the fields of a repeated name, and renumbers the keys of arrays.
 extension CompiledExpression {
     private func changesByMerging(
         _ subject: Node, seesKeys: Bool, _ document: borrowing BSONView, _ frame: inout Frame
@@ -232,8 +233,8 @@ extension CompiledExpression {
 }
 
 extension BSONView {
-    /// The largest number of fields for which possibly equal names are compared one by one; for more fields, the hashes
-    /// of all names are compared.
+    /// The largest number of fields for which a name is compared with each earlier name if it may be equal to one of
+    /// them; in an object with more fields, the hashes of all names are compared.
     private static let fewFields = 24
 
     /// Whether a field name may be repeated, or an array among the fields may have keys other than 0, 1, 2 and so on.

@@ -34,7 +34,7 @@ struct ExpressionCompiler {
     /// Returns the node for a path.
     ///
     /// For a path in the document, the node holds the index of the top-level field in ``fieldNames``. Only
-    /// ``Frame/maximumFields`` fields get an index; for any further field, the node holds its name.
+    /// ``Frame/maximumFields`` fields get an index; for every other field, the node holds the field's name.
     private mutating func path(_ base: Node.Base, _ names: [String]) -> Node {
         guard base == .root else { return .path(base, names) }
         guard let name = names.first else {
@@ -165,11 +165,10 @@ struct ExpressionCompiler {
         return list.values.count == 1 ? list.values[0] : nil
     }
 
-    /// Returns ``Node/changesByMerging(_:seesKeys:)`` for an expression that asks whether `$mergeObjects` changes an
-    /// object; `nil` for any other expression.
+    /// Returns ``Node/changesByMerging(_:seesKeys:)`` for the negation of `equality`, if `equality` compares an object
+    /// with the result of `$mergeObjects` for the same object; otherwise `nil`.
     ///
-    /// Such an expression compares the object with the result of `$mergeObjects` for it, either by their hashes or by
-    /// their sizes.
+    /// The comparison is between the hashes of the object and the result, or between their sizes.
     private mutating func comparedWithItsMerge(_ equality: BSONValue) -> Node? {
         guard let sides = equality.document?["$eq"]?.document?.values, sides.count == 2 else { return nil }
         func taken(_ value: BSONValue, _ name: String) -> BSONValue? {
@@ -191,7 +190,8 @@ struct ExpressionCompiler {
         guard let members = value.document, let body = members["in"],
             let bound = try? members["vars"]?.document?.elements()
         else { return nil }
-        // Each value is compiled before the variables of this `$let` are in scope.
+        // The values are compiled before the variables of this `$let` are in scope, because they cannot read these
+        // variables.
         var values: [(name: String, node: Node)] = []
         for (name, value) in bound {
             if let hashed = value.document?["$toHashedIndexKey"] {
@@ -308,7 +308,8 @@ extension Node {
         let all = parts.map(\.simplified).flatMap { inner($0) ?? [$0] }.filter { part in
             if case .constant(.bool(neutral)) = part { false } else { true }
         }
-        // A single part that is no condition stays inside the `all` or `any`, which makes a bool of its value.
+        // A single part that may have a value of another type than bool stays inside the `all` or `any`, which converts
+        // the value to a bool.
         guard all.count == 1, all[0].isCondition else { return kind(all) }
         return all[0]
     }

@@ -40,8 +40,8 @@ extension BSONView {
         do { return try next(&position) } catch { throw NotEvaluated(.damage) }
     }
 
-    /// Returns the name of an element; throws if its bytes are not UTF-8, because the server's operators treat such
-    /// names differently.
+    /// Returns the name of an element; throws if its bytes are not UTF-8, because not all operators of the server treat
+    /// such a name in the same way.
     func text(ofNameOf element: BSONElement) throws(NotEvaluated) -> String {
         let bytes = nameBytes(element)
         guard let text = unsafe bytes.withUnsafeBytes({ unsafe String(validating: $0, as: UTF8.self) }) else {

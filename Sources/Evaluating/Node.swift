@@ -26,7 +26,10 @@ indirect enum Node: Sendable {
     case fieldHasType(Int, TypeSet)
     case compare(Order, Node, Node)
     case isAmong(Node, Node)
-    /// A `bind` of two values to a condition that compares them; see ``Expression/comparesLeftAndRight(_:)``.
+    /// A `bind` of two values to a condition that asks whether they are the same; see
+    /// ``Expression/comparesLeftAndRight(_:)``.
+    ///
+    /// If the bytes of the two values decide, the condition is not evaluated.
     case isSame([(slot: Int, value: Node)], by: Node)
     case someElement(Node)
     case everyElement(Node)
@@ -107,7 +110,7 @@ struct TypeSet: Hashable, Sendable {
 
 /// The memory of one evaluation of an expression.
 struct Frame {
-    /// The largest number of top-level fields that are looked up together, before the evaluation.
+    /// The largest number of top-level fields that one pass over the document finds before the evaluation.
     static let maximumFields = 8
 
     /// The values of the variables that the expression binds.
@@ -118,10 +121,10 @@ struct Frame {
     /// One pass over the document finds all of them.
     private(set) var fields = InlineArray<8, BSONElement?>(repeating: nil)
 
-    /// Creates a frame for operands only, which read neither variables nor fields.
+    /// Creates a frame for the evaluation of operands that read neither variables nor fields of the document.
     init() {}
 
-    /// Creates a frame with the first field of each name; at most ``maximumFields`` names are allowed.
+    /// Creates a frame with the document's first field of each name; at most ``maximumFields`` names are allowed.
     /// - Throws: ``NotEvaluated`` if the document is damaged.
     init(slotCount: Int, _ names: [String], of document: borrowing BSONView) throws(NotEvaluated) {
         if slotCount > 0 { slots = Array(repeating: .missing, count: slotCount) }

@@ -37,8 +37,8 @@ enum TypeConversion {
             }
             return .string(isoText(milliseconds))
         case .double(let number):
-            // For fractions and for numbers from a million on, MongoDB 6.0.5 writes six digits, and later servers write
-            // seventeen.
+            // MongoDB 6.0.5 writes fractions, and numbers from a million on, with six significant digits, and later
+            // servers write them with seventeen. The client converts only the other numbers.
             guard number == number.rounded(), abs(number) < 1_000_000 else { throw NotEvaluated(.version) }
             return .string(formatted("%g", number))
         case .invalidString, .binary: throw NotEvaluated(.version)

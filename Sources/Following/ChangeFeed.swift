@@ -26,7 +26,8 @@ package final class ChangeFeed: Sendable {
         package var time: ClusterTime
         /// The time of the last change in the batch; 0 if it has no changes.
         ///
-        /// The caller must read the documents as of this time or a later one.
+        /// The caller must read the documents as of this time or a later one, so that the documents contain all changes
+        /// of the batch.
         package var latest: ClusterTime
         fileprivate var seen: [IDKey: Int] = [:]
     }
@@ -35,8 +36,8 @@ package final class ChangeFeed: Sendable {
     package struct IgnoredChange: Sendable {
         /// The `_id` of the document that the transaction changed.
         package var id: BSONValue
-        /// The time of the last change of the document by another client before this change; `nil` if the batch has
-        /// none.
+        /// The time of the document's previous change by another client in the same batch; `nil` if the batch has no
+        /// such change.
         package var earlier: ChangeTime?
     }
 
@@ -191,7 +192,8 @@ extension ChangeFeed {
         guard let time = try event.find("clusterTime"), case .timestamp(let stamp) = try event.value(time) else {
             throw BSONError(.truncated, at: 0)
         }
-        // An event without a document key reports a change of the collection itself.
+        // An event without a document key reports a change of the collection itself, such as a drop or a rename, which
+        // ends the feed.
         guard let key = try event.find("documentKey"), key.type == .object else {
             let kind = try event.find("operationType").map { element throws(BSONError) in try event.value(element) }
             throw kind == "drop" || kind == "dropDatabase" ? End.dropped(ClusterTime(rawValue: stamp)) : End.renamed
@@ -238,7 +240,8 @@ extension ChangeFeed {
         if isNew { changesArrived.signal() }
     }
 
-    /// The pipeline of the change stream, which selects only the fields that the feed needs, and no document.
+    /// The pipeline of the change stream, which selects only the fields that the feed needs, and not the changed
+    /// documents.
     private static var pipeline: [BSONDocument] {
         [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1, "wallTime": 1, "lsid.id": 1]]]
     }

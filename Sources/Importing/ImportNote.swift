@@ -42,8 +42,8 @@ package struct ImportNote: Hashable, Sendable {
         case annotationLeftOut = "annotation-left-out"
         /// A keyword that no draft of JSON Schema has.
         case unknownKeyword = "unknown-keyword"
-        /// A schema or a pattern could only be translated approximately, so a keyword that depends on it is left out or
-        /// weaker.
+        /// A schema or a pattern could only be translated approximately. A keyword that needs its exact translation is
+        /// left out or weakened.
         case approximated = "approximated"
         /// The BSON types from which a Prisma client reads a scalar.
         case readTypes = "read-types"

@@ -13,18 +13,19 @@ package struct ImportedSchema: Sendable {
     /// Translates one schema of a file: a JSON Schema, or one of an OpenAPI document.
     /// - Parameters:
     ///   - path: the file; a name that ends in `.yml` or `.yaml` means YAML.
-    ///   - name: the schema's name; `nil` for the whole file or, if the file only contains schemas, for its only one.
+    ///   - name: the schema's name; `nil` for the whole file or, if the file only contains schemas, for the only schema
+    ///     in it.
     ///   - keepsStrings: whether strings stay strings, whatever their format.
-    /// - Throws: ``SchemaError`` if the file cannot be read, if it holds no such schema or the schema is not valid, or
-    ///   if MongoDB would refuse the validator.
+    /// - Throws: ``SchemaError`` if the file cannot be read; if it has no schema with the name, or has several and no
+    ///   name is given; if the schema is not valid; or if MongoDB would refuse the validator.
     package init(fileAt path: String, schema name: String? = nil, keepsStrings: Bool = false) throws(SchemaError) {
         try self.init(text: try SourceFile.text(of: path), named: path, schema: name, keepsStrings: keepsStrings)
     }
 
     /// Translates one schema of a text.
-    /// - Parameter file: the path that errors and notes carry.
-    /// - Throws: ``SchemaError`` if the text holds no such schema, if the schema is not valid, or if MongoDB would
-    ///   refuse the validator.
+    /// - Parameter file: the path that errors and notes name.
+    /// - Throws: ``SchemaError`` if the text has no schema with the given name, or has several and no name is given; if
+    ///   the schema is not valid; or if MongoDB would refuse the validator.
     package init(
         text: String, named file: String, schema name: String? = nil, keepsStrings: Bool = false
     ) throws(SchemaError) {

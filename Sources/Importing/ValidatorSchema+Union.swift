@@ -22,10 +22,11 @@ extension ValidatorSchema {
         return named.count == 1 ? named[0] : ValidatorSchema("anyOf", .array(of: named.map(\.value)))
     }
 
-    /// Returns the schema extended to all values of further types; `nil` if that may need `anyOf`.
+    /// Returns the schema extended to all values of the types in `more`; `nil` if the extended schema may need `anyOf`.
     func accepting(_ more: [SchemaType]) -> ValidatorSchema? {
         guard !more.isEmpty else { return self }
         // A keyword such as `minimum` ignores values of other types, but a keyword such as `not` applies to all types.
+        // A schema with a keyword of the second kind cannot be extended.
         guard let types, parts.isEmpty, keywords.keys.allSatisfy({ !Self.combining.contains($0) }),
             Set(types.map(Self.family)).isDisjoint(with: more.map(Self.family))
         else { return nil }
@@ -40,7 +41,8 @@ extension ValidatorSchema {
 
     private static let combining: Set = ["allOf", "anyOf", "oneOf", "not"]
 
-    /// Returns one `enum` that stands for all branches; `nil` if a branch does more than list values of its types.
+    /// Returns one `enum` that replaces all branches; `nil` if a branch has other restrictions than a list of values
+    /// and the types of these values.
     private static func listOfValues(_ branches: [ValidatorSchema]) -> ValidatorSchema? {
         var values = DistinctValues()
         var types: [SchemaType] = []
@@ -60,8 +62,9 @@ extension ValidatorSchema {
         types.reduce(into: []) { found, type in if !found.contains(type) { found.append(type) } }
     }
 
-    /// Returns `number` for each numeric type, because the same keywords apply to all numbers, and any other type
-    /// unchanged.
+    /// Returns `number` for each numeric type, and any other type unchanged.
+    ///
+    /// The numeric types are one family, because the same keywords apply to all numbers.
     private static func family(_ type: SchemaType) -> SchemaType { SchemaType.numbers.contains(type) ? .number : type }
 }
 

@@ -11,7 +11,8 @@ struct ValidatorSchema {
     var values: [BSONValue]?
     /// The values of the keywords that have no property of their own, by keyword.
     var keywords: [String: BSONValue] = [:]
-    /// Further schemas, all of which the value must fit.
+    /// Other schemas, all of which the value must fit in addition to this schema's own keywords; they are written as
+    /// `allOf`.
     var parts: [ValidatorSchema] = []
 
     /// Creates a schema that every value fits.
@@ -58,7 +59,7 @@ struct ValidatorSchema {
         return BSONDocument(members)
     }
 
-    /// The schema as a value of a keyword.
+    /// The schema in the form in which it can be the value of a keyword such as `not`.
     var value: BSONValue { .object(document) }
 
     /// The keywords that ``document`` contains after `enum`, in this order.
@@ -71,9 +72,10 @@ struct ValidatorSchema {
 }
 
 extension ValidatorSchema {
-    /// Adds the demands of another schema, so that a value must fit both.
+    /// Adds the demands of another schema, so that a value must fit this schema and the other one.
     ///
-    /// The keywords of both are merged if the result means the same. Otherwise the other schema is added to ``parts``.
+    /// The other schema's restrictions become restrictions of this schema if none of them affects a restriction that
+    /// this schema already has. Otherwise the other schema becomes one of the ``parts``.
     mutating func absorb(_ other: ValidatorSchema) {
         title = title ?? other.title
         description = description ?? other.description

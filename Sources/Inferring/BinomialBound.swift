@@ -4,8 +4,8 @@ import Foundation
 package enum BinomialBound {
     /// Returns the one-sided upper bound of Clopper and Pearson (1934) for the share of hits.
     ///
-    /// Every larger share can be rejected at this confidence. For 0 hits and a confidence of 95%, the bound is about
-    /// 3 / `draws`, the rule of three.
+    /// With the probability `confidence`, the share is not larger than the bound. For 0 hits and a confidence of 95%,
+    /// the bound is about 3 / `draws`, the rule of three.
     /// - Parameters:
     ///   - count: the number of draws that were hits.
     ///   - confidence: the probability that the bound holds, such as 0.95.
@@ -19,7 +19,9 @@ package enum BinomialBound {
         return high
     }
 
-    /// Returns the probability of at most `count` hits at the given share, as a sum that begins with its largest term.
+    /// Returns the probability of at most `count` hits at the given share.
+    ///
+    /// The sum begins with its largest term, so that it can end as soon as the other terms are negligible.
     private static func atMost(_ count: Int, of draws: Int, share: Double) -> Double {
         guard share > 0 else { return 1 }
         guard share < 1 else { return 0 }

@@ -4,9 +4,10 @@ package import ServerSchema
 package struct InferOptions: Sendable {
     /// The dialect that the schema is written in.
     package var dialect = Dialect.appServices
-    /// The smallest share of the documents read that the schema has to accept, above 0 and at most 1.
+    /// The smallest share that the schema has to accept of the documents that were read, above 0 and at most 1.
     package var cover = 1.0
-    /// Whether a document that might stop syncing under the schema counts as not accepted.
+    /// Whether a document that might stop syncing under the schema counts as a document that the schema does not
+    /// accept.
     package var isStrict = false
     /// Whether the schema lists the values of fields that have only few distinct values; the schema file then contains
     /// data from documents.
@@ -25,7 +26,7 @@ package struct InferOptions: Sendable {
 
     /// Returns how many of the given number of documents the schema may refuse.
     func budget(of documents: Int) -> Int {
-        // The rounding of the product must not allow one document too many.
+        // The product is rounded, and the rounding must not allow one document too many.
         var budget = Int((Double(documents) * (1 - cover) + 1e-6).rounded(.down))
         while budget > 0, Double(documents - budget) < Double(documents) * cover - 1e-6 { budget -= 1 }
         return min(max(0, budget), documents)
@@ -34,15 +35,17 @@ package struct InferOptions: Sendable {
 
 /// The rule that decides whether an object is a dictionary, whose keys are data, or an embedded object.
 package struct DictionaryRule: Hashable, Sendable {
-    /// The smallest number of distinct keys that all objects at a path must have together.
+    /// The smallest number of distinct keys with which objects can be dictionaries, counted over all objects at a path.
     package var minimumKeys = 20
     /// The largest share of the distinct keys at a path that an object at the path may have on average.
     ///
     /// If there are 100 distinct keys and the share is 0.25, the objects may have at most 25 keys on average.
     package var maximumShare = 0.25
-    /// The largest share of the objects at a path that may have the path's most common key.
+    /// The largest share of the objects at a path that may have the path's most common key, if the objects are
+    /// dictionaries.
     package var maximumPresence = 0.5
-    /// The smallest share of the most common type among all values in the objects at a path; nulls do not count.
+    /// The smallest share that the most common type must have among all values in the objects at a path, if the objects
+    /// are dictionaries; nulls do not count.
     package var minimumSameType = 0.99
 
     /// Creates the default rule.

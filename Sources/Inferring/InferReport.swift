@@ -44,6 +44,6 @@ package struct InferReport: Sendable {
         self.duration = duration
     }
 
-    /// Whether every schema accepts the requested share of its documents.
+    /// Whether every schema accepts the requested share of the documents of its collection.
     package var isWithinCover: Bool { collections.allSatisfy(\.outcome.isWithinCover) }
 }

@@ -29,7 +29,8 @@ package struct BackfillPlan: Sendable {
 
     /// The effect of the job on documents that sync under the active schema.
     package struct Risk: Sendable {
-        /// The state of the unsync budget; `nil` when the job cannot make documents unsyncable.
+        /// The state of the unsync budget, which limits how many documents may be unsynced; `nil` when the job cannot
+        /// make documents unsyncable.
         package var headroom: Headroom?
         /// How many documents the job makes unsyncable under the active schema.
         package var madeUnsyncable = 0
@@ -37,7 +38,7 @@ package struct BackfillPlan: Sendable {
         /// ``headroom`` counts them as pending.
         package var recorded = 0
 
-        /// Creates the effect of a job.
+        /// Creates a description of the job's effect.
         package init(headroom: Headroom? = nil, madeUnsyncable: Int = 0) {
             (self.headroom, self.madeUnsyncable) = (headroom, madeUnsyncable)
         }
@@ -49,7 +50,7 @@ package struct BackfillPlan: Sendable {
         case notAsked
         /// The job requires the deploy, and none is recorded, so a run is refused.
         case awaited
-        /// The next schema is the active one: recorded by an operator, or stated for this run.
+        /// The next schema is the active one: an operator recorded the deploy, or the options of this run state it.
         case done
     }
 
@@ -65,7 +66,7 @@ package struct BackfillPlan: Sendable {
     package var before: [StepCount]
     /// How many documents each step would still change or skip after the job; empty if not counted.
     package var after: [StepCount]
-    /// How many chunks earlier runs wrote; `nil` if they left no unfinished pass.
+    /// How many chunks earlier runs wrote, if they left a pass that this run continues; otherwise `nil`.
     package var resumesAfter: Int?
     /// The effect of the job on documents that sync under the active schema.
     package var risk = Risk()
@@ -85,7 +86,7 @@ package struct BackfillPlan: Sendable {
     package var wasDone = false
     /// The problems in the documents because of which a run is refused, each as a message.
     package var obstacles: [String] = []
-    /// The groups of metrics that cannot be read; the run is not throttled by them.
+    /// The groups of metrics that cannot be read, so the run is not throttled by these metrics.
     package var missingMetrics: Set<ServerMetricsReader.Missing> = []
 
     /// Creates a plan of a job that is not paused, and whose deploy has no effect.

@@ -43,7 +43,7 @@ package struct BackfillReport: Sendable {
         /// How long the run waited, by throttle reason.
         package var waits: [ThrottleWait] = []
         /// The limit that decided how fast the run was, in words; `nil` for a dry run, and for a run that was too short
-        /// to say.
+        /// to show a limit.
         package var bound: String?
         /// The estimated cost of a run; `nil` unless the run was a dry run.
         package var estimate: RunEstimate?
@@ -69,7 +69,8 @@ package struct BackfillReport: Sendable {
     ///
     /// Documents that earlier runs skipped are included if they still need the job.
     package var failures: [FailureGroup] = []
-    /// The state of the unsync budget; `nil` when the job cannot make documents unsyncable.
+    /// The state of the unsync budget, which limits how many documents may be unsynced; `nil` when the job cannot make
+    /// documents unsyncable.
     package var headroom: Headroom?
     /// How many documents the job makes unsyncable under the active schema; `nil` unless that schema is for Device
     /// Sync.

@@ -15,7 +15,8 @@ package struct CleanupPlan: Sendable {
     package var seenReservations = 0
     /// The number of reservations whose documents the ledger has not shown yet.
     ///
-    /// A clean-up does not drop these reservations, because each of them still counts against the limit.
+    /// A clean-up does not drop these reservations, because each of them still counts against the limit of unsynced
+    /// documents.
     package var pendingReservations = 0
     /// The marker fields, in which each document records that a step of the job is done.
     package var markers: [FieldPath] = []

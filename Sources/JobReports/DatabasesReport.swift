@@ -95,7 +95,8 @@ package struct DatabasesReport: Sendable {
 }
 
 extension RunStop {
-    /// Whether the reason also stops the job in the other databases; `false` if the documents of one database cause it.
+    /// Whether the reason also stops the job in the other databases; `false` if the reason is in the documents of one
+    /// database.
     package var isOfAll: Bool {
         switch self {
         case .signal, .timeBudget, .threshold: true

@@ -89,8 +89,8 @@ package struct JobFolder: Sendable {
 
 extension CompiledJob {
     /// Returns the SHA-256 of the given text and of the roles, paths and texts of the job's schemas.
-    /// - Parameter text: the result of ``JobFile/content(of:)``; earlier versions of the program used the job's whole
-    ///   text.
+    /// - Parameter text: the result of ``JobFile/content(of:)`` or, for a comparison with a digest that an earlier
+    ///   version of the program recorded, the job's whole text.
     func digest(of text: String) -> String {
         let schemas = sources.map { role, source in
             BSONValue.array(of: [.string(role), .string(source.path), .string(source.text)])

@@ -32,7 +32,7 @@ package struct JobAftermath: Sendable {
     /// The job's text, as its first run recorded it.
     package var text: String?
 
-    /// Creates the events of a job that was not undone.
+    /// Creates a description of the events of a job that was not undone.
     package init(deployed: ServerTime?, text: String?) { (self.deployed, self.text) = (deployed, text) }
 }
 
@@ -48,9 +48,10 @@ package struct MigrationPlan: Sendable {
         package var aftermath: JobAftermath?
         /// Whether the job's content or one of its schemas changed after the job was applied.
         ///
-        /// Earlier versions of the program recorded a digest that also covers the comments of the job's file. For such
-        /// a record, the job is unchanged if the digest is that of its present text. It is also unchanged if the digest
-        /// is that of the text which its first run recorded, and both texts have the same content.
+        /// Earlier versions of the program recorded a digest that also covers the comments of the job's file. The job
+        /// counts as unchanged if such a digest is that of the job's present text. The job also counts as unchanged if
+        /// the digest is that of the text which the job's first run recorded, and that text has the same content as the
+        /// present text.
         package var isChanged: Bool {
             guard let applied, applied.digest != entry.digest else { return false }
             let now = entry.job.job.text

@@ -18,8 +18,10 @@ package struct RebindPlan: Sendable {
     package var gone = 0
     /// How many of ``changes`` belong to an `_id` that another document has now.
     package var others = 0
-    /// Whether the last document of the last checkpoint exists; `nil` if there is no checkpoint, or if ``changes`` is
-    /// not 0.
+    /// Whether the last document of the last checkpoint exists; `nil` if there is no checkpoint.
+    ///
+    /// The document is looked up only if the journal has no changes; if ``changes`` is not 0, the value is `nil` as
+    /// well.
     package var hasLast: Bool?
 
     /// Creates a comparison that has not seen the journal yet.

@@ -8,8 +8,8 @@ package struct RunEstimate: Hashable, Sendable {
         package var seconds: Double
         /// How many changes the job would make; a document counts once for each phase that changes it.
         package var changed: Int
-        /// How many bytes the touched fields of all changed documents have after the change, including the names of the
-        /// fields.
+        /// How many bytes the fields that the job changes have after the change, in all changed documents, including
+        /// the names of the fields.
         package var touchedBytes: Int
         /// The bytes of the changed documents' `_id`s.
         package var idBytes: Int
@@ -17,7 +17,8 @@ package struct RunEstimate: Hashable, Sendable {
         package var journalBytes: Int
         /// How long a run rests after each chunk, as a multiple of the time that the chunk took.
         package var nice: Double
-        /// How long the consumer takes to process the changes, in seconds; 0 without a consumer.
+        /// How long the consumer of the changes, such as a sync engine, takes to process them, in seconds; 0 without a
+        /// consumer.
         package var consumerSeconds = 0.0
         /// The maximum size of the oplog in bytes; `nil` if the server does not report it.
         package var oplogCapacity: Int?
@@ -33,7 +34,9 @@ package struct RunEstimate: Hashable, Sendable {
         }
     }
 
-    /// How many documents a server is assumed to change in a second, after they are read and judged.
+    /// How many documents per second a server is assumed to change.
+    ///
+    /// The time for reading and judging the documents is not part of this rate.
     package static let assumedWrites = 25_000
     /// The bytes of an update's entry in the oplog, without the `_id` and the set fields; mongod 6.0 needs 147 for one
     /// field.

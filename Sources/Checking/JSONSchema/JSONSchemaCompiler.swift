@@ -25,8 +25,8 @@ struct JSONSchemaCompiler {
     }
 
     /// Compiles a schema into the node at `index`.
-    /// - Parameter isWhole: Whether the schema judges the whole document. Keywords of scalars and arrays then have
-    ///   no effect, and mongod does not even compile their patterns.
+    /// - Parameter isWhole: Whether the schema judges the whole document. Keywords of scalars and arrays then have no
+    ///   effect, and mongod does not even compile the regular expression of `pattern`.
     mutating func compile(
         _ schema: SchemaNode, at index: Int, step: JSONSchemaPlan.Origin.Step, isWhole: Bool
     ) {

@@ -95,7 +95,8 @@ struct JSONSchemaPlan: Sendable {
         var restrictsOthers: Bool { additional.isRestricted || patternCount > 0 }
     }
 
-    /// The rule for the fields or elements that no other keyword names.
+    /// The rule of `additionalProperties` or `additionalItems`, for the fields or elements that no other keyword
+    /// judges.
     struct Others: Sendable, BitwiseCopyable {
         /// The node that judges the fields or elements; -1 if all are allowed, -2 if none is.
         var node: Int32
@@ -164,7 +165,7 @@ struct JSONSchemaPlan: Sendable {
         var isRequired: Bool
         /// Whether the subschema judges the object that contains the field, and not the field's value.
         ///
-        /// True for a property named "".
+        /// True for a property named "", because mongod reads an empty name as the object itself.
         var judgesWhole: Bool
     }
 

@@ -70,7 +70,8 @@ extension JSONWalker {
         return result
     }
 
-    /// Whether a value is a text that matches the pattern, or a regular expression of the same pattern without options.
+    /// Whether a value is a text that matches the pattern, or is itself a regular expression with the same pattern and
+    /// without options.
     private func matches(
         _ pattern: Int, _ element: BSONElement, of view: borrowing BSONView
     ) throws(BSONError) -> Bool {
@@ -166,7 +167,8 @@ extension JSONWalker {
 
     /// Whether the fields of one object at a path fit their schemas in `properties`.
     ///
-    /// The schema of a required field is checked even if the field is missing: another object may satisfy `required`.
+    /// mongod judges `required` separately, and another object at the path may satisfy it. The schema of a required
+    /// field is therefore also applied if the field is missing in this object.
     private func propertiesHold(
         _ view: borrowing BSONView, _ rule: JSONSchemaPlan.ObjectRule, depth: Int
     ) throws(BSONError) -> Bool {
@@ -229,8 +231,8 @@ extension JSONWalker {
 
     /// Judges the objects at a path by `dependencies`.
     ///
-    /// If one of the objects has the field of an entry, another of the objects may have the field that the entry
-    /// requires.
+    /// mongod judges the field of an entry and the demand of the entry separately. If one object has the field, another
+    /// object may therefore have the field that the entry requires.
     private func pathDependencies<Sink: FindingSink>(
         _ subject: PathValues, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {

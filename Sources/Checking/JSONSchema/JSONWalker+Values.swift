@@ -5,7 +5,7 @@ import ServerSchema
 enum JSONSubject {
     /// The value of one field or array element.
     case element(BSONElement)
-    /// The object in the view as a whole: a document, or the object that contains a field.
+    /// The object in the view as a whole: a document or, for a property with the name "", the object that contains it.
     case whole
     /// All values at a path; most keywords require that at least one of them fits.
     case path(PathValues)
@@ -145,7 +145,7 @@ extension JSONWalker {
         element.type == .binData && view.binarySubtype(element) == 6
     }
 
-    /// Whether the header of an encrypted value has one of the types that `encrypt` names, or `encrypt` names no types.
+    /// Whether `encrypt` allows the type that the header of an encrypted value names; true if `encrypt` names no types.
     ///
     /// The header consists of the algorithm (1 byte), the key (16 bytes) and the type (1 byte). Source: `FleBlobHeader`
     /// in mongod 6.0, tested on a server: only algorithms 1 and 2 name the type.

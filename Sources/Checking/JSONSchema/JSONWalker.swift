@@ -199,7 +199,7 @@ extension JSONWalker {
                 expected = found &+ 1
                 let field = fields[Int(rule.range.first) &+ found]
                 isDeclared = field.isDeclared
-                // If a name is repeated, `properties` judges only the first field with it.
+                // If a name is repeated, `properties` judges only the first field of that name.
                 if seen.insert(found), field.node >= 0,
                     try !value(element, of: view, node: Int(field.node), depth: depth, into: &sink)
                 {

@@ -71,7 +71,8 @@ struct Divisor: Sendable, BitwiseCopyable {
     private func divides(_ number: DecimalParts) -> Bool {
         guard number.kind == .finite else { return false }
         if number.coefficient == 0 { return true }
-        // Neither coefficient ends in a zero, so a number with a smaller exponent than the divisor's is not a multiple.
+        // The coefficients of the number and of the divisor do not end in a zero, so a number with a smaller exponent
+        // than the divisor is not a multiple.
         guard number.exponent >= parts.exponent else { return false }
         let rest = parts.coefficient
         var remainder = number.coefficient % rest

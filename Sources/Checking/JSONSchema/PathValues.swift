@@ -8,7 +8,7 @@ struct PathValues {
     private(set) var whole: [BSONElement] = []
     /// The values at the path's end, for keywords of scalars.
     ///
-    /// An array at the path's end adds its elements and then itself.
+    /// If the value at the path's end is an array, its elements come first, and then the array itself.
     private(set) var traversed: [BSONElement] = []
 
     private let components: [String]
@@ -55,8 +55,8 @@ struct PathValues {
             if element.type == .object { try followObject(array.document(element), from: index) }
             guard isNumber, array.nameBytes(element).isEqual(to: component) else { continue }
             if isLast {
-                // The path names the element by its index, so if the element is an array, the elements in it are not
-                // added.
+                // A path that ends in the index of an element leads to this element only. If the element is an array,
+                // MongoDB does not also look at the elements inside it.
                 add(element)
             } else if element.type == .object {
                 try followObject(array.document(element), from: index + 1)

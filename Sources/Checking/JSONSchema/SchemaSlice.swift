@@ -15,8 +15,8 @@ struct SchemaSlice {
         // that detail, the object at the end of a path lacks a required field.
         let isMissing = located.finding.rule == .requiredMissing && located.finding.found.detail == .missing
         if let path = topmostPath(of: node), !isMissing || path != node {
-            // The filter holds the whole schema of the path, because different values of the path may satisfy different
-            // keywords.
+            // The filter holds the whole schema of the path. A filter for one keyword would match other documents,
+            // because different values at the path may satisfy different keywords.
             return (Self.failing(around(plan.origins[path].schema.jsonSchema, at: path)), false)
         }
         guard let leaf = leaf(of: located) else { return (Self.failing(plan.origins[0].schema.jsonSchema), false) }
@@ -42,8 +42,9 @@ struct SchemaSlice {
 
     /// Whether the filter matches only documents with the finding.
     ///
-    /// The filter for `oneOf` is not exact, because the keyword causes two different findings. The filter for
-    /// `additionalItems` is not exact either, because it does not restrict the type of the element.
+    /// The keyword `oneOf` has one finding for a value that fits no schema, and another one for a value that fits
+    /// several. The filter for `oneOf` matches both kinds of values. The filter for `additionalItems` also matches
+    /// elements of other types than the type in the finding.
     private func isExact(_ finding: Finding) -> Bool { finding.rule != .oneOf && finding.rule != .additionalItem }
 
     /// Returns a schema for the finding's node; `nil` if there is no suitable one.
@@ -66,7 +67,8 @@ struct SchemaSlice {
             guard case .field(let name)? = located.below.last else { return nil }
             return ["dependencies": .object(Self.dependencies(of: origin.schema, on: name))]
         case .typeMismatch where !plan.judgesWhole(Int(finding.node)):
-            // A value of the found type is present, and the schema does not name that type.
+            // The schema does not name the found type, so a schema that refuses this type refuses the values with the
+            // finding.
             return ["not": ["bsonType": type]]
         default:
             guard let keyword = keyword(of: finding.rule, in: origin.schema) else { return nil }
@@ -75,7 +77,7 @@ struct SchemaSlice {
         }
     }
 
-    /// Returns the entries of `dependencies` whose lists contain a field, each reduced to this field.
+    /// Returns the entries of `dependencies` that require a field, each with a list of only this field.
     private static func dependencies(of schema: SchemaNode, on name: String) -> BSONDocument {
         BSONDocument(
             schema.constraints.dependencies.compactMap { dependency in
@@ -116,7 +118,7 @@ struct SchemaSlice {
         return BSONDocument(keywords.map { ($0.name, Self.emptied($0.name, $0.value, for: rule)) })
     }
 
-    /// Returns the value of a keyword without the parts that other rules judge.
+    /// Returns the value of the keyword `name` without the parts that rules other than `rule` judge.
     private static func emptied(_ name: String, _ value: BSONValue, for rule: Rule) -> BSONValue {
         switch (rule, value) {
         case (.additionalItem, .array(let entries)) where name == "items":

@@ -36,9 +36,11 @@ struct TypeScriptIdiom: LanguageIdiom {
 
         """#
 
-    /// Words that cannot name a class, and the members that every object of the SDK or of JavaScript has.
+    /// The words that must not be the name of a class or a property.
     ///
-    /// The schema is an object literal, in which a property with the name `__proto__` would set the prototype.
+    /// These are the keywords of TypeScript, the types that the file of a class uses, and the members that every object
+    /// of the SDK or of JavaScript has. One such member is `__proto__`: in the class's schema, which is an object
+    /// literal, a property with this name would set the literal's prototype.
     let reserved = Set(
         """
         __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ hasOwnProperty isPrototypeOf

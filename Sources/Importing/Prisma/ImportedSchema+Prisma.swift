@@ -5,8 +5,9 @@ extension ImportedSchema {
     /// Makes the validator of one model of a Prisma schema; it accepts the documents that the client can read.
     /// - Parameters:
     ///   - path: a `.prisma` file, or a folder of such files.
-    ///   - name: the name of the model, or of its collection; `nil` for the only one.
-    /// - Throws: ``SchemaError`` if the schema cannot be read, or has no such model.
+    ///   - name: the name of the model, or of its collection; `nil` for the schema's only model.
+    /// - Throws: ``SchemaError`` if the schema cannot be read, has no model of this name, or has several and no name is
+    ///   given.
     package init(prismaAt path: String, model name: String?) throws(SchemaError) {
         // A validator does not depend on the name of the database.
         let schema = try ServerSchema.read(at: path, database: "import")

@@ -9,7 +9,8 @@ struct SourceDocument {
     let draft: Draft
     /// The members of the file's first container of schemas that is not empty, such as `$defs`, in the file's order.
     let named: [LocatedJSON.Member]
-    /// The parts of the file that have a `$id`, an `id` or an anchor, by that identifier; a `#` precedes an anchor.
+    /// The parts of the file that have a `$id`, an `id` or an anchor; the key is this identifier or, for an anchor, the
+    /// anchor after a `#`.
     private let identified: [String: LocatedJSON]
 
     /// Reads the text of a file.
@@ -128,7 +129,10 @@ extension SourceDocument {
             remedy: Spelling.hint(for: text, among: named.map { pointer(to: $0.name) }))
     }
 
-    /// Returns the parts of the file with this identifier, which may be relative; empty if there is none.
+    /// Returns the parts of the file with this identifier; empty if there is none.
+    ///
+    /// If no part has exactly this identifier, the identifier counts as relative: a part matches if the end of its
+    /// identifier is the same.
     private func identifiedParts(_ name: String) -> [LocatedJSON] {
         if let part = identified[name] { return [part] }
         let end = "/" + name.drop { $0 == "." || $0 == "/" }

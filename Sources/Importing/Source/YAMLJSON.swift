@@ -32,7 +32,7 @@ extension LocatedJSON {
 
 extension JSONScalar {
     /// Reads a scalar by the core schema of YAML 1.2, in which `no` is a text, with one difference: only decimal
-    /// numbers become numbers.
+    /// numbers become numbers, so `0x1F` and `.inf` are texts.
     fileprivate init(_ scalar: Node.Scalar) {
         let text = scalar.string
         guard scalar.style == .plain else {

@@ -25,7 +25,8 @@ struct PatternTranslation {
 
     /// Returns the translated expression.
     ///
-    /// MongoDB applies an expression of `patternProperties` to bytes, unless the expression begins with `(*UTF)`.
+    /// MongoDB applies an expression of `patternProperties` to bytes, unless the expression begins with `(*UTF)`. An
+    /// expression that has to be applied to characters therefore gets this beginning.
     func text(for mode: Pattern.Mode) -> String { mode == .bytes && needsCharacters ? "(*UTF)\(result)" : result }
 
     private mutating func take(_ scalar: Unicode.Scalar) {
@@ -44,8 +45,8 @@ struct PatternTranslation {
 
     /// Records that the item just read matches characters beyond ASCII.
     ///
-    /// Such a character has several bytes. An item before `*` or `+` needs no record, because it also matches each of
-    /// these bytes.
+    /// Such a character has several bytes. An item before `*` or `+` needs no record, because its repetition matches
+    /// these bytes one by one.
     private mutating func takeWide() {
         if rest.first != "*", rest.first != "+" { needsCharacters = true }
     }
@@ -76,7 +77,8 @@ extension PatternTranslation {
             if let digit = rest.first, !("0"..."7").contains(digit) { needsCharacters = true }
         case "v": result += "\\x0B"
         case let letter where letter.isASCII && letter.properties.isAlphabetic && !Self.escapes.contains(letter):
-            // Without the flag `u`, JavaScript ignores the backslash of an escape without a meaning, such as `\y`.
+            // Without the flag `u`, JavaScript ignores the backslash of an escape without a meaning, such as `\y`, so
+            // the backslash is left out.
             result.unicodeScalars.append(letter)
         default:
             if let other = Self.ofPCRE[letter] { differences.insert(other) }

@@ -14,7 +14,7 @@ struct StringStorage {
     }
 
     /// Returns the storage of strings that are ObjectIds.
-    /// - Parameter subject: the beginning of the note.
+    /// - Parameter subject: the beginning of the note that says how the strings are stored.
     static func objectID(_ subject: String) -> StringStorage {
         StringStorage(types: [.objectId], code: .objectID, message: "\(subject) stored as objectId")
     }

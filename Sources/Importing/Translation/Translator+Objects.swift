@@ -231,7 +231,7 @@ extension Translator {
         }
     }
 
-    /// Adds a part that allows only the given fields, and `_id` in whole documents.
+    /// Adds a schema that allows only the given fields, and `_id` in whole documents, to the demands of `schema`.
     private mutating func restrict(
         _ schema: inout ValidatorSchema, to fields: FieldSchemas, _ location: SourceLocation, at place: Place
     ) {
@@ -243,9 +243,10 @@ extension Translator {
         schema.absorb(part)
     }
 
-    /// Translates `unevaluatedProperties` into a part with `additionalProperties`.
+    /// Translates `unevaluatedProperties` into a schema with `additionalProperties`, which is added to the demands of
+    /// `schema`.
     ///
-    /// The part lists every field that is evaluated by this schema, or by another schema for the same object.
+    /// The added schema lists every field that is evaluated by this schema, or by another schema for the same object.
     mutating func translateUnevaluatedProperties(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -294,13 +295,15 @@ extension FieldSchemas {
     }
 }
 
-/// The fields that are evaluated by the schemas of one object: by its own schema, or by another schema that applies to
-/// it.
+/// The fields of an object that count as evaluated in JSON Schema: a keyword of the object's schema, or of another
+/// schema that applies to the object, judges them.
+///
+/// The keyword `unevaluatedProperties` applies to all other fields.
 private struct EvaluatedFields {
     let document: SourceDocument
     private(set) var names: [String] = []
     private(set) var patterns: [(text: String, location: SourceLocation)] = []
-    /// Whether one of the schemas evaluates, or may evaluate, all remaining fields, for example by
+    /// Whether one of the schemas evaluates, or may evaluate, all fields that no other keyword names, for example by
     /// `additionalProperties`.
     private(set) var areAll = false
     /// Whether some of the schemas do not always apply, such as the branches of `anyOf`.

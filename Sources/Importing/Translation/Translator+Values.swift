@@ -49,9 +49,10 @@ extension Translator {
         schema.keywords["multipleOf"] = divisor
     }
 
-    /// Returns the stricter one of a bound, such as `minimum`, and its exclusive form; `nil` if there is neither.
+    /// Returns the stricter of two bounds, such as `minimum` and `exclusiveMinimum`; `nil` if there is neither.
     ///
-    /// Up to draft 4, the exclusive form is a Boolean; since draft 6, it is a bound of its own.
+    /// Up to draft 4, `exclusiveMinimum` is a Boolean that makes `minimum` exclusive; since draft 6, it is a bound of
+    /// its own.
     private func bound(
         _ keywords: KeywordValues, _ keyword: String, _ exclusive: String, isLower: Bool
     ) throws(SchemaError) -> (value: BSONValue, isExclusive: Bool)? {
@@ -138,7 +139,8 @@ extension Translator {
 
     /// Returns the types that `bsonType` names.
     ///
-    /// This keyword is one of MongoDB's; Mongoose and some users write it.
+    /// The keyword belongs to MongoDB's dialect and not to JSON Schema, but schemas by Mongoose and by some users
+    /// contain it.
     private func bsonTypes(_ keywords: KeywordValues) throws(SchemaError) -> [SchemaType] {
         guard let json = keywords["bsonType"] else { return [] }
         let names = if let name = json.text { [name] } else { try KeywordValues.names(json, of: "bsonType") }
@@ -174,7 +176,8 @@ extension Translator {
         return isID ? .objectID("a string _id is") : nil
     }
 
-    /// Adds notes on how a string is stored, and on the keywords that no longer apply.
+    /// Adds notes on how a string is stored, and on its keywords that are left out because the string is stored as
+    /// another type.
     private mutating func note(_ storage: StringStorage, _ keywords: KeywordValues, at place: Place) {
         note(.decision, storage.code, place.path, keywords.location, storage.message)
         guard storage.code != .objectID else { return }
@@ -220,7 +223,7 @@ extension Translator {
 
     /// Translates the schemas of an array's elements.
     ///
-    /// The first elements can each have a schema; one schema applies to all further elements.
+    /// The first elements can each have a schema of their own; one schema applies to all elements after them.
     private mutating func translateElements(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -260,7 +263,8 @@ extension Translator {
         return json
     }
 
-    /// Translates `contains` by a negation: not every element fails the schema of `contains`.
+    /// Translates `contains` by a negation, because MongoDB does not have the keyword: not every element fails the
+    /// schema of `contains`.
     private mutating func translateContains(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -297,7 +301,7 @@ extension Translator {
         let result = translation.text(for: mode)
         let reason: String
         do throws(PatternError) {
-            // An expression that only PCRE 8 reads would fail on MongoDB 6.1 and later.
+            // MongoDB 6.1 and later use PCRE2, so an expression that only PCRE 8 can read is refused as well.
             let refusal = try Pattern(result, mode: mode).refusalByPCRE2
             guard let refusal = refusal ?? translation.refusal else {
                 for difference in translation.differences.sorted() {

@@ -19,12 +19,14 @@ struct Translator {
 
     /// The positions of the schemas that are being translated, the outermost first.
     ///
-    /// A schema to which a reference leads is translated inside the schema with the reference.
+    /// A schema to which a reference leads is translated in place of the reference. If the schema's position is already
+    /// in this list, the reference leads back to a schema around it.
     private var open: [SourceLocation] = []
     private var seen: Set<ImportNote> = []
     private var count = 0
 
-    /// The largest number of schemas that a translation may have, counting each inlined copy.
+    /// The largest number of schemas that a translation may have; a schema to which several references lead counts for
+    /// each of them.
     private static let most = 20_000
     /// The largest number of schemas inside each other: more than MongoDB accepts, and few enough for a thread's stack.
     private static let deepest = 100
@@ -100,7 +102,7 @@ struct Translator {
         return try schema(target, at: place)
     }
 
-    /// Translates the keywords of a schema other than `$ref`.
+    /// Translates all keywords of a schema except `$ref`.
     private mutating func own(_ keywords: KeywordValues, at place: Place) throws(SchemaError) -> ValidatorSchema {
         var schema = ValidatorSchema()
         schema.title = try keywords.text("title")
@@ -179,9 +181,9 @@ extension Translator {
 
     /// Translates `oneOf`.
     ///
-    /// The result is a union, such as `anyOf`, in two cases. Either no value can fit two branches, so that both
-    /// keywords mean the same. Or the translation of a branch accepts more than the branch, so that `oneOf` could
-    /// refuse a valid value.
+    /// The result is a union, such as `anyOf`, in two cases. In the first case, no value can fit two branches, so
+    /// `anyOf` means the same as `oneOf`. In the second case, the translation of a branch accepts more values than the
+    /// branch. A valid value could then fit two translated branches, and `oneOf` would refuse it.
     private mutating func exclusive(
         _ branches: [LocatedJSON], at place: Place
     ) throws(SchemaError) -> ValidatorSchema {
@@ -217,7 +219,7 @@ extension Translator {
             "\(keyword) is left out: a part of \(whole) has no counterpart, so the rest would refuse too much")
     }
 
-    /// Adds null to a schema with `nullable: true`, the keyword of OpenAPI 3.0.
+    /// Allows null in a schema with `nullable: true`, a keyword of OpenAPI 3.0.
     mutating func nullable(
         _ schema: ValidatorSchema, _ keywords: KeywordValues, at place: Place
     ) -> ValidatorSchema {

@@ -9,7 +9,7 @@ enum Fitness: Comparable {
 }
 
 extension ValueKind {
-    /// The types that App Services can declare for a value of a client, except `mixed`.
+    /// The types, except `mixed`, that App Services can declare for values that clients can have.
     static let declarable: Set<SchemaType> = [
         .bool, .int, .long, .double, .decimal, .string, .date, .objectId, .uuid, .binData, .object, .array,
     ]

@@ -11,7 +11,7 @@ struct Plan {
     static let mixed = Plan(types: [.mixed])
 }
 
-/// The position of a node's values in the documents, with only the distinctions that the rules need.
+/// The position of a node's values in the documents; positions are distinguished only if different rules apply to them.
 enum Place {
     case root, id, field, element, value
 }
@@ -20,7 +20,7 @@ enum Place {
 struct Tightening {
     /// The largest number of documents that the schema can refuse because of this step.
     var cost: Int
-    /// The order in which the steps were found, which decides between steps with the same cost.
+    /// The step's place in the order in which the steps were found; it decides between steps with the same cost.
     var order: Int
     var action: Action
 

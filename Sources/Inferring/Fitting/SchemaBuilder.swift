@@ -99,7 +99,7 @@ struct SchemaBuilder {
 package struct EnumRule: Hashable, Sendable {
     /// The largest number of distinct values that a schema lists.
     package var maximumValues = 12
-    /// The smallest average number of times that each distinct value occurs.
+    /// The smallest average number of occurrences per distinct value at which a schema lists the values of a field.
     package var minimumRepeats = 20
     /// The smallest number of values that the field must have, apart from nulls.
     package var minimumCount = 100

@@ -42,8 +42,8 @@ extension SchemaFitter {
         return best.map { ($0.type, $0.cost) }
     }
 
-    /// Whether App Services allows the type at this position: few types can be primary keys, and no list or dictionary
-    /// can be inside another.
+    /// Whether App Services allows the type at this position: few types can be primary keys, and an element of a list
+    /// or a value of a dictionary cannot be a list or a dictionary itself.
     private func isAllowed(_ type: SchemaType, of node: PathNode, _ place: Place) -> Bool {
         switch place {
         case .id: [.string, .int, .long, .objectId, .uuid].contains(type)
@@ -52,7 +52,8 @@ extension SchemaFitter {
         }
     }
 
-    /// Whether an object is written as a dictionary, because it has many keys or a schema can name none of its keys.
+    /// Whether the schema declares an object as a dictionary: its fields were folded, or a schema can describe none of
+    /// their names.
     func isDictionary(_ node: PathNode) -> Bool {
         node.isFolded || !(0..<node.keys.count).contains { isDescribable(node.keys.name($0)) }
     }

@@ -16,8 +16,8 @@ extension SchemaFitter {
 }
 
 extension PathNode {
-    /// The types of a path's values in mongod's names, the most common first; types with the same count are sorted by
-    /// name.
+    /// The types of the values at a path, by the names that mongod has for types, the most common first; types with the
+    /// same count are sorted by name.
     var serverTypes: [(type: SchemaType, count: Int)] { types(by: \.serverType) }
 
     func types(by name: KeyPath<ValueKind, SchemaType>) -> [(type: SchemaType, count: Int)] {
@@ -32,9 +32,9 @@ extension PathNode {
 extension SchemaFitter {
     /// Whether a schema can describe a field with this name.
     ///
-    /// mongod reads a dotted name as a path, and 6.0 aborts on an empty one. App Services can address neither of these,
-    /// nor a name with more than 63 characters: `semantics.md` sections 3.5 and 4. Names that begin with `$` or are not
-    /// UTF-8 are left out in every dialect.
+    /// mongod reads a dotted name as a path, and mongod 6.0 aborts on an empty name. App Services can address neither a
+    /// dotted name, nor an empty one, nor one with more than 63 characters: `semantics.md` sections 3.5 and 4. Names
+    /// that begin with `$` or are not UTF-8 are left out in every dialect.
     func isDescribable(_ name: ArraySlice<UInt8>) -> Bool {
         guard let first = name.first, first != UInt8(ascii: "$"), !name.contains(UInt8(ascii: ".")),
             let text = String(validating: name, as: UTF8.self)

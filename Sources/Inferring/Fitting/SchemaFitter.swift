@@ -1,13 +1,15 @@
 import BSON
 import ServerSchema
 
-/// Decides what a schema declares for each path, so that it refuses no more documents than the options allow.
+/// Decides what a schema declares for each path, so that the schema refuses no more documents than the options allow.
 ///
 /// The fitter begins with a schema that accepts every document, apart from the type of `_id`. Then it makes the schema
 /// stricter step by step, always with the cheapest step, until the next step costs more than the rest of the budget.
 /// The cost of a step is the number of values that no longer fit, or the number of all documents if that is smaller.
-/// The sum of the costs is therefore an upper bound for the number of refused documents. A larger budget allows the
-/// same steps and more, so a schema for a lower cover never accepts a document that one for a higher cover refuses.
+/// The sum of the costs is therefore an upper bound for the number of refused documents.
+///
+/// A lower ``InferOptions/cover`` gives a larger budget, and a larger budget allows the same steps and more. A schema
+/// for a lower cover therefore never accepts a document that the schema for a higher cover refuses.
 struct SchemaFitter {
     let tree: PathTree
     let options: InferOptions
@@ -74,7 +76,7 @@ struct SchemaFitter {
 
     mutating func decide(_ node: Int, _ plan: Plan) { plans[node] = plan }
 
-    /// Decides on the values inside an object or an array; does nothing for any other type.
+    /// Decides what the schema declares for the values inside an object or an array; does nothing for any other type.
     mutating func open(_ node: Int, as type: SchemaType, level: Int) {
         switch type {
         case .object: openObject(node, level: level)
@@ -101,7 +103,7 @@ struct SchemaFitter {
         if items >= 0, level < Self.maximumLevel { fit(at: items, .element, level: level + 1) }
     }
 
-    /// The node of the object around each field, by the field's node.
+    /// The nodes of the objects that contain the fields; the key is the node of the field.
     private(set) var parents: [Int: Int] = [:]
 
     private mutating func fit(at node: Int, _ place: Place, level: Int) {

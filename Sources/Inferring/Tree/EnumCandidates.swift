@@ -7,7 +7,8 @@ struct EnumCandidates: Hashable, Sendable {
     /// The largest length in bytes of a string that is kept.
     static var maximumLength: Int { 64 }
 
-    /// The number of occurrences of each value, by the byte of its BSON type followed by its bytes.
+    /// The number of occurrences of each value; the key is the byte of the value's BSON type, followed by the bytes of
+    /// the value.
     private(set) var counts: [[UInt8]: Int] = [:]
     /// Whether there were too many values, or a value was too long.
     ///

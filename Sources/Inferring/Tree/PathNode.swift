@@ -2,15 +2,15 @@
 struct PathNode: Sendable {
     /// The number of values of each kind, in the order in which the kinds were found; there are only few kinds.
     private(set) var kinds: [(kind: ValueKind, count: Int)] = []
-    /// The number of objects that have the field; an object that has it twice counts once.
+    /// The number of objects that have the field; an object that has the field twice counts once.
     ///
-    /// It is not counted for values of folded objects.
+    /// The objects are not counted if the node is for the values of folded objects.
     var presence = 0
     /// The fields of the objects at the path: their names and nodes.
     var keys = KeyTable()
-    /// The node for the values of all fields if the objects at the path are folded; otherwise -1.
+    /// The node in which the values of all fields are counted if the objects at the path are folded; otherwise -1.
     ///
-    /// The fields of folded objects are combined, like the values of a dictionary.
+    /// The fields of folded objects are counted like the values of a dictionary.
     var values = -1
     /// The number of fields with names that no App Services dictionary can have; counted only in folded objects.
     var oddKeys = 0

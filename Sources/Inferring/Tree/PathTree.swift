@@ -9,12 +9,13 @@ import Checking
 package struct PathTree: Sendable {
     /// The limits on the memory that a tree uses.
     package struct Limits: Hashable, Sendable {
-        /// The largest number of different names in one object; with one more, the object is folded: its fields are
-        /// combined.
+        /// The largest number of different names in one object; with one more, the object is folded: the values of all
+        /// its fields are counted in one node.
         package var maximumKeys = 1_000
-        /// The largest size of a name in bytes; an object with a longer name is folded: its fields are combined.
+        /// The largest size of a name in bytes; an object with a longer name is folded: the values of all its fields
+        /// are counted in one node.
         package var maximumNameLength = 1_024
-        /// The largest number of paths after a document.
+        /// The largest number of paths that the tree may have once a document is counted.
         ///
         /// A tree with more paths folds objects: it combines the fields of objects with more than half of
         /// ``maximumKeys`` names, then of those with more than a quarter, and so on.
@@ -73,7 +74,7 @@ package struct PathTree: Sendable {
 // MARK: counting
 
 extension PathTree {
-    /// Counts the fields of an object in a node.
+    /// Adds the fields of an object to the counts of a node.
     /// - Returns: the number of nested levels of objects and arrays, including the object itself.
     private mutating func object(
         _ view: borrowing BSONView, node: Int, depth: Int
@@ -190,7 +191,10 @@ extension PathTree {
 
     private func isKept(_ name: RawSpan, in node: Int) -> Bool { node == 0 && name.isEqual(to: "_id") }
 
-    /// Moves a field from a key table into an object, and adds its counts if the object already has the field.
+    /// Moves a field from a key table into an object.
+    ///
+    /// If the object already has a field of this name, or is folded, the counts of the moved field are added to the
+    /// existing node.
     private mutating func adopt(_ position: Int, of keys: KeyTable, in node: Int) {
         let child = keys.nodes[position]
         let key = keys.keys[position]
@@ -207,7 +211,7 @@ extension PathTree {
         nodes[nodes[node].values].presence = 0
     }
 
-    /// Adds the counts of a node and of all nodes below it to another node, and removes the first node.
+    /// Adds the counts of the node `source`, and of all nodes below it, to another node, and removes `source`.
     private mutating func absorb(_ source: Int, into node: Int) {
         let other = nodes[source]
         nodes[source] = PathNode()
@@ -227,7 +231,8 @@ extension PathTree {
         for position in 0..<other.keys.count { adopt(position, of: other.keys, in: node) }
     }
 
-    /// Halves the number of names that an object may have and folds objects, until the tree has few enough paths.
+    /// Halves the number of names that an object may have, and folds the objects with more names, until the tree has at
+    /// most ``Limits/maximumNodes`` paths or all objects are folded.
     private mutating func thinOut() {
         while pathCount > limits.maximumNodes, maximumKeys > 0 {
             maximumKeys /= 2
@@ -244,20 +249,21 @@ extension PathTree {
 }
 
 extension PathNode {
-    /// Returns the node for a tree in which all node numbers are larger by `offset`.
+    /// Returns the node with all node numbers in it increased by `offset`, because the nodes move to the end of another
+    /// tree.
     fileprivate func moved(by offset: Int) -> PathNode {
         var node = self
         node.keys.moveNodes(by: offset)
         if node.items >= 0 { node.items += offset }
         if node.values >= 0 { node.values += offset }
-        // `stamp` is the number of an object in its own tree, and means nothing in another tree.
+        // `stamp` is the number that a tree gave to one of its objects, and means nothing in another tree.
         node.stamp = 0
         return node
     }
 }
 
 extension RawSpan {
-    /// Whether no App Services dictionary can have this key: `semantics.md` section 5.1, `dictionary-key`.
+    /// Whether an App Services dictionary must not have this key: `semantics.md` section 5.1, `dictionary-key`.
     fileprivate var isOddKey: Bool {
         guard !isEmpty else { return true }
         for index in 0..<byteCount {
