@@ -21,6 +21,7 @@ package struct UndoReport: Sendable {
         /// Whether the operator has to deal with the document; `false` only for a document that no longer exists.
         package var isTrouble: Bool { self != .gone }
         /// Whether a later undo may succeed in undoing the change.
+        /// - Parameter includingUncertain: whether that undo also undoes changes that the job perhaps did not make.
         package func isPassing(includingUncertain: Bool) -> Bool {
             self == .locked || self == .refused || (includingUncertain && self == .uncertain)
         }
@@ -30,7 +31,7 @@ package struct UndoReport: Sendable {
     package struct LeftDocument: Hashable, Sendable {
         /// The reason why the document is skipped.
         package var reason: Reason
-        /// The server's error code; `nil` unless the server refused the document.
+        /// The server's error code; `nil` unless the server refused to restore the document.
         package var code: Int?
 
         /// Creates a reason.
@@ -41,7 +42,10 @@ package struct UndoReport: Sendable {
     package struct Skipped: Sendable {
         /// The reason why the documents are skipped, and the server's error code.
         package var left: LeftDocument
-        /// The `_id`s of the first thousand documents; a dry run after an earlier undo may list twice as many.
+        /// The `_id`s of the first thousand documents.
+        ///
+        /// A dry run after an earlier undo may list twice as many, because it adds the documents that the earlier undo
+        /// skipped.
         package var ids: [BSONValue]
         /// The number of documents that were skipped for the reason.
         package var count: Int
@@ -110,7 +114,7 @@ package struct UndoReport: Sendable {
         /// The undo, or its dry run, stopped early; the next undo continues after the last checkpoint.
         case stopped(RunStop)
 
-        /// Why the undo stopped; `nil` if it did not.
+        /// Why the undo stopped early; `nil` if it did not.
         package var stop: RunStop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
@@ -120,7 +124,7 @@ package struct UndoReport: Sendable {
         package var chunks = 0
         /// The changes of documents in the journal; in a job of several phases, a document may have more than one.
         package var changes = 0
-        /// The chunks that are missing from the journal; their changes are not undone.
+        /// How many chunks are missing from the journal; their changes are not undone.
         package var missing = 0
         /// How many chunks the journal should have; a chunk that was tried several times counts each time.
         package var attempts = 0
@@ -159,9 +163,10 @@ package struct UndoReport: Sendable {
     ///
     /// This version writes only documents that are in the journal.
     package var unjournaled = 0
-    /// How many documents sync under the active schema and would not after the undo; `nil` if they were not judged.
+    /// How many documents sync under the active schema and would not after the undo; `nil` if the undo did not check
+    /// this.
     package var madeUnsyncable: Int?
-    /// The state of the unsync budget; `nil` if the documents were not judged.
+    /// The state of the unsync budget; `nil` if the undo did not check which documents it makes unsyncable.
     package var headroom: Headroom?
     /// Why an undo would be refused; only in a dry run, and `nil` if an undo would not be refused.
     package var refusal: String?

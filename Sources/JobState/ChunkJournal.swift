@@ -7,7 +7,7 @@ package import Jobs
 /// fields as they will be after the write.
 ///
 /// Documents with the same change share one group. If a chunk adds the same constant to many documents, the journal
-/// holds the digest once and only the `_id` of each document.
+/// holds the digest once, and for each document only the `_id`.
 package struct ChunkJournal {
     /// The maximum size in bytes of the groups and `_id`s in one document of the collection `journal`.
     ///
@@ -51,11 +51,11 @@ package struct ChunkJournal {
         created.append(CreatedChild(creation).bson)
     }
 
-    /// Adds a document if it has an `_id` and the chunk changes one of its touched fields.
+    /// Adds a document if it has an `_id` and the chunk changes one of the fields ``touched``.
     ///
-    /// `old` and `new` hold at least the touched fields, as they are before the write and as they will be after it.
-    /// - Parameter positions: the positions of the touched fields among all fields of the document before the write, −1
-    ///   for a missing field; `nil` if the journal need not store positions.
+    /// `old` and `new` hold at least the fields ``touched``, as they are before the write and as they will be after it.
+    /// - Parameter positions: the positions of the fields ``touched`` among all fields of the document before the
+    ///   write, −1 for a missing field; `nil` if the journal need not store positions.
     /// - Parameter id: the document's `_id`; `nil` if `old` contains it.
     /// - Parameter evidence: the digests of the document's fields that ``evidence`` names; empty for none.
     /// - Returns: whether the document was added.
@@ -155,7 +155,7 @@ package struct ChunkJournal {
         /// Returns the index of the group of documents with this change; `nil` if there is none.
         func group(of change: BSONDocument) -> Int? { indexes[change] }
 
-        /// Adds an empty group with its stored fields, and returns its index.
+        /// Adds a group without documents, with the fields that are stored for the group, and returns its index.
         mutating func add(_ head: BSONDocument, of change: BSONDocument) -> Int {
             indexes[change] = groups.count
             groups.append((head, BSONBuilder(), 0, []))

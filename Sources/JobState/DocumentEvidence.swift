@@ -15,8 +15,8 @@ package struct DocumentEvidence: Hashable, Sendable {
     package init(_ names: [String]) { self.names = names }
 
     private static let width = 2
-    /// The largest number of bytes that the fields of one document may have together; callers do not digest larger
-    /// fields.
+    /// The largest total size, in bytes, of the fields of one document from which evidence is computed; a document with
+    /// larger fields has no evidence.
     package static let largest = 65_536
 
     /// Returns the digests of a document's fields, as the journal stores them: two bytes for each field, both 0 for a

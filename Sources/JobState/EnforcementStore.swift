@@ -144,7 +144,7 @@ package struct EnforcementStore {
                 + "\((remaining + 999) / 1_000) s left for it")
     }
 
-    /// Returns the fields of a new record; none without `fresh`.
+    /// Returns the fields of a new record; no fields if `fresh` is `nil`.
     ///
     /// Validators are stored as bytes, because not every server version stores field names that begin with a dollar
     /// sign.

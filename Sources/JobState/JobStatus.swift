@@ -8,13 +8,13 @@ package struct JobStatus: Sendable {
     package enum State: String, Sendable {
         /// No run has begun the job.
         case notStarted = "not started"
-        /// A runner holds the job and writes.
+        /// A runner holds the job's lease and writes.
         case running
-        /// A runner holds the job, and the throttle makes it wait.
+        /// A runner holds the job's lease, and the throttle makes the runner wait.
         case waiting
         /// The job is paused, because an operator asked it to wait.
         case paused
-        /// No runner holds the job: the last run stopped, and the next run resumes where it stopped.
+        /// No runner holds the job's lease: the last run stopped, and the next run resumes where it stopped.
         case stopped
         /// The job has nothing left to do.
         case done
@@ -50,7 +50,7 @@ package struct JobStatus: Sendable {
 
     /// The progress of a job: its passes, chunks and documents.
     package struct Work: Sendable {
-        /// The number of the last pass over the collection that was begun, from 1 on; 0 before the first.
+        /// The number of the newest pass over the collection; 1 is the first pass, and 0 means that no pass was begun.
         package var pass = 0
         /// About how many documents the current pass has done; `nil` between passes.
         package var processed: Int?
@@ -91,7 +91,7 @@ package struct JobStatus: Sendable {
     package var heard: ServerTime?
     /// The reasons why the job's runner waits; empty if it does not wait.
     package var waiting: [WaitReason] = []
-    /// Why the job's last run stopped; `nil` if the run did not stop, or could not record the reason.
+    /// Why the job's last run stopped before its end; `nil` if it did not stop early, or could not record the reason.
     package var stopped: String?
     /// The runner that holds the lease; `nil` if none does, or if the stored lease does not identify the runner.
     package var holder: Holder?

@@ -28,9 +28,9 @@ package struct JobStore {
         /// The text of the job file.
         package var text: String
         var schemas: [BSONDocument]
-        /// The paths that the job writes; they follow from ``text``.
+        /// The paths of the fields that the job writes; they follow from ``text``.
         ///
-        /// They are stored so that undo knows the job's fields, and can compare jobs by them.
+        /// They are stored so that undo knows these fields, and can find a job that wrote one of them later.
         package var touched: [FieldPath]
         /// Whether a step sets an additional field, which the job file names with `once`, to mark the documents that it
         /// has changed.
@@ -93,7 +93,7 @@ extension JobStore {
     /// How many lines a job's log keeps; older lines are dropped.
     private static let logLength = 200
 
-    /// Returns the operators' requests to the job; a control without requests before the job's first start.
+    /// Returns the operators' requests to the job; before the job's first start, there are none.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func control() throws -> Control {
         Control(try client.firstChecked("jobs", ["_id": .string(job)], projecting: ["control": 1]) ?? [:])
@@ -187,8 +187,8 @@ extension JobStore {
     /// Without a checkpoint, returns the time of the job's start; `nil` if that is not known either.
     private func lastWrite(of record: BSONDocument) throws -> Int64? {
         let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
-        // Earlier versions of the program recorded no time of the last write. Their last activity was the last write or
-        // came after it, so the time of that activity is used.
+        // Earlier versions of the program recorded the time of the last activity, but not of the last write. The last
+        // write was not later than the last activity, so that time is used.
         let earlier = (range?["version"]?.integer).map { $0 < Self.version } == true ? range?["active"] : nil
         for time in [range?["written"], earlier, record["created"]] { if case .date(let time)? = time { return time } }
         return nil
@@ -228,8 +228,8 @@ extension BSONDocument {
 
     /// Whether the text of the job file in this job's record names a collection.
     ///
-    /// A job can run in another database than the one that its file names. The text then has the database of the file,
-    /// so the method searches for the collection's name with that database.
+    /// A job can run in another database than the one that its file names. The text then names the file's database, so
+    /// the method searches for the collection's name with that database.
     fileprivate func names(_ namespace: Namespace) -> Bool {
         let text = self["text"]?.text ?? ""
         guard let own = self["from"]?.text else { return text.contains(namespace.description) }

@@ -156,7 +156,7 @@ package struct JournalPart {
     package let phase: Int
     /// The number of chunks that were done before the attempt's documents were read.
     ///
-    /// Chunks that were read together have the same number.
+    /// If one read supplies the documents of several chunks, these chunks have the same number.
     ///
     /// In a journal of an earlier version of the program, the value is the position in the collection at which the
     /// chunk began.

@@ -16,7 +16,7 @@ package struct JournalStore {
         package var phase: Int
         /// The number of chunks that were done before the attempt's documents were read.
         ///
-        /// Chunks that were read together have the same number.
+        /// If one read supplies the documents of several chunks, these chunks have the same number.
         package var chunk: Int
 
         /// Creates the key of an attempt from its parts.
@@ -105,7 +105,8 @@ package struct JournalStore {
         return try client.insert(Self.collection, record, isFinal: isFinal)
     }
 
-    /// Deletes the acknowledgements of attempts, because an election may have rolled back their writes.
+    /// Deletes the acknowledgements of attempts at chunks, because an election may have rolled back the attempts'
+    /// writes.
     package func withdraw(_ sequences: [Int64]) throws(MongoError) {
         try client.delete(Self.collection, ids: sequences.map { acknowledgement(of: $0) })
     }
@@ -208,7 +209,7 @@ extension JournalStore {
         while let document = try cursor.nextDocument() { try body(read(document)) }
     }
 
-    /// Whether the journal has no attempt; reads at most one `_id`.
+    /// Whether the journal contains no attempt at a chunk; reads at most one `_id`.
     package func isEmpty() throws(MongoError) -> Bool {
         try client.first(Self.collection, attempts, projecting: ["_id": 1]) == nil
     }

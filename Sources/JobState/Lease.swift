@@ -108,8 +108,9 @@ package struct HeldLease {
 
     /// Records that the server may still execute a write that failed with `error`.
     ///
-    /// Nothing is recorded if the error rules that out. Only the fence in the write's own filter can stop such a write.
-    /// A renewal of the lease does not change that fence.
+    /// Nothing is recorded if the error shows that the server has ended the write, or never received it. Only the fence
+    /// in the write's own filter can stop a write that is still executed. A renewal of the lease does not change that
+    /// fence.
     package mutating func doubt(_ error: MongoError) {
         guard error.mayBeUnderWay else { return }
         doubtEnd = .now + lease.terms.duration + lease.terms.skew

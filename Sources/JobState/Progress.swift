@@ -17,7 +17,7 @@ package struct Progress {
     package private(set) var last: BSONValue?
     /// The limit that decides how fast the run is, in words; `nil` while it is unknown.
     package var bound: String?
-    /// `maxKey` while a pass is open, otherwise `nil`.
+    /// The field `upper` of the record: `maxKey` while a pass is open, otherwise `nil`.
     private var upper: BSONValue?
 
     /// Whether a pass was begun and has not ended.

@@ -34,7 +34,7 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record the reasons why the runner waits; without a reason, those of ``continuing``.
+    /// The changes that record the reasons why the runner waits; if there is no reason, the changes of ``continuing``.
     package static func waiting(for waitReasons: [WaitReason]) -> BSONDocument {
         guard !waitReasons.isEmpty else { return continuing }
         return ["waiting": ["$literal": .array(of: waitReasons.map { .object($0.document) })]]

@@ -13,7 +13,9 @@ package struct RangeStore {
     /// changes.
     package var collection = "ranges"
 
-    /// The terms in effect: how long a lease lasts, and how much clocks may differ.
+    /// The terms in effect, which say how long a lease lasts and how much clocks may differ.
+    ///
+    /// They are the operator's terms, adapted if the deployment is reached through routers.
     package var terms: LeaseTerms { client.client.isBehindRouter ? given.behindRouters : given }
 
     /// The `_id` of the job's only record in the collection of this store.
@@ -25,8 +27,8 @@ package struct RangeStore {
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func document() throws -> BSONDocument? { try client.firstChecked(collection, ["_id": id]) }
 
-    /// Returns the number of chunks that the job has finished if a pass is open; `nil` if none is open, or the job was
-    /// never started.
+    /// Returns the number of chunks that all runs of the job have finished, if a pass is open; `nil` if no pass is
+    /// open, or the job was never started.
     package func unfinishedChunks() throws -> Int? {
         guard let document = try document() else { return nil }
         let progress = Progress(document)
@@ -53,7 +55,8 @@ package struct RangeStore {
         case held(by: RunnerIdentity?, remaining: Duration)
     }
 
-    /// Takes the job's lease, unless another runner's lease is running, or the job's undo forbids this use.
+    /// Takes the job's lease, unless another runner's lease is running, or an undo of the job was begun and `use` must
+    /// not follow an undo.
     ///
     /// A lease counts as running until its end plus the margin for clocks that differ.
     ///

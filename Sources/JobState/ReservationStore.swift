@@ -163,8 +163,9 @@ package struct ReservationStore {
             let seen = records.filter { shown.contains($0.place.id) }
             places += records.filter { !shown.contains($0.place.id) }.map(\.place)
             guard marks else { continue }
-            // If a reservation was renewed after this method read it, it belongs to a later write than the one that the
-            // ledger shows. Its `at` differs, so the filter does not match it, and it is not marked.
+            // A reservation that was renewed after this method read it belongs to a later write, which the ledger might
+            // not show yet. The renewal changed `at`, so the filter does not match the reservation, and it is not
+            // marked as seen.
             for (at, records) in Dictionary(grouping: seen, by: \.at) {
                 for slice in records.map(\.key).commandSlices() {
                     try client.set(
@@ -201,8 +202,8 @@ private struct PendingReservation {
 extension ReservationStore {
     /// Returns the jobs that have pending reservations in a collection, without the jobs that may be writing a chunk.
     ///
-    /// A job is in the result if no runner holds its lease, or if it is in `runners`, the jobs that are between two
-    /// chunks.
+    /// A job is in the result if no runner holds its lease, or if `runners` contains it.
+    /// - Parameter runners: the jobs whose runners are between two chunks.
     package func idleJobs(of namespace: Namespace, including runners: [String]) throws(MongoError) -> [String] {
         let jobs = try jobsWithPending(of: namespace)
         guard !jobs.isEmpty else { return [] }
@@ -216,7 +217,7 @@ extension ReservationStore {
         return jobs.filter { runners.contains($0) || !held.contains($0) }
     }
 
-    /// Returns the documents of a collection that are pending for these jobs, each once.
+    /// Returns the documents of a collection for which one of these jobs has a pending reservation, each once.
     package func pending(of namespace: Namespace, by jobs: [String]) throws(MongoError) -> [BSONValue] {
         var seen: Set<BSONValue> = []
         return try client.all("harm", records(of: namespace, by: jobs, ["seen": false])).documents().compactMap {

@@ -3,13 +3,15 @@ package import ServerSchema
 
 /// The reason why a command cannot run or cannot continue.
 package struct RunError: Error, Hashable, Sendable {
-    /// The kinds of errors; each kind has one exit code.
+    /// A condition met by every document that at least one of the steps changes or skips; `nil` if no simple condition
+    /// is known for at least one of them.
     package enum Kind: Sendable, Hashable {
         /// The job file, a schema, the validator or the collection is not the one with which the work was started.
         case bindingChanged
         /// No run has begun a job of the given name, or `enforce` has not changed the collection.
         case unknownJob
-        /// The command requires another state of the job or the partner, usually `done`.
+        /// The command requires another state of the job, or of the partner (a second collection that is kept in sync
+        /// with the first), usually `done`.
         case notDone
         /// The job is paused, because an operator asked it to wait.
         case paused
@@ -59,7 +61,7 @@ package struct RunError: Error, Hashable, Sendable {
 extension RunError {
     /// Returns the error for a collection whose UUID is not the one that the job is bound to.
     /// - Parameters:
-    ///   - time: a clause that says since when, such as "since the job started".
+    ///   - time: a clause that says from when on the UUID had to stay the same, such as "since the job started".
     ///   - refused: what the job cannot do, as the words after "cannot", such as "continue".
     package static func anotherUUID(
         of job: String, on namespace: Namespace, _ time: String, refusing refused: String = "continue"
@@ -71,7 +73,7 @@ extension RunError {
         )
     }
 
-    /// Returns the remedy for a collection that was moved: it is still the same collection, but its UUID is not the one
+    /// Returns the remedy for a collection that is still the same, although a move gave it another UUID than the one
     /// that the job is bound to.
     package static func rebinding(_ job: String) -> String {
         "if it was moved (movePrimary, moveCollection, reshardCollection, a rename) and is still the same, bind the "

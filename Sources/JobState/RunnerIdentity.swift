@@ -10,7 +10,7 @@ package struct RunnerIdentity: Hashable, Sendable {
     package let host: String
     /// The ID that the kernel gave to the current boot of the machine.
     package let bootID: String
-    /// The process id, which counts only within ``processNamespace``.
+    /// The process id, which identifies a process only within ``processNamespace``.
     package let process: Int
     /// When the process started, in clock ticks since boot; a later process with the same id has another value.
     package let processStart: Int
@@ -42,7 +42,8 @@ package struct RunnerIdentity: Hashable, Sendable {
     package func knowsDead(_ other: RunnerIdentity) -> Bool {
         guard other.host == host, !bootID.isEmpty, !other.bootID.isEmpty else { return false }
         guard other.bootID == bootID else { return true }
-        // Two containers may have the same host name, but each has processes of its own.
+        // Two containers may have the same host name, but each has processes of its own, so the same process id is
+        // another process there.
         guard other.processNamespace == processNamespace else { return false }
         guard let start = ProcFile.startTime(of: other.process) else { return ProcFile.isFree(other.process) }
         return other.processStart != 0 && start != other.processStart
@@ -79,7 +80,7 @@ package struct RunnerIdentity: Hashable, Sendable {
 
 /// The files in `/proc` that distinguish processes and boots.
 enum ProcFile {
-    /// The namespace of this process's id; `nil` if it cannot be read.
+    /// The kernel's name for the namespace of process ids that this process belongs to; `nil` if it cannot be read.
     static var processNamespace: String? {
         var name = [CChar](repeating: 0, count: 256)
         let count = unsafe readlink("/proc/self/ns/pid", &name, name.count)

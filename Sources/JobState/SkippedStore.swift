@@ -50,7 +50,10 @@ package struct SkippedStore {
         }
     }
 
-    /// Deletes the records of documents in other collections, because undo examines these documents again.
+    /// Deletes the records of documents in other collections.
+    ///
+    /// Undo calls this before it begins to remove documents from these collections, because it then examines all of
+    /// the documents.
     package func dropOthers() throws(MongoError) { try client.deleteAll(Self.collection, others) }
 
     /// Deletes all records of the documents that the job's undo skipped.

@@ -195,7 +195,7 @@ extension StoreClient {
         return document
     }
 
-    /// Returns every document that matches, after a check of their fields' types.
+    /// Returns all documents that match, after a check of their fields' types.
     package func allChecked(_ collection: String, _ filter: BSONDocument) throws -> [BSONDocument] {
         let documents = try all(collection, filter).documents()
         for document in documents { try check(document, of: collection) }

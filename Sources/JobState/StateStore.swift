@@ -11,7 +11,7 @@ package struct StateStore: ~Copyable {
     package let client: StoreClient
     /// The job's name.
     package let job: String
-    /// The runner that takes leases.
+    /// The identity of the runner that takes the leases.
     package let identity: RunnerIdentity
     /// The terms of the runner's leases.
     package let terms: LeaseTerms
@@ -28,7 +28,8 @@ package struct StateStore: ~Copyable {
         self.leases = leases
     }
 
-    /// The name of the collection that holds the leases of watches and mirrors, which follow changes.
+    /// The name of the collection that holds the leases of watches and mirrors, which follow the changes of a
+    /// collection.
     package static var streams: String { "streams" }
 
     /// The store for the collection `jobs`, which has the job's binding and the operators' requests.

@@ -24,7 +24,7 @@ package struct Validation: Sendable {
     /// At the level `moderate`, the server still accepts updates of documents that did not fit before.
     package var refuses: Bool { !validator.isEmpty && level != "off" && action != "warn" }
 
-    /// Whether the two validations are equal; the order of the validators' fields does not matter.
+    /// Whether this validation and `other` are equal; the order of the validators' fields does not matter.
     package func isSame(as other: Validation) -> Bool {
         level == other.level && action == other.action && isPrepared == other.isPrepared
             && validator.hasSameFields(as: other.validator)

@@ -29,7 +29,7 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let cacheUsed = Self(rawValue: "cacheUsed")
     /// The time between the oldest and the newest entry of the oplog is too short.
     package static let oplog = Self(rawValue: "oplog")
-    /// The run changes documents faster than the consumer takes the changes.
+    /// The run changes documents faster than the consumer of the changes can process them.
     package static let consumer = Self(rawValue: "consumer")
     /// The job file allows no writes at this time of the day.
     package static let pauseWindow = Self(rawValue: "pauseWindow")

@@ -89,7 +89,7 @@ package struct YAMLNode {
 
     /// The largest number that a file may contain.
     ///
-    /// The number is far above any real count, but small enough that its products do not overflow.
+    /// The number is far above any real count, but the program can multiply it by a million without an overflow.
     package static let largestInteger = 1_000_000_000_000
 
     /// Returns a whole number from `minimum` to ``largestInteger``.

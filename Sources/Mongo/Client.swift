@@ -19,7 +19,7 @@ package struct Client: ~Copyable {
         unsafe mongoc_read_prefs_get_mode(mongoc_client_get_read_prefs(lease.handle)) != MONGOC_READ_PRIMARY
     }
 
-    /// Returns a collection of the deployment, which need not exist.
+    /// Returns a collection of the deployment; the collection need not exist.
     package func collection(_ namespace: Namespace) -> MongoCollection {
         MongoCollection(namespace: namespace, lease: lease)
     }
@@ -140,8 +140,9 @@ extension Client {
             let filter: BSONDocument = ["name": .string(namespace.collection)]
             let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
             if let info = try listCollections(of: namespace.database, options: options).first { return info }
-            // The server lists every collection that the user may read, and this one is not in the list. Either the
-            // user may not read the collection, and the count throws an error, or the collection does not exist.
+            // The server lists every collection that the user may read, and the requested one is not in the list.
+            // Either the user may not read the collection, and the count throws an error, or the collection does not
+            // exist.
             _ = try collection(namespace).estimatedCount()
             return nil
         }

@@ -45,7 +45,8 @@ extension ClientLease {
     func explained(_ error: MongoError) -> MongoError {
         if error.mayQuoteValues, hasOldServer { return error.withoutValues }
         guard error.isServerSelection, var reason = connectionFailure() else { return error }
-        // With encryption, a failed handshake is mentioned only in the reason that the pool reports.
+        // With encryption, the pool may report a failed handshake that the new client does not report, so the pool's
+        // reason is added.
         let own = error.message.bracketed ?? error.message
         if pool.isEncrypted && !reason.contains(own) { reason += "; " + own }
         return MongoError(

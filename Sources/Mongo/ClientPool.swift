@@ -25,7 +25,7 @@ package final class ClientPool {
     let handles = HandleCount()
     /// Whether a ping has shown that the deployment answers quickly.
     let isNear = Mutex(false)
-    /// The waits of commands that the server refused because of its load.
+    /// The rules and the state of the waits for a server that refuses commands because of its load.
     package let overload = Overload()
 
     private init(owning handle: OpaquePointer, uri: borrowing MongoURI) {
@@ -57,7 +57,8 @@ extension ClientPool {
         var error = bson_error_t()
         guard let handle = unsafe mongoc_client_pool_new_with_error(uri.handle, &error) else { throw MongoError(error) }
         let pool = unsafe ClientPool(owning: handle, uri: uri)
-        // Version 2 of the error API separates the server's codes from the driver's.
+        // Version 2 of the error API separates the server's codes from the driver's, which partly have the same
+        // numbers.
         guard unsafe mongoc_client_pool_set_error_api(handle, MONGOC_ERROR_API_VERSION_2) else {
             preconditionFailure("a new pool takes the error API")
         }

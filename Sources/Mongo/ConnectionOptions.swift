@@ -153,8 +153,8 @@ extension ConnectionOptions {
 
     /// The least `maxPoolSize` of a connection string; a lower value is raised to it.
     ///
-    /// The run of a job, with all its threads, its state, its throttle and its ledger, uses fewer clients than this at
-    /// once.
+    /// The run of a job uses fewer clients than this at once, including the clients for its threads, the state
+    /// database, the server's metrics and the ledger.
     private static let leastPool: Int32 = 40
 
     private func applyTransport(to uri: borrowing MongoURI) throws(MongoError) {
@@ -163,7 +163,7 @@ extension ConnectionOptions {
         } else if unsafe mongoc_uri_get_option_as_int32(uri.handle, MONGOC_URI_MAXPOOLSIZE, Self.leastPool)
             < Self.leastPool
         {
-            // In a smaller pool, a run could wait forever for a client while it holds all the others itself.
+            // In a smaller pool, a run could wait forever for a client, because it would hold all the others itself.
             try uri.set(MONGOC_URI_MAXPOOLSIZE, to: Self.leastPool)
         }
         guard let compressors else { return }

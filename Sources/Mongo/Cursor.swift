@@ -21,7 +21,8 @@ package struct Cursor: ~Copyable {
     private let session: OpaquePointer?
     /// The driver's earlier cursors, which failed because of the server's load.
     ///
-    /// They share the server's cursor, so they are destroyed only at the end.
+    /// They share the server's cursor, and destroying any of them would kill it. They are therefore destroyed only at
+    /// the end.
     private var spent: [OpaquePointer] = unsafe []
     /// The error that prevented the creation of the session; `nil` if there was none.
     private var failure: MongoError?

@@ -15,7 +15,7 @@ package enum Driver {
 
     /// Unlinks the shared memory that the driver created for its counters when it was loaded.
     ///
-    /// Otherwise the file would remain if the process is killed or exits at once.
+    /// Otherwise the shared memory would remain as a file if the process is killed or exits at once.
     package static func hideCounters() { _ = unsafe shm_unlink("/mongoc-\(getpid())") }
 }
 

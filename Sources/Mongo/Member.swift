@@ -32,9 +32,10 @@ package struct MemberReads {
 
 /// The server process of a member, which changes when the server restarts.
 ///
-/// Once a majority of the members has a record, the record keeps its number until the process changes. When a killed
-/// server starts again, it repeats the writes since its storage engine's last checkpoint, and gives the inserted
-/// records new numbers. A rollback gives new numbers only to records that a majority did not have.
+/// A record is the storage engine's entry for a document. Once a majority of the members has a record, the record keeps
+/// its number until the process changes. When a killed server starts again, it repeats the writes since its storage
+/// engine's last checkpoint, and gives the inserted records new numbers. A rollback gives new numbers only to records
+/// that a majority did not have.
 package struct MemberProcess: Hashable, Sendable {
     private let id: BSONValue
 

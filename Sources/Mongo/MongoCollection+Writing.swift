@@ -12,7 +12,8 @@ extension MongoCollection {
     ///   - collectsWriteErrors: whether refused statements are in the reply; otherwise the first refusal is thrown.
     ///   - options: the command's options: `let`, `maxTimeMS`, `collectionUUID`, `comment`, `writeConcern`,
     ///     `bypassDocumentValidation`, …; and `sessionId`.
-    /// - Throws: ``MongoError``. A write concern error means that the write was done.
+    /// - Throws: ``MongoError``. A write concern error means that the write was done, but that not enough members
+    ///   confirmed it in time.
     @discardableResult
     package func update(
         _ statements: [UpdateStatement], isOrdered: Bool = true, collectsWriteErrors: Bool = false,
@@ -26,7 +27,8 @@ extension MongoCollection {
     }
 
     /// Runs the `delete` command, with the same parameters as `update`.
-    /// - Throws: ``MongoError``. A write concern error means that the write was done.
+    /// - Throws: ``MongoError``. A write concern error means that the write was done, but that not enough members
+    ///   confirmed it in time.
     @discardableResult
     package func delete(
         _ statements: [DeleteStatement], isOrdered: Bool = true, collectsWriteErrors: Bool = false,
@@ -40,7 +42,8 @@ extension MongoCollection {
     }
 
     /// Runs the `insert` command, with the same parameters as `update`.
-    /// - Throws: ``MongoError``. A write concern error means that the write was done.
+    /// - Throws: ``MongoError``. A write concern error means that the write was done, but that not enough members
+    ///   confirmed it in time.
     @discardableResult
     package func insert(
         _ documents: [BSONDocument], isOrdered: Bool = true, collectsWriteErrors: Bool = false,
@@ -59,7 +62,8 @@ extension MongoCollection {
     ///   - options: the command's options: `new`, `upsert`, `sort`, `fields`, `hint`, `let`, `maxTimeMS`,
     ///     `writeConcern`, …; and `sessionId`.
     /// - Returns: the document before the change, or after it if `new` is set; `nil` if there is no such document.
-    /// - Throws: ``MongoError``. A write concern error means that the write was done.
+    /// - Throws: ``MongoError``. A write concern error means that the write was done, but that not enough members
+    ///   confirmed it in time.
     @discardableResult
     package func findAndModify(
         _ filter: BSONDocument, _ update: BSONValue, options: BSONDocument = [:]
@@ -102,7 +106,8 @@ extension MongoCollection {
     ///   - isOrdered: whether the first refused document ends the insert.
     ///   - collectsWriteErrors: whether refused documents are in the reply; otherwise the first refusal is thrown.
     ///   - options: `writeConcern`, `let`, `comment`, and `sessionId`.
-    /// - Throws: ``MongoError``. A write concern error means that the write was done.
+    /// - Throws: ``MongoError``. A write concern error means that the write was done, but that not enough members
+    ///   confirmed it in time.
     @discardableResult
     package func insertMany(
         _ documents: some Sequence<BSONDocument>, isOrdered: Bool = true, collectsWriteErrors: Bool = false,

@@ -2,7 +2,7 @@ package import BSON
 internal import CMongoC
 import Synchronization
 
-/// A collection as one client sees it; a small value, bound to that client's thread.
+/// A collection that is used through one client, and only on the thread that uses this client.
 package struct MongoCollection {
     /// The collection's database and name.
     package let namespace: Namespace
@@ -76,7 +76,7 @@ extension MongoCollection {
     /// `$documents` does the same from MongoDB 5.1 on, but needs the privilege `find` on the whole database.
     package static func stages(supplying documents: [BSONDocument]) -> [BSONDocument] {
         [
-            // These two stages make exactly one document, however many the collection has.
+            // These two stages make exactly one document, however many documents the collection has.
             ["$limit": 1], ["$facet": ["none": [["$count": "n"]]]],
             ["$project": ["d": ["$literal": .array(of: documents.map { .object($0) })]]], ["$unwind": "$d"],
             ["$replaceWith": "$d"],
@@ -109,14 +109,14 @@ extension MongoCollection {
 
     /// Returns the documents of the reply; `nil` if the command or the documents do not fit one message.
     private func reply(to command: BSONDocument) throws(MongoError) -> [BSONDocument]? {
-        // The server accepts a command of 16 MiB, and a little more.
+        // The server's limit for a command is a little more than 16 MiB, so the driver's additional fields still fit.
         guard command.bytes.count <= 16 << 20 else { return nil }
         let reply = try lease.run(.read, command, on: namespace.database)
         guard let cursor = reply["cursor"]?.document, let batch = cursor["firstBatch"]?.document else {
             throw MongoError(incomplete: "the documents", host: lease.host)
         }
         guard let id = cursor["id"], id.integer != 0 else { return batch.values.compactMap(\.document) }
-        // A cursor that cannot be killed times out by itself.
+        // A cursor that cannot be killed times out by itself, so an error is ignored.
         _ = try? lease.run(
             .raw, ["killCursors": .string(namespace.collection), "cursors": [id]], on: namespace.database)
         return nil
@@ -240,7 +240,7 @@ extension MongoCollection {
 extension BSONDocument {
     /// The options of a read, with `maxTimeMS: 0` (no time limit) added if they set no limit.
     ///
-    /// A scan may take any time. The 0 has to be explicit, because from MongoDB 8.0 on a deployment may have a default
+    /// A scan may take any time. The 0 has to be explicit, because from MongoDB 8.0 on, a deployment may have a default
     /// limit for reads (`defaultMaxTimeMS`). Older servers also take 0 for no limit.
     var withTimeLimit: BSONDocument { self["maxTimeMS"] == nil ? appending("maxTimeMS", 0) : self }
 }

@@ -57,7 +57,8 @@ extension MongoError {
 
     /// Whether the driver refused a document with an empty field name in a cursor's options.
     ///
-    /// In the options that we set, only an `_id` can contain an empty field name.
+    /// In the options that we set, only an `_id` can contain an empty field name, so the error shows that an `_id`
+    /// contains one.
     package var isFieldWithoutName: Bool { domain == .cursor && message.hasSuffix("empty key") }
 
     /// Whether the driver refuses to send a document, because it is too large for a command, or its names or strings
@@ -114,7 +115,8 @@ extension MongoError {
     ///
     /// The result is `true` only for errors that are known to concern one document. Every other error ends the job,
     /// because the cause may be the collection, the command, the server or the runner. If an expression fails at a
-    /// value, the code is the number of an assertion. There are thousands of such numbers, all above 10,000.
+    /// value, the code is the number of an assertion in the server's source. There are thousands of such numbers, all
+    /// above 10,000, so each of them counts as an error of one document.
     package var isOfOneDocument: Bool {
         guard domain == .server, !isTransient, !isCursorLost else { return false }
         return Self.ofDocuments.contains(code) || isAssertion || isOfScript
@@ -131,10 +133,11 @@ extension MongoError {
         code.rawValue > 10_000 && codeName?.hasPrefix("Location") ?? true && !Self.namedAbove10000.contains(code)
     }
 
-    /// The codes above 10,000 that belong to named errors.
+    /// The codes above 10,000 that belong to named errors, and not to assertions.
     ///
-    /// The list is needed because the error of a single statement does not include the code's name. It holds codes from
-    /// the end of `error_codes.yml`, and two codes for a stage or an option that the server does not know.
+    /// The list is needed because the error of a single statement does not include the code's name, which would show
+    /// the difference. It holds codes from the end of `error_codes.yml`, and two codes for a stage or an option that
+    /// the server does not know.
     private static let namedAbove10000: Set<Code> = Set(
         [
             10_003, 10_058, 10_107, 11_600, 11_601, 11_602, 12_586, 12_587, 13_104, 13_113, 13_297, 13_388, 13_435,
@@ -143,7 +146,7 @@ extension MongoError {
             9_751_903, 10_045_600, 10_171_600,
         ].map(Code.init))
 
-    /// Whether a script of the operator, such as a `$function`, failed at a document.
+    /// Whether a script of the operator, such as a `$function`, failed when the server ran it for a document.
     private var isOfScript: Bool {
         code == .unknownError && message.contains("uncaught exception")
             || code == .scriptFailure && !message.contains("SyntaxError")
@@ -303,7 +306,8 @@ extension MongoError.Code {
     package static let apiStrictError = Self(rawValue: 323)
 }
 
-/// The driver's codes, which are the negative numbers of `mongoc-error.h`, and three of this module.
+/// The driver's codes, which are the negatives of the codes in `mongoc-error.h`, and three codes that this module
+/// defines.
 extension MongoError.Code {
     /// A host's name could not be resolved.
     package static let nameResolution = Self(rawValue: -3)

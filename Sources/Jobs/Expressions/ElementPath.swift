@@ -70,7 +70,7 @@ extension FieldPath {
     /// Returns whether the outermost parent that is not an object meets the condition `such`; `nil` for a field without
     /// parents.
     ///
-    /// The condition must be false for every object.
+    /// The condition must be false for every object, because the expression does not exclude objects itself.
     func blocked(_ such: (Expression) -> Expression) -> Expression? {
         let parents = local.parents
         guard !parents.isEmpty else { return nil }

@@ -4,7 +4,7 @@ package import BSON
 ///
 /// Objects are compared exactly at every depth, unlike with ``Expression/same(_:_:)``. There are two exceptions:
 /// arrays, and objects with a repeated name or with a name that no path can contain. If such a value holds values that
-/// `$eq` does not compare exactly, `same` compares it. A text need not be UTF-8.
+/// `$eq` does not compare exactly, `same` compares it. Texts are compared by their bytes, even if they are not UTF-8.
 extension Expression {
     /// Returns the conditions under which the top-level fields `names` equal the same fields of `document`.
     ///
@@ -42,7 +42,7 @@ extension Expression {
             ids.append(id)
             areSimple = areSimple && element.isSimple
         }
-        // The server builds a lookup table once, because the list is constant.
+        // The server builds a lookup table for the constant list once per command, so it finds each `_id` quickly.
         let place = Expression(["$indexOfArray": [["$literal": .array(of: ids)], "$_id"]])
         let value = Expression.call(
             "$arrayElemAt", Expression(["$literal": .array(values.finish())]), .variable("place"))
@@ -70,7 +70,8 @@ extension Expression {
     ) throws(BSONError) -> [Expression] {
         let field = Expression(.string("$" + path))
         let unseen = try unseen(element, of: view, at: path)
-        // For a text, the comparison of the bytes is enough, and it keeps a long text in the command only once.
+        // For a text, the comparison of the bytes is enough; without the comparison by `$eq`, the command contains a
+        // long text only once.
         if element.type == .string { return unseen }
         return [field.hasType(element.type.description), field == literal(element, of: view)] + unseen
     }

@@ -11,7 +11,7 @@ package struct Expression: Hashable, Sendable {
     /// Wraps an expression that is already in the format that the server expects.
     package init(_ bson: BSONValue) { self.bson = bson }
 
-    /// Returns the call of an operator with operands in order.
+    /// Returns the call of an operator with a list of operands.
     package static func call(_ name: String, _ operands: Expression...) -> Expression {
         Expression(.object([name: .array(of: operands.map(\.bson))]))
     }
@@ -153,7 +153,8 @@ extension Expression {
     }
 
     private static let isSame = areEqual(hasSameInside(deeper: size(leftVariable) == size(rightVariable)))
-    // A nested value that takes no more bytes than an empty object contains nothing that could differ.
+    // At the deepest level, a value that takes no more bytes than an empty object is the same, because nothing in it
+    // could differ.
     private static let isIdentical = areEqual(hasSameInside(deeper: size(leftVariable) == size(.constant([:]))))
     private static let isSameValue = areEqual(hasSameBytes)
     private static let isSameSimple = areEqual(
@@ -167,14 +168,14 @@ extension Expression {
     /// ``identical(_:_:)``, ``sameValue(_:_:)`` or ``sameSimple(_:_:)``.
     ///
     /// For two texts, whole numbers, bools, dates or ObjectIds, each of these functions compares the types and the
-    /// bytes.
+    /// bytes. A client that evaluates the expression can therefore compare such values directly.
     package static func comparesLeftAndRight(_ condition: BSONValue) -> Bool {
         [isSame, isIdentical, isSameValue, isSameSimple].contains { $0.bson == condition }
     }
 
     /// Whether the scalars `$$left` and `$$right`, which have one type and are equal by `$eq`, are the same value.
     ///
-    /// The digits of decimals are not compared.
+    /// The digits of decimals are not compared, so the decimals 1.5 and 1.50 count as the same value.
     private static let hasSameBytes = Expression.all([
         .any([!leftVariable.hasType("string"), sameText(leftVariable, rightVariable)]),
         // A value that equals 0 is a number; its sign distinguishes 0.0 from -0.0.
@@ -185,7 +186,8 @@ extension Expression {
     /// the given number of levels.
     ///
     /// Because `$eq` finds them equal, two objects have the same names in the same order, and two arrays the same
-    /// length. Values below the given number of levels are compared by `deeper`.
+    /// length. The values inside can therefore be compared in pairs. Values below the given number of levels are
+    /// compared by `deeper`.
     private static func hasSameInside(levels: Int = exactLevels, deeper: Expression) -> Expression {
         .all([
             hasSameBytes,
@@ -296,7 +298,7 @@ extension Expression {
         return real.isEmpty ? .constant(true) : .all(real)
     }
 
-    /// Whether the value can be a link.
+    /// Whether the value can be a link to another document: it is not missing, null, undefined, an object or an array.
     package var isLink: Expression { !hasType("missing", "null", "undefined", "object", "array") }
 
     /// Returns whether the value is a list with at least one element that meets the condition `such`.

@@ -53,7 +53,8 @@ package struct IDList: Sendable {
     /// - Throws: ``JobError`` if a line cannot be read, a bound is exceeded, or no `_id` of the collection is found.
     package static func parse(_ text: String, path: String, for namespace: Namespace) throws(JobError) -> IDList {
         var reading = Reading(path: path, namespace: namespace, bounds: Bounds())
-        // Swift treats a carriage return and the line feed after it as one character.
+        // Swift treats a carriage return and the line feed after it as one character, so both kinds of line ends are
+        // listed.
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() { try reading.add(String(line), number: index + 1) }
         return try reading.list()

@@ -88,7 +88,7 @@ package struct Job: Sendable {
         /// The values of the deployment's metrics, and the times of the week, at which the run waits.
         package var throttle = ThrottleLimits()
 
-        /// The largest allowed ``concurrency``; a primary that also does other work gains nothing from more.
+        /// The largest allowed ``concurrency``; with more, a job on a primary that also does other work is not faster.
         static let maximumConcurrency = 16
 
         /// ``unsynced`` less ``reserve``: the documents in the sync engine's ledger and the pending reservations

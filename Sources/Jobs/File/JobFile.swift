@@ -9,8 +9,8 @@ import Yams
 package enum JobFile {
     /// The largest number of steps of a job.
     ///
-    /// The server accepts at most 1,000 stages in a pipeline, and the survey has four stages for most steps, and eight
-    /// for a `rename`.
+    /// The server accepts at most 1,000 stages in a pipeline. The survey, which counts the documents that need each
+    /// step, has four stages for most steps and eight for a `rename`.
     package static var maximumSteps: Int { 100 }
 
     /// The largest size of a job file in bytes: 1 MiB.
@@ -27,7 +27,9 @@ package enum JobFile {
         YAMLFile.content(of: text, without: ["reviewed", "steps.review"])
     }
 
-    /// Reads the file of a job that is to be controlled or undone, but not run; see ``parse(past:path:)``.
+    /// Reads the file of a job that is to be controlled or undone, but not run.
+    ///
+    /// The file may contain what only an earlier version of the program accepted; see ``parse(past:path:)``.
     package static func read(past path: String) throws(JobError) -> Job {
         try parse(past: try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
@@ -100,7 +102,9 @@ package enum JobFile {
     /// Whether a text is the draft of a job, in which every line is a comment.
     package static func isDraft(_ text: String) -> Bool { (try? draftError(of: text, path: "")) != nil }
 
-    /// Returns the error for a draft, with the lines to uncomment; `nil` if the text is not a draft.
+    /// Returns the error for a draft, in which every line is a comment; `nil` if the text is not a draft.
+    ///
+    /// The error says which lines to uncomment.
     private static func draftError(of text: String, path: String) throws(JobError) -> JobError? {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard let first = lines.firstIndex(where: { $0.hasPrefix("# job:") || $0.hasPrefix("#job:") }),

@@ -11,8 +11,8 @@ enum MatchFilter {
     /// Returns whether a condition is a filter: a mapping with a field's name as a key, or with `$and`, `$or` or `$nor`
     /// and a list that contains such a mapping.
     ///
-    /// The reader of expressions would read a filter as an object. As a condition, an object is true for every
-    /// document.
+    /// A filter must be recognized before the condition is read as an expression. Otherwise it would be read as an
+    /// object, and as a condition, an object is true for every document.
     static func isFilter(_ node: YAMLNode) -> Bool {
         guard case .mapping(let mapping) = node.node else { return false }
         return mapping.contains { key, value in

@@ -1,8 +1,8 @@
 package import BSON
 
 extension Namespace {
-    /// Returns the reason, as a clause, why no job, undo, partner or validator may use the collection; `nil` if they
-    /// may.
+    /// Returns the reason, as a clause, why no command may write documents of the collection or change its validator;
+    /// `nil` if commands may.
     /// - Parameter stateDatabase: The database that holds the state of jobs; `nil` before it is known.
     package func refusal(stateDatabase: String? = nil) -> String? {
         if let reason = Self.refusal(of: database, stateDatabase: stateDatabase) { return reason }

@@ -8,7 +8,7 @@ import Yams
 /// ``all`` is the only list of limits. The parser of job files and `tune` use the list, and the tests compare the
 /// documentation with it.
 package struct Limit: Sendable {
-    /// The path below `limits`, such as `nice` or `chunk.documents`.
+    /// The path of the limit below `limits`, such as `nice` or `chunk.documents`.
     package let name: String
     /// The limit's former name, which job files may still use; `nil` if there is none.
     package let alias: String?

@@ -16,7 +16,9 @@ package struct PauseWindow: Hashable, Sendable {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let minutes = 1_440
 
-    /// Reads `[DAYS] HH:MM-HH:MM ZONE`; days are like `Mon-Fri` or `Sat,Sun`, or all days if omitted.
+    /// Reads the text of a window: `[DAYS] HH:MM-HH:MM ZONE`.
+    ///
+    /// `DAYS` is like `Mon-Fri` or `Sat,Sun`; without it, the window begins on every day.
     /// - Throws: ``PauseWindowError`` that says what is wrong.
     package init(_ text: String) throws(PauseWindowError) {
         self.text = text
@@ -88,7 +90,7 @@ package struct PauseWindow: Hashable, Sendable {
 
 /// An error in the text of a pause window.
 package struct PauseWindowError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The message, which says what is wrong and what would be right.
+    /// The message, which says what is wrong and how to correct it.
     package let description: String
 
     init(_ description: String) { self.description = description }

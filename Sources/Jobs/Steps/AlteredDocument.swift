@@ -36,13 +36,16 @@ package struct AlteredDocument: Hashable, Sendable {
     /// A condition that costs the server less, because it takes no hash of the whole document.
     ///
     /// The condition also holds for every document that meets ``hasArray``, even if the server would not alter it. A
-    /// write may use it for documents that did not meet ``hasArray`` when they were read.
+    /// write may use it for documents that did not meet ``hasArray`` when they were read: it then skips a document
+    /// needlessly only if another client has added an array in the meantime.
     package var orArray: AlteredDocument {
         guard hashesFirst else { return self }
         return AlteredDocument(Expression.any(ofNames + [hasArray]).bson)
     }
 
-    /// Returns an expression that uses the condition, with the variable ``bytes`` bound if the condition needs it.
+    /// Returns an expression that uses the condition.
+    ///
+    /// If the condition needs the hash of the whole document, the expression binds the variable ``bytes`` to this hash.
     /// - Parameter body: Makes the expression from the condition.
     func asked(in body: (Expression) -> Expression) -> Expression {
         let expression = body(condition)
@@ -58,11 +61,11 @@ extension AlteredDocument {
     /// keys are not 0, 1, 2 and so on. The server does so even if a step only reads inside the value: mongod 6.0 gives
     /// both fields of one name the value of the first, and every server renumbers an array.
     ///
-    /// A repeated name matters in the document itself, in an object that a step merges into, and in the upper levels of
-    /// a value that a step reads inside. Merging keeps one field of each name, so the condition compares an object's
-    /// size or hash before and after merging.
+    /// A repeated name matters in the document itself, in an object that contains a field of a step, and in the upper
+    /// levels of a value that a step reads inside. To detect it, the condition applies `$mergeObjects` to the single
+    /// object, which keeps one field of each name, and compares the object's size or hash with that of the result.
     /// - Parameter seesKeys: Whether the server can hash the bytes of an object, from 5.0 on. The hash shows whether
-    ///   merging would renumber an array. On earlier servers, this cannot be detected.
+    ///   `$mergeObjects` would renumber an array. On earlier servers, this cannot be detected.
     package init(by steps: [Step], seeingKeys seesKeys: Bool) {
         let isAltered = seesKeys ? Self.changesByMerging : Self.shrinks
         let merged = Self.holds(in: steps.flatMap { ($0.targets + $0.sources).flatMap(\.restoredPaths) }) {
@@ -74,10 +77,13 @@ extension AlteredDocument {
             ])
         }
         let root = Expression.variable("ROOT")
-        // The server renumbers each array that it reads or writes. If a job has only one step, and this step loses
-        // nothing and changes nothing in place, it writes only to targets without a value and to the fields that it
-        // removes. If a job has several steps, a document may need only some of them. The other steps then write back
-        // the present values of their targets, and of the top-level fields that contain the targets.
+        // The server renumbers each array that it reads or writes, so these are the paths of all values that the steps
+        // may read or write.
+        //
+        // If a job has only one step, and this step loses nothing and changes nothing in place, it writes only to
+        // targets without a value and to the fields that it removes. If a job has several steps, a document may need
+        // only some of them. The other steps then write back the present values of their targets, and of the top-level
+        // fields that contain the targets.
         let paths = steps.flatMap { step in
             let isAlone = steps.count == 1 && step.kind.determinesOldValue && !step.kind.changesInPlace
             let written =
@@ -121,12 +127,13 @@ extension AlteredDocument {
         }
     }
 
-    /// Whether merging an object makes it smaller, because a field name occurs twice in it.
+    /// Whether `$mergeObjects` of an object alone makes it smaller, because a field name occurs twice in it.
     private static func shrinks(_ object: Expression) -> Expression {
         !(Expression(["$bsonSize": object.bson]) == Expression(["$bsonSize": merged(object).bson]))
     }
 
-    /// Whether merging an object changes its bytes: a field name occurs twice, or an array has other keys than 0, 1, 2.
+    /// Whether `$mergeObjects` of an object alone changes its bytes: a field name occurs twice, or an array has other
+    /// keys than 0, 1, 2.
     private static func changesByMerging(_ object: Expression) -> Expression {
         !(hash(of: object) == hash(of: merged(object)))
     }

@@ -10,8 +10,8 @@ package struct Assignment {
 
     /// The new value of each field at the top level of the object.
     ///
-    /// A write to a nested field is merged into its parent. Merging is impossible if the parent has another type, so
-    /// the caller must make sure that every parent is an object.
+    /// A write to a nested field writes the whole parent: the fields that the parent has now, with the new value added.
+    /// This fails if the parent is not an object, so the caller must make sure that every parent is an object.
     package var fields: [(name: String, value: Expression)] {
         Self.fields(writes.map { ($0.path.components[...], $0.value) }, of: [])
     }

@@ -44,7 +44,7 @@ package struct ClientObstacle: Hashable, Sendable {
     }
 }
 
-/// A document that a step inserts into another collection than the job's.
+/// A document that a step inserts into a collection other than the job's own.
 package struct ClientCreation: Hashable, Sendable {
     /// The collection that the document is inserted into.
     package var namespace: Namespace
@@ -71,7 +71,7 @@ package struct GeneratedID {
             of: BSONDocument([("job", .string(job)), ("place", .string(place)), ("_id", id)]).bytes)
     }
 
-    /// The ID as an ObjectId, which consists of the first twelve bytes of the hash.
+    /// The ID as an ObjectId, which consists of the first twelve bytes of the SHA-256 hash.
     package var objectID: BSONValue {
         let high = digest[0..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let low = digest[8..<12].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

@@ -17,9 +17,9 @@ package struct CompiledStep: Sendable {
     package private(set) var altered: AlteredDocument
     /// The computation that the client does for documents that meet ``needs``; `nil` if ``stage`` does the whole step.
     package let client: ClientComputation?
-    /// The data that ``client`` needs in addition to the documents.
+    /// The data that the computation ``client`` needs in addition to the documents.
     package var preparation = ClientPreparation()
-    /// The position of the step in the job file; `nil` if no file states it.
+    /// The position of the step in the job file; `nil` if the step does not come from a file.
     package var location: SourceLocation?
 
     /// The new value of each top-level field that the step writes to a document that needs it.
@@ -30,15 +30,16 @@ package struct CompiledStep: Sendable {
     private let plantedNeed: Expression?
 
     /// Compiles a step.
-    /// - Parameter others: All steps of the job. ``altered`` depends on all of them, because each stage also writes
-    ///   back the values that it does not change.
+    /// - Parameter others: All steps of the job. ``altered`` depends on all of them, because the stage of each step
+    ///   also writes back values that the step does not change, and the server may alter these values.
     package init(_ step: Step, among others: [Step] = []) {
         let steps = others.contains(step) ? others : [step] + others
         self.init(step, altered: AlteredDocument(by: steps, seeingKeys: false))
     }
 
     /// Compiles a step of a job whose ``altered`` condition is already known.
-    /// - Parameter altered: The condition for all steps of the job.
+    /// - Parameter altered: The condition under which the server would alter more of a document than the job's steps
+    ///   change.
     package init(_ step: Step, altered: AlteredDocument) {
         self.step = step
         self.altered = altered
@@ -50,7 +51,8 @@ package struct CompiledStep: Sendable {
         let wanted = isReachable && body.wanted
         let unmarked = step.kind.marker.map { Expression.field($0).isMissing }
         let inElement = { Expression.inSomeElement(of: containers, $0) }
-        // The guards come first: if the step does not apply to a document, the server evaluates nothing else for it.
+        // The step's condition and the test of its marker come first: if the step does not apply to a document, the
+        // server evaluates nothing else for it.
         let guards = [step.condition, unmarked].compactMap(\.self)
         mayNeed = Expression.all(guards + [inElement(wanted)])
         let isPlanted = FaultInjection.isPlanted(.noNeeds)
@@ -128,7 +130,8 @@ package struct CompiledStep: Sendable {
         return ["$set": .object(BSONDocument(values))]
     }
 
-    /// The reasons for which the server skips a document, apart from a lock, each with its condition.
+    /// The reasons for which the server skips a document, each with its condition; a lock of the sync translator is not
+    /// one of them.
     ///
     /// For a field that is reached through objects only, at most one of these conditions and ``needs`` holds for a
     /// document. In a list, one element may have a reason to be skipped while another one needs the step.
@@ -187,9 +190,11 @@ extension CompiledStep {
         case notConvertible = "not convertible without loss"
         /// The target already holds another value than the step would write.
         case targetDiffers = "target holds another value"
-        /// The target already holds another value, and the step keeps it without a report.
+        /// The target already holds another value than the step would write; the step keeps it, and does not report the
+        /// document.
         case targetKept = "target keeps its value"
-        /// Source and target are equal down to the deepest level that is compared exactly, but contain values below it.
+        /// Source and target are equal down to the deepest level that is compared exactly, but contain values below
+        /// that level, which may differ.
         case tooDeep = "nested too deeply to be compared exactly"
         /// The value has a type that the step does not handle.
         case wrongType = "value is of another type"
@@ -210,9 +215,9 @@ extension CompiledStep {
         /// A repeated name counts in the document itself, in a parent of the target or of the source, and in a value
         /// whose content a step reads. An array counts if a step reads its content.
         ///
-        /// A write of such a document could change more than the step does: the server would renumber the array, and
-        /// merging would lose one of the two fields. In addition, mongod 6.0 aborts when it computes the difference of
-        /// such an update, and it is undefined which of the two fields an expression reads.
+        /// A write of such a document could change more than the step does: the server would renumber the array, or
+        /// would keep only one of the two fields with the repeated name. In addition, mongod 6.0 aborts when it
+        /// computes the difference of such an update, and it is undefined which of the two fields an expression reads.
         case repeatedName = "a field name stands twice, or an array has other keys than 0, 1, 2"
         /// A parent of the target is missing or null; a job never creates a parent.
         case parentMissing = "parent is missing"
@@ -241,16 +246,17 @@ extension CompiledStep {
         case unfitChild = "the object does not fit the schema of the collection that would take it"
         /// The lookup collection has no entry for the link's value, or the new value in the entry cannot be a link.
         ///
-        /// A link that is no old value, but the new value of an entry, counts as already replaced. If the step has
-        /// `once`, a document with such a link is skipped for this reason.
+        /// A link that is no old value, but the new value of an entry, counts as already replaced, unless the step has
+        /// `once`. If the step has `once`, a document with such a link is skipped for this reason.
         case unknownKey = "the lookup does not know the value"
         /// The lookup collection has several new values for the link's value.
         case ambiguousKey = "the lookup gives several values"
 
         /// Whether the operator has to handle a document that is skipped for this reason.
         ///
-        /// There are two exceptions. If a parent is missing, the document has no place for the field. If the target
-        /// keeps its value, the job file allows that, or another part of a `rename` reports the document.
+        /// The result is `false` for two reasons. If a parent is missing, the document has no place for the field. If
+        /// the target keeps its value, either the job file allows that, or the other step of a `rename` reports the
+        /// document.
         package var isTrouble: Bool { self != .parentMissing && self != .targetKept }
     }
 }
@@ -266,7 +272,8 @@ extension [CompiledStep] {
             })
     }
 
-    /// Whether a document meets ``CompiledStep/mayNeed`` of at least one step, but the server would alter it.
+    /// Whether a document meets ``CompiledStep/mayNeed`` of at least one step, but is skipped, because the server would
+    /// alter more of it than the steps change.
     ///
     /// It is enough to evaluate the condition before the first step. A document that needs no step at that time is not
     /// changed by any step, so it needs none later either.
@@ -277,7 +284,7 @@ extension [CompiledStep] {
             })
     }
 
-    /// The steps grouped by their ``CompiledStep/altered`` condition, which is the same for all steps of a job.
+    /// The steps grouped by their ``CompiledStep/altered`` condition; all steps of one job have the same condition.
     package var alike: [(altered: AlteredDocument, steps: [CompiledStep])] {
         reduce(into: []) { groups, step in
             if let index = groups.firstIndex(where: { $0.altered == step.altered }) {

@@ -16,7 +16,7 @@ package struct Conversion: Hashable, Sendable {
         "true": true, "false": false, "1": true, "0": false,
     ]
 
-    /// The unit of a number that represents a date, counted from 1970.
+    /// The unit in which a number counts the time since 1970.
     package enum Unit: String, Sendable, CaseIterable {
         /// The number counts the seconds since 1970; in a double or decimal, the fraction holds the milliseconds.
         case seconds
@@ -29,10 +29,10 @@ package struct Conversion: Hashable, Sendable {
     var unit = Unit.milliseconds
     /// Whether a result is written even if converting it back gives another value.
     var allowsLoss = false
-    /// The types, in addition to ``target``, whose values stay as they are.
+    /// The types, in addition to ``target``, whose values are not converted.
     var kept: [SchemaType] = []
 
-    /// Creates a conversion to `target`; values of the types `kept` stay as they are.
+    /// Creates a conversion to `target`; values of the types `kept` are not converted.
     package init(
         target: SchemaType, unit: Unit = .milliseconds, allowsLoss: Bool = false, keeping kept: [SchemaType] = []
     ) {
@@ -79,7 +79,7 @@ package struct Conversion: Hashable, Sendable {
         always.isEmpty ? !result.isMissingOrNull : value.hasType(among: always) || !result.isMissingOrNull
     }
 
-    /// Whether `value` already has the target's type, or a type that is kept.
+    /// Whether `value` already has the target's type, or a type whose values the job file keeps.
     func isDone(_ value: Expression) -> Expression { value.hasType(among: settled.map(\.rawValue)) }
 
     /// Returns the value that the step writes; `null` if the value cannot be converted.
@@ -208,7 +208,8 @@ package struct Conversion: Hashable, Sendable {
 
 /// Texts of numbers with zeros that do not change the value.
 extension Conversion {
-    /// Whether the target drops the zeros at the end of a text's fraction, as every numeric type except decimal does.
+    /// Whether the target ignores zeros at the end of a fraction in a text, such as `1.50`; every numeric type except
+    /// decimal does.
     private var readsWithoutZeros: Bool { target.isNumeric && target != .decimal }
 
     /// Returns the text of a number without the zeros at the end of its fraction; returns any other value unchanged.
@@ -259,8 +260,9 @@ extension Conversion {
 
     /// Whether a text has the length and the punctuation of one of the ISO formats.
     ///
-    /// The test comes before the conversion, because `onError` does not catch every error: a text that means a time
-    /// beyond all dates ("@" and 16 digits), or a text of megabytes, would make the whole update fail.
+    /// The test comes before the conversion, because `onError` does not catch every error. Some texts would make the
+    /// whole update fail: one with megabytes, or one such as "@" with 16 digits, which the server reads as a time that
+    /// no date can hold.
     func hasISOPunctuation(_ text: Expression) -> Expression {
         let length = Expression(["$strLenBytes": text.bson])
         func has(_ mark: BSONValue, at index: Int32) -> Expression {

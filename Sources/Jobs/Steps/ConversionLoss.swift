@@ -41,7 +41,7 @@ extension Conversion {
     }
 
     /// Whether the value is a number, or the text of a number, outside of the target's range; for a date as the target,
-    /// a text is not tested.
+    /// only numbers are tested.
     fileprivate func isOutOfRange(_ value: Expression) -> Expression {
         if target == .date {
             return value.hasType("int", "long", "double", "decimal") && loose.attempted(value).isMissingOrNull

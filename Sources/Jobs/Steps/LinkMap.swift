@@ -58,7 +58,8 @@ struct LinkMap: Hashable, Sendable {
 
     /// Returns the entry whose old value is the given link's value; `null` if there is none.
     ///
-    /// Numbers are compared by value, without regard to their type, as in links.
+    /// Numbers are compared by value, without regard to their type, because the server also finds the `_id` 1 by the
+    /// link 1.0.
     func entry(for link: Expression) -> Expression {
         let found = Expression([
             "$filter": [

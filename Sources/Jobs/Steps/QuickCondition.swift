@@ -52,7 +52,7 @@ package struct QuickCondition: Sendable {
 
 extension [CompiledStep] {
     /// A condition met by every document that needs at least one of the steps; `nil` if no simple condition is known
-    /// for one of them.
+    /// for at least one of them.
     package var quickNeed: BSONDocument? { Self.any(map { $0.step.kind.quick.need }) }
 
     /// A condition met by every document that at least one of the steps changes or skips; `nil` if no simple condition

@@ -13,7 +13,7 @@ package struct Step: Sendable {
         (self.kind, self.condition) = (kind, condition)
     }
 
-    /// The kinds of steps that a job file may name, one for each key.
+    /// The kinds of steps that a job file may name, each with a key of its own, such as `rename`.
     package static let kinds: [any StepKind.Type] = [
         DefaultStep.self, CopyStep.self, RenameStep.self, ConvertStep.self, CombineStep.self, SplitStep.self,
         WrapStep.self, UnwrapStep.self, DedupeStep.self, DropNullsStep.self, UnsetStep.self,
@@ -28,7 +28,7 @@ package struct Step: Sendable {
     package var targets: [FieldPath] { kind.targets }
     /// All fields that the step reads in addition to its targets and ``conditionFields``.
     package var sources: [FieldPath] { kind.sources }
-    /// The top-level fields of the document that the condition reads.
+    /// The top-level fields of the document that the step's ``condition`` reads.
     package var conditionFields: [FieldPath] { (condition?.fields ?? []).map { FieldPath(trusted: [$0]) } }
     /// The fields whose values decide what the step does, apart from its targets.
     package var reads: [FieldPath] { sources + conditionFields }

@@ -100,8 +100,8 @@ extension SchemaNode {
         }
     }
 
-    /// The paths of the fields inside the value, each with the text that joins it to the value's own path, such as
-    /// `.name` or `[].name`.
+    /// The paths of the fields inside the value, as they are appended to the value's own path, such as `.name` or
+    /// `[].name`.
     private var innerPaths: [String] {
         if !properties.isEmpty { return declaredPaths.map { ".\($0)" } }
         return element.map { [FieldPath.each] + $0.innerPaths.map { FieldPath.each + $0 } } ?? []

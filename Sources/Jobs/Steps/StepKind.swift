@@ -90,7 +90,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var clientComputation: ClientComputation? { get }
     /// The skip reasons that only the client can detect.
     var clientReasons: [CompiledStep.Reason] { get }
-    /// The collection that the client inserts documents into; `nil` if it inserts none.
+    /// The collection that the client inserts documents into for the step; `nil` if it inserts none.
     var creates: Namespace? { get }
     /// Whether the value that the step writes shows which value it replaced.
     ///
@@ -127,7 +127,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     ///
     /// For example, a copy accepts a target whose value a later step has already converted.
     func followed(by later: [any StepKind]) -> any StepKind
-    /// Whether a refresh of this step already writes the value that `conversion` makes of the target.
+    /// Whether the step, with `whenPresent: refresh`, already writes the value that `conversion` makes of the target.
     ///
     /// `conversion` is another step of the job, which converts the target in place.
     func refreshIncludes(_ conversion: any StepKind) -> Bool

@@ -2,7 +2,7 @@ import BSON
 import LocatedYAML
 import ServerSchema
 
-/// Checks the order of a job's steps: no step may prevent another one from doing its work.
+/// Checks the order of a job's steps, so that no step prevents another one from doing its work.
 package enum StepOrder {
     /// Checks the steps of a job against each other.
     /// - Throws: ``JobError`` at the step that conflicts with another one.
@@ -45,10 +45,10 @@ package enum StepOrder {
         }
     }
 
-    /// Throws if another step writes the target of a step with a refresh.
+    /// Throws if another step writes the target of a step with `whenPresent: refresh`.
     ///
     /// The two steps would undo each other's changes in every run. Two kinds of steps are allowed: a `default` step for
-    /// the target, and a conversion that the refresh includes.
+    /// the target, and a conversion that the refresh already includes.
     private static func checkRefresh(
         _ located: Job.LocatedStep, at index: Int, among steps: [Job.LocatedStep]
     ) throws(JobError) {
@@ -93,7 +93,7 @@ package enum StepOrder {
             }
         }
         // If this step changed a field that the earlier step has read, the earlier step's result would always differ
-        // from its source, and every later run would report it.
+        // from its source, and every later run would report the difference.
         if step.kind.changesInPlace,
             let read = step.targets.first(where: { target in before.sources.contains { $0.overlaps(target) } })
         {

@@ -22,12 +22,13 @@ package enum StepSafety {
             && holds(step, under: collection.root, assuming: assumptions)
     }
 
-    /// Whether it is proven that every syncing document still syncs after the step; partition keys and links are
-    /// ignored.
+    /// Whether it is proven that every syncing document still syncs after the step, if the step writes no partition key
+    /// and no link.
     package static func holds(
         _ step: Step, under schema: SchemaNode, assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
-        // For elements of lists and dictionaries, nothing can be proven.
+        // For elements of lists and dictionaries, and for fields that are not reached through objects alone, nothing is
+        // proven.
         guard step.kind.touched.allSatisfy({ !$0.leadsIntoElements && schema.leadsThroughObjects(to: $0) }) else {
             return false
         }
@@ -43,7 +44,7 @@ package enum StepSafety {
 }
 
 extension CollectionSchema {
-    /// Whether a partition key or a link is at the path, above it, or below it.
+    /// Whether the field at the path is a partition key or a link, contains one, or lies inside one.
     fileprivate func holdsKey(at path: FieldPath, in app: ServerSchema) -> Bool {
         if case .partition(let key) = app.sync?.mode, path.components.first == key.field { return true }
         return hasLink(around: path.components)
@@ -54,8 +55,8 @@ extension SchemaNode {
     /// Whether the path leads only through objects, as far as the schema declares the parents.
     ///
     /// A declared parent must be an object or have no stated type: the schema does not govern the fields inside a
-    /// `mixed` parent. If all parents are declared, the innermost one must not be a geo point, because the fields of a
-    /// geo point are checked together.
+    /// `mixed` parent. If all parents are declared, the innermost one must not be a geo point, because a geo point is
+    /// checked as a whole, and not field by field.
     func leadsThroughObjects(to path: FieldPath) -> Bool {
         var node = self
         for name in path.components.dropLast() {
@@ -85,7 +86,7 @@ extension SchemaNode {
         return parent.requires(name)
     }
 
-    /// Whether a field's schema accepts the value, if nothing else in the document is checked.
+    /// Whether the schema of the field at the path accepts the value; the other fields of a document do not matter.
     func fits(_ value: BSONValue, at path: FieldPath, assuming assumptions: CheckOptions) -> Bool {
         guard let node = property(at: path), let name = path.components.last else { return false }
         var parent = SchemaNode(location: location)

@@ -1,21 +1,22 @@
 import BSON
 import LocatedYAML
 
-/// The handling of a target that already holds another value.
+/// The handling of a target that already holds another value than the step would write.
 package enum WhenPresent: String, Sendable, CaseIterable {
-    /// A target that already holds another value keeps it.
+    /// The target keeps its value, and the document is not reported.
     case keep
-    /// The step's value replaces any other value of the target.
+    /// The step's value replaces the target's value.
     case replace
-    /// A target that already holds another value keeps it, and the document is reported.
+    /// The target keeps its value, and the document is reported.
     case report
-    /// The step's value replaces a value that the job wrote; any other value stays, and the document is reported.
+    /// The step's value replaces a value that the job wrote; a value from elsewhere stays, and the document is
+    /// reported.
     case refresh
 }
 
-/// A step that fills a second field, with a rule for targets that already hold a value.
+/// A step that writes its result to another field, with a rule for targets that already hold a value.
 protocol TargetRuled: StepKind {
-    /// The rule that decides which targets the step writes.
+    /// The rule by which the step decides whether to write to a target.
     var rule: TargetRule { get set }
 }
 
@@ -30,19 +31,19 @@ extension TargetRuled {
     package var loss: String? { rule.loss(target) }
 }
 
-/// The rule that decides which targets a step writes when it fills a second field.
+/// The rule by which a step such as `copy`, which writes its result to another field, decides whether to write to it.
 struct TargetRule: Hashable, Sendable {
     var whenPresent = WhenPresent.report
     /// Whether a null in the target counts as missing.
     var nullsToo = false
 
-    /// The rule by which a refresh overwrites the targets that still hold the job's own value.
+    /// The rule with which the step in ``StepKind/refresh`` overwrites the targets that still hold the job's own value.
     var replacing: TargetRule { TargetRule(whenPresent: .replace, nullsToo: nullsToo) }
 
     /// Whether the target counts as missing; a null in it counts only if ``nullsToo`` is set and `value` is not null.
     func isFree(_ target: Expression, for value: Expression) -> Expression {
         guard nullsToo else { return target.isMissing }
-        // A null is not written over a null, because the document would need the step forever.
+        // A null is not written over a null, because the document would still need the step after every write.
         return .any([target.isMissing, .all([target.isMissingOrNull, !value.isMissingOrNull])])
     }
 
@@ -86,7 +87,8 @@ extension YAMLMembers {
     /// The keys in a job file that state a ``TargetRule``.
     static let targetRule = ["whenPresent", "when"]
 
-    /// Reads the rule that a step states by `when` and `whenPresent`; the rule may only be one of `allowed`.
+    /// Reads the rule that a step states by `when` and `whenPresent`; the value of `whenPresent` must be one of
+    /// `allowed`.
     func targetRule(among allowed: [WhenPresent] = WhenPresent.allCases) throws(JobError) -> TargetRule {
         var rule = TargetRule()
         if let node = self["whenPresent"] {

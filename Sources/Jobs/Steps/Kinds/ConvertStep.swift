@@ -11,8 +11,8 @@ package struct ConvertStep: TargetRuled {
     package enum OnError: Hashable, Sendable {
         /// A value that cannot be converted stays, and the document is reported.
         case report
-        /// A constant replaces a value without a counterpart in the new type; a value that would lose a part is
-        /// reported.
+        /// A constant replaces a value without a counterpart in the new type; a value that the new type can hold only
+        /// in part is reported.
         case replace(BSONValue)
         /// The job does not start if any document has a value that the step cannot convert.
         case fail
@@ -172,7 +172,7 @@ extension ConvertStep {
         return type
     }
 
-    /// Returns the types of values that stay as they are, in the order of the file.
+    /// Returns the types that `keep` lists, in the order of the file; the step does not convert values of these types.
     private static func kept(_ node: YAMLNode?) throws(JobError) -> [SchemaType] {
         guard let node else { return [] }
         var kept: [SchemaType] = []
@@ -189,7 +189,7 @@ extension ConvertStep {
         return kept
     }
 
-    /// The types that a conversion can leave as they are.
+    /// The types that a job file may list under `keep`.
     private static let keepable = Conversion.targets + [.timestamp]
 
     private static func onError(_ members: YAMLMembers, type: SchemaType) throws(JobError) -> OnError {

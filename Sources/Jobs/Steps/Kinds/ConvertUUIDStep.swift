@@ -56,8 +56,8 @@ package struct ConvertUUIDStep: StepKind {
 
     /// Returns whether the value already has the type that the step converts to.
     ///
-    /// The comparison of a UUID with the two bounds relies on the order of binary values: by length, then subtype, then
-    /// bytes.
+    /// A value is a UUID if it lies between the smallest and the largest UUID. This suffices because the server orders
+    /// binary values by length, then subtype, then bytes.
     private func isDone(_ value: Expression) -> Expression {
         guard type == .uuid else { return value.hasType("string") }
         let bound = { (byte: UInt8) in

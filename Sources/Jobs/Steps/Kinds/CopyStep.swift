@@ -12,7 +12,8 @@ package struct CopyStep: TargetRuled {
     var rule = TargetRule()
     /// The ``StepKind/inPlaceConversion`` of a later step for the target; `nil` if there is none.
     ///
-    /// A target that holds the converted value of the source is no conflict.
+    /// A target that holds the converted value of the source is no conflict, because the later step converted it in an
+    /// earlier run.
     var conversion: Conversion?
 
     package var target: FieldPath { to }
@@ -36,7 +37,8 @@ package struct CopyStep: TargetRuled {
 
     package func body() -> StepBody {
         let (source, target) = (Expression.field(from), Expression.field(to))
-        // If a null in the target counts as missing, a null in the source counts as missing as well.
+        // If a null in the target counts as missing, a null in the source counts as missing as well, because the target
+        // would still count as missing after a null was copied.
         let present = from.isReachable && !(rule.nullsToo ? source.isMissingOrNull : source.isMissing)
         // With `replace`, the step writes the value that a later conversion of the target would make. If it wrote the
         // unconverted value, each of the two steps would change the other's result in every run.

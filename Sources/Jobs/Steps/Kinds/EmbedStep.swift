@@ -62,7 +62,8 @@ package struct EmbedStep: StepKind {
 
     /// Returns a body that only finds the links.
     ///
-    /// The client compares a value that is already in `into` with the embedded object.
+    /// The client does the rest, because only the client reads the linked documents. It also compares the embedded
+    /// object with a value that is already in `into`.
     package func body() -> StepBody {
         let link = Expression.field(field)
         let present = field.isReachable && (link.isLink || link.isList { $0.isLink })

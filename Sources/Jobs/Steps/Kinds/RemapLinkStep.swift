@@ -25,7 +25,7 @@ package struct RemapLinkStep: StepKind {
     package var changesInPlace: Bool { true }
     package var marker: FieldPath? { once }
     // A new value may equal the old value of another entry. Only the server can decide this, because its comparison can
-    // treat different values of the map as equal.
+    // treat different values of the map as equal, so the answer is always `true`.
     package var mayBeNeededAgain: Bool { true }
 
     package var description: String {

@@ -3,7 +3,7 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Moves a field's value to another field: copies it, and removes the first field once the second one holds its value.
+/// Copies a field's value to another field, and removes the first field once the second one holds the value.
 package struct RenameStep: TargetRuled {
     package static let key = "rename"
 
@@ -61,7 +61,7 @@ package struct RemoveCopiedStep: StepKind {
 
     let from: FieldPath
     let to: FieldPath
-    /// Whether a document in which the two fields differ is reported.
+    /// Whether a document in which the fields `from` and `to` differ is reported.
     let reports: Bool
     /// Whether the step also removes the field `from` if it is null and the field `to` holds any value.
     var nullsToo = false
