@@ -62,7 +62,7 @@ extension MongoError {
     ///
     /// The numbers are those of libmongoc's `mongoc_error_domain_t`.
     package struct Domain: RawRepresentable, Hashable, Sendable {
-        /// libmongoc's number.
+        /// The number of the domain in libmongoc.
         package let rawValue: UInt32
         /// Creates a domain from libmongoc's number.
         package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -71,23 +71,23 @@ extension MongoError {
         package static let client = Domain(MONGOC_ERROR_CLIENT)
         /// The domain of errors of the network.
         package static let stream = Domain(MONGOC_ERROR_STREAM)
-        /// A reply that breaks the protocol.
+        /// The domain of errors for a reply that breaks the protocol.
         package static let protocolViolation = Domain(MONGOC_ERROR_PROTOCOL)
-        /// A cursor that the driver refuses.
+        /// The domain of errors for a cursor that the driver refuses.
         package static let cursor = Domain(MONGOC_ERROR_CURSOR)
-        /// Bytes that the driver does not accept as BSON.
+        /// The domain of errors for bytes that the driver does not accept as BSON.
         package static let bson = Domain(MONGOC_ERROR_BSON)
         /// The domain of errors of a login by SASL.
         package static let sasl = Domain(MONGOC_ERROR_SASL)
         /// The domain of errors of a login by password (SCRAM).
         package static let scram = Domain(MONGOC_ERROR_SCRAM)
-        /// A command or a connection string that the driver refuses.
+        /// The domain of errors for a command or a connection string that the driver refuses.
         package static let command = Domain(MONGOC_ERROR_COMMAND)
-        /// No suitable server was found in time.
+        /// The domain of the error that no suitable server was found in time.
         package static let serverSelection = Domain(MONGOC_ERROR_SERVER_SELECTION)
-        /// The write was done, but its durability was not confirmed.
+        /// The domain of errors of a write that was done, but whose durability was not confirmed.
         package static let writeConcern = Domain(MONGOC_ERROR_WRITE_CONCERN)
-        /// The server, which replied with an error.
+        /// The domain of errors with which the server replied.
         package static let server = Domain(MONGOC_ERROR_SERVER)
 
         private init(_ domain: mongoc_error_domain_t) { self.init(rawValue: UInt32(domain.rawValue)) }
@@ -110,8 +110,8 @@ extension MongoError {
 
     /// Reads the write concern error of a reply with `ok: 1`; `nil` if it has none.
     ///
-    /// A write concern error means that the write was done. If the server also refused statements, the result is
-    /// therefore the error of the first refusal.
+    /// A write concern error means that the write was done. If the server also refused statements, their writes were
+    /// not done, so the result is the error of the first refused statement instead.
     init?(writeConcernErrorOf reply: BSONDocument, host: String?) {
         guard let detail = reply.writeConcernError, let code = detail["code"]?.integer else { return nil }
         if let refused = WriteError.all(of: reply).first {
@@ -151,7 +151,8 @@ extension MongoError {
 extension MongoError {
     /// Whether the message of an error with this code may quote a value.
     ///
-    /// An expression that fails at a value reports a code above 10,000, or one of the codes for a wrong argument.
+    /// An expression that fails because of a document's value reports a code above 10,000, or one of the codes for a
+    /// wrong argument.
     var mayQuoteValues: Bool {
         domain == .server && !Self.ofCommands.contains(code)
             && (code.rawValue > 10_000 || [.badValue, .failedToParse, Code(rawValue: 14)].contains(code))
@@ -184,9 +185,9 @@ extension BSONDocument {
         self["writeConcernError"]?.document ?? self["writeConcernErrors"]?.document?.values.first?.document
     }
 
-    /// The number of documents that the write changed; `nil` if the reply does not contain it.
+    /// The number of documents that a write command changed, from its reply; `nil` if the reply does not contain it.
     ///
-    /// The value is also `nil` if a statement was refused, because the number in the reply may then be too low.
+    /// The value is also `nil` if the server refused a statement, because the number in the reply may then be too low.
     var modified: Int? { self["writeErrors"] == nil ? self["nModified"]?.integer : nil }
 
     /// The number of documents that completed statements changed; `nil` if the reply does not contain it.

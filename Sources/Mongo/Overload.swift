@@ -5,7 +5,8 @@ internal import Synchronization
 ///
 /// While the server refuses a command, the same call keeps sending it again. A write is sent again only if the server
 /// had not begun it. The pauses are those of the drivers' specification "client backpressure". A caller that has other
-/// work, such as keeping a lease, sets a limit with ``within(_:_:)``, and waits by itself.
+/// work during the wait, such as keeping a lease, sets a limit with ``within(_:_:)``. It then receives the refusal as
+/// an error, and sends the command again itself.
 package final class Overload: Sendable {
     /// The longest time that a command of the current thread waits before the refusal is thrown.
     package struct Limit: Sendable {
@@ -23,7 +24,9 @@ package final class Overload: Sendable {
         package static let short = Limit(reads: .seconds(5), writes: .zero)
         /// Every refused command fails at once.
         package static let atOnce = Limit(reads: .zero, writes: .zero)
-        /// A refused command waits at most five seconds, even after a stop signal; for commands that release a lease.
+        /// A refused command waits at most five seconds, and a stop signal does not end the wait earlier.
+        ///
+        /// The command that releases a lease has this limit, because it may be sent after a stop signal.
         package static let last = Limit(reads: .seconds(5), writes: .seconds(5), obeysStop: false)
     }
 
@@ -52,7 +55,7 @@ package final class Overload: Sendable {
 
     /// Returns the pause after the given number of refusals in a row: a random time of at most 10 s.
     ///
-    /// The time is random (full jitter), so that clients do not all return together.
+    /// The time is random (full jitter), so that clients do not all send their commands again at the same time.
     package static func pause(after refusals: Int) -> Duration {
         let longest = min(10_000, 100 << min(max(refusals, 1) - 1, 10))
         return .milliseconds(Int.random(in: 0...longest))

@@ -76,7 +76,7 @@ package enum Redaction {
 
     /// The names of operators' arguments, which mongod puts in single quotes in its messages.
     ///
-    /// The names are not removed. If such a name is part of a value, it reveals nothing.
+    /// Messages keep these names. If a value contains such a name, the name reveals nothing about the value.
     private static let arguments: Set = [
         "input", "to", "unit", "amount", "date", "startDate", "endDate", "startOfWeek", "binSize", "timezone", "format",
         "year",
@@ -98,7 +98,9 @@ package enum Redaction {
         return text
     }
 
-    /// Replaces numbers, dates and booleans, which are values; keeps bit counts such as `32-bit`, and digits in names.
+    /// Replaces numbers, dates and booleans by `#`, because they are values.
+    ///
+    /// Bit counts, such as `32-bit`, and digits in names stay.
     private static func withoutNumbers(_ text: String) -> String {
         text.replacing(/(?<name>[$A-Za-z_][$A-Za-z0-9_]*)|(?<bits>[0-9]+-bit)|[0-9][-+0-9.:TZEe]*/) { match in
             if let name = match.name { return ["true", "false", "NaN", "inf", "Infinity"].contains(name) ? "#" : name }

@@ -4,7 +4,7 @@ package import BSON
 package struct ServerHello: Sendable {
     /// The kind of deployment that the server belongs to.
     package enum Topology: String, Sendable {
-        /// One server that replicates nothing.
+        /// One server that is not a member of a replica set.
         case standalone
         /// A member of a replica set.
         case replicaSet
@@ -16,7 +16,7 @@ package struct ServerHello: Sendable {
     package let topology: Topology
     /// Whether the server accepts writes.
     package let isWritablePrimary: Bool
-    /// The replica set's name; `nil` outside of one.
+    /// The name of the replica set that the server belongs to; `nil` if it belongs to none.
     package let setName: String?
     /// The address of the primary, as the member knows it; `nil` when there is none.
     package let primary: String?

@@ -77,7 +77,7 @@ extension Session {
     /// Commits the transaction, and waits for a majority.
     ///
     /// The corresponding C function is `mongoc_client_session_commit_transaction`, which tries twice.
-    /// - Throws: ``MongoError``; after a transient one, the transaction may have been committed.
+    /// - Throws: ``MongoError``; after a transient error, the transaction may have been committed.
     package func commitTransaction() throws(MongoError) {
         var error = bson_error_t()
         var answer = unsafe cmongoc_reply()

@@ -100,7 +100,7 @@ extension Array {
 extension [BSONValue] {
     /// The most bytes in a slice: a quarter of the largest document that the server accepts.
     private static var sliceSize: Int { 4 << 20 }
-    /// The most bytes that an array element takes in addition to its value, for its type and its number.
+    /// The most bytes that an array element takes in addition to its value, for its type and its index in the array.
     private static var overhead: Int { 10 }
 
     /// Splits the values into slices that each fit a command: a slice has at most 4 MiB, or is a single larger value.

@@ -85,9 +85,10 @@ struct DirtyPairs {
         return taken
     }
 
-    /// Removes and returns the changes of a pair's documents that first changed at or before the given time.
+    /// Removes and returns the changes of each document of a pair, if the first of them was at or before the given
+    /// time.
     ///
-    /// If a document changed again after that time, its later changes stay listed.
+    /// If the document also changed after that time, its later changes stay listed.
     mutating func takeChanges(of key: IDKey, upTo time: ClusterTime) -> [PartnerSide: Change] {
         guard var pair = pairs[key] else { return [:] }
         let due = pair.changes.filter { $0.value.first <= time }
@@ -105,7 +106,7 @@ struct DirtyPairs {
     /// Adds a pair again, because its changes were not carried over.
     mutating func restore(_ key: IDKey, _ pair: Pair) { join(key, pair) }
 
-    /// Lists a pair; if the pair is listed already, merges the changes of both.
+    /// Lists a pair with the changes `other`; if the pair is listed already, merges `other` into its changes.
     private mutating func join(_ key: IDKey, _ other: Pair) {
         guard var pair = pairs[key] else {
             pairs[key] = other

@@ -113,7 +113,7 @@ struct HeldPairs {
     }
 
     /// Adds a document that cannot have a counterpart, and records it in the state database.
-    /// - Returns: whether the document was not held before.
+    /// - Returns: whether the document was not listed before.
     mutating func hold(_ refusal: Refusal, alone side: PartnerSide, under kernel: borrowing Kernel) throws -> Bool {
         let record = recordID(side, refusal.id)
         guard alone.insert(Alone(side: side, id: IDKey(refusal.id))).inserted else { return false }

@@ -108,7 +108,7 @@ package struct MirrorCounts: Sendable, Hashable {
         hasher.combine(carried)
     }
 
-    /// The number of documents that the mirror wrote or deleted, on both sides together.
+    /// The number of documents that the mirror wrote or deleted, summed over both sides.
     package var written: Int { carried.values.reduce(0, +) }
 }
 

@@ -64,7 +64,7 @@ struct CarriedPair {
 }
 
 extension MirrorRun {
-    /// The largest number of pairs that are carried over together.
+    /// The largest number of pairs that one call of ``carry()`` carries over.
     private static var maximum: Int { 1_000 }
 
     /// Restores the clients' documents that the mirror overwrote.
@@ -84,15 +84,15 @@ extension MirrorRun {
         var open = try unequal(pairs)
         if !open.isEmpty {
             try wait(until: time)
-            // If the mirror overwrote a client's document, that document is restored first. The pairs of this batch are
-            // read again afterwards.
+            // If the mirror overwrote a client's document, the next call of ``carry()`` restores that document first.
+            // The pairs of this batch are listed again, and read again after that.
             guard !kernel.stop.isRaised, unreported.overwriting.isEmpty else {
                 for pair in open { dirty.restore(pair.key, pair.dirty) }
                 return
             }
             for index in open.indices {
-                // While the mirror waited, the streams may have reported more changes from before the read. The
-                // documents that were read contain these changes.
+                // During the wait, the streams may have reported changes that were made before the documents were read.
+                // The documents already contain these changes, so the changes are carried over with this batch.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }
             }
@@ -173,11 +173,11 @@ extension MirrorRun {
         return try kernel.retrying { try translation(from: side).outcomes(of: documents) }
     }
 
-    /// Returns the pairs that may have to be carried over, and releases each remaining pair if it is held.
+    /// Returns the pairs that may have to be carried over, and removes the other pairs from the held pairs.
     ///
-    /// If the original changed, the result of the forward steps on it is compared with the partner's document. A pair
-    /// in which only the partner's document changed is not compared; the reverse steps show later whether their result
-    /// differs from the original.
+    /// If the original changed, the partner's document is compared with the result of the forward steps on the
+    /// original. If only the partner's document changed, nothing is compared here. The reverse steps show later whether
+    /// their result differs from the original.
     private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
         var open: [CarriedPair] = []
         var (others, originals): ([CarriedPair], [BSONDocument]) = ([], [])
@@ -220,7 +220,8 @@ extension MirrorRun {
             var rest: [(index: Int, document: BSONDocument, outcome: Translation.Outcome)] = []
             for (index, outcome) in zip(indexes, made) {
                 guard let outcome, let document = pairs[index].documents[side] else { continue }
-                // If `made` was set before, `unequal(_:)` has found that it does not match the partner's document.
+                // If ``unequal(_:)`` has set `made`, it has also found that the result does not match the partner's
+                // document, so the two are not compared again.
                 let isKnown = side == .source && pairs[index].made != nil
                 if !isKnown, case .document(let one) = outcome, let there = pairs[index].documents[side.other],
                     try translation(from: side).adapted(one, to: there).hasSameFields(as: there)

@@ -51,7 +51,8 @@ extension MirrorRun {
                 for waiting in held.waiting(for: key) { dirty.add(waiting, read: streamReads.latest) }
             }
         }
-        // If nothing was written, another client may be writing the same documents, for example in a transaction.
+        // If nothing was written, another client may be writing the same documents, for example in a transaction. The
+        // mirror therefore waits before its next attempt.
         if isStuck { try kernel.sleep(.milliseconds(50)) }
     }
 
@@ -117,8 +118,8 @@ extension MirrorRun {
 
     /// Retries changes that the server refused because another document has their key in a unique index.
     ///
-    /// Each change is retried after the change that frees its key. If changes need each other's keys in a circle, they
-    /// are written together.
+    /// Each change is retried after the change that frees its key. If changes need each other's keys in a circle, one
+    /// transaction makes all of them.
     private mutating func untangle(
         _ outcome: inout PairWriter.Outcome, on side: PartnerSide, until time: ClusterTime
     ) throws {

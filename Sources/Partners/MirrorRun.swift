@@ -26,7 +26,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         /// Follows a side from a position in its change stream.
         ///
         /// An earlier run received all changes from before the time of the position, but perhaps not all changes of
-        /// exactly that time.
+        /// exactly that time. The stream therefore counts as read only up to just before that time.
         init(_ feed: ChangeFeed, from place: FeedPlace) {
             (self.feed, self.place) = (feed, place)
             time = ClusterTime(rawValue: max(place.time?.rawValue ?? 0, 1) - 1)
@@ -228,8 +228,9 @@ struct MirrorRun: ~Copyable, FollowingRun {
         dirty.add(key, side, at: time, read: streamReads.latest)
     }
 
-    /// Adds a document whose `_id` cannot be converted for the other side to the held documents; removes it from them
-    /// if it no longer exists.
+    /// Lists a document as one without a counterpart, because its `_id` cannot be converted for the other side.
+    ///
+    /// If the document no longer exists, it is removed from the list.
     private mutating func noteWithoutTwin(_ id: BSONValue, _ side: PartnerSide) throws {
         let namespace = partner.job.namespace(side)
         let isThere = try kernel.retrying {

@@ -40,7 +40,8 @@ struct PairWriter: ~Copyable {
         /// Changes that were not made, because another client is writing the document, or has changed it since it was
         /// read.
         ///
-        /// Changes that exchange keys of a unique index are made together: if one of them is here, all are.
+        /// Changes that exchange keys of a unique index are made in one transaction. If one of them is in this list,
+        /// all of them are.
         var unchanged: [Change] = []
         /// Changes that the server refuses.
         var refused: [Refused] = []
@@ -66,7 +67,7 @@ struct PairWriter: ~Copyable {
         case done(unchanged: [Change])
         /// The lease has ended, or another runner holds it.
         case unfenced
-        /// The server refuses the change with this index; no change was made.
+        /// The server refuses the change at the given position in the list of changes; no change was made.
         case refused(Int, MongoError.Code, key: BSONDocument?)
         /// The server refuses a command, or another client wrote one of the documents; no change was made.
         case failed(MongoError)
@@ -99,8 +100,8 @@ struct PairWriter: ~Copyable {
     /// - Parameters:
     ///   - time: the time up to which all changes of the pairs are contained in the written documents.
     ///   - carried: the records in which each transaction stores that time for its pairs.
-    ///   - isExchange: whether the changes exchange keys of a unique index. All of them are then made together, and all
-    ///     documents are deleted before the first is inserted.
+    ///   - isExchange: whether the changes exchange keys of a unique index. One transaction then makes all changes, and
+    ///     deletes all documents before it inserts the first one.
     func write(
         _ changes: [Change], to namespace: Namespace, until time: ClusterTime, _ carried: inout CarriedChanges,
         isExchange: Bool = false, under kernel: inout Kernel
@@ -139,7 +140,7 @@ struct PairWriter: ~Copyable {
                 outcome.unchanged += unchanged
                 return
             case .unfenced:
-                // This call throws if another runner holds the lease.
+                // This call extends the lease for the next attempt, or throws if another runner holds the lease.
                 try kernel.renew()
             case .refused(let index, let code, let key):
                 let holder = try key.flatMap { try self.holder(of: $0, namespace, kernel) }
@@ -195,8 +196,8 @@ struct PairWriter: ~Copyable {
         if let unchanged = transaction.unchanged,
             try carried.isRecorded(transaction.number, in: records.database, of: client, options: options)
         {
-            // The earlier attempt was committed. Another commit waits for a majority, so that no later election can
-            // undo that attempt.
+            // The earlier attempt was committed, but perhaps not yet on a majority of the members. This commit waits
+            // for a majority, so that no later election can undo the earlier attempt.
             guard try fence(records, options, kernel) else { return .unfenced }
             try session.commitTransaction()
             return .done(unchanged: unchanged)
@@ -250,8 +251,8 @@ struct PairWriter: ~Copyable {
     }
 
     /// Sends the writes of a transaction.
-    /// - Returns: the error of the first write that the server refuses, with the index of its change; `nil` if it
-    ///   refuses none.
+    /// - Returns: the error of the first write that the server refuses, with the index of the write's change in
+    ///   `changes`; `nil` if the server refuses none.
     private func send(
         _ changes: [Change], _ namespace: Namespace, _ options: BSONDocument, isExchange: Bool
     ) throws -> (index: Int, error: WriteError)? {
@@ -298,7 +299,7 @@ struct PairWriter: ~Copyable {
 }
 
 extension BSONDocument {
-    /// Whether a top-level field is an empty timestamp, `Timestamp(0, 0)`.
+    /// Whether a top-level field is an empty timestamp, `Timestamp(0, 0)`, which the server would replace in an insert.
     fileprivate var hasEmptyTimestamp: Bool {
         ((try? elements()) ?? []).contains { $0.value == .timestamp(0) }
     }

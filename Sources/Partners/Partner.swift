@@ -57,7 +57,10 @@ package struct Partner: Sendable {
         return try CompiledJob(one, active: nil, next: renamed)
     }
 
-    /// Returns a side's collection in a schema; the partner may be declared under the name of its original.
+    /// Returns a side's collection in a schema; `nil` if the schema lacks it.
+    ///
+    /// The schema of the partner may declare the collection under the name of the original. That name is used if the
+    /// schema lacks the partner's own name.
     private static func collection(
         of schema: ServerSchema, on side: PartnerSide, _ job: PartnerJob
     ) -> CollectionSchema? {

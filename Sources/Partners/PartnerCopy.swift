@@ -110,7 +110,8 @@ struct PartnerCopy: ~Copyable {
             do {
                 return try pass(&last)
             } catch let error as MongoError where error.isCursorLost && !kernel.stop.isRaised {
-                // The next pass continues after the last chunk that was copied.
+                // The server has lost the cursor. The next pass opens a new cursor, and continues after the last chunk
+                // that was copied.
                 kernel.events(.retrying(reason: "\(error)", attempt: 1))
                 try kernel.sleep(.milliseconds(500))
             }

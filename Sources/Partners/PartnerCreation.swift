@@ -55,7 +55,7 @@ struct PartnerCreation {
             var copy = try spec.replacing("key", with: .object(renamedKey))
             if copy["ns"] != nil { copy = try copy.removing("ns") }
             // In a collection with a collation, an index can have the simple collation. Servers before MongoDB 9.0
-            // report no collation for such an index.
+            // report no collation for such an index, so the simple collation is added here.
             if copy["collation"] == nil, info.collation != nil {
                 copy = copy.appending("collation", ["locale": "simple"])
             }

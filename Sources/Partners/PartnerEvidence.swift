@@ -37,7 +37,8 @@ extension PartnerState {
         return PartnerEvidence(differences: verified["differences"]?.integer, time: ServerTime(verified["at"]))
     }
 
-    /// The partner of the record, with the facts that decide whether it can serve a schema change of the original.
+    /// The partner that the record describes, with the facts that decide whether it can serve a schema change of the
+    /// original.
     ///
     /// `nil` if the record does not describe a partner with both of its collections, or if it was read without the
     /// server's time in the field `now`.

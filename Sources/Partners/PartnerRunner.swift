@@ -64,7 +64,8 @@ package struct PartnerRunner: Sendable {
     private func endDeadTransactions(on pool: ClientPool) throws {
         let state = try state(pool)
         guard !state.isHeld, !state.sessions.sessions.isEmpty else { return }
-        // If the user has no privilege to end a transaction, the server ends it after a time.
+        // An error is ignored, for example if the user lacks the privilege to end the transactions. The server then
+        // ends the transactions by itself after a time.
         try? pool.client().killSessions(state.sessions.sessions)
     }
 

@@ -84,7 +84,7 @@ enum PartnerChange {
 
     /// Returns the paths of ``PartnerJob/places``, in the form that the partner's record stores.
     ///
-    /// The classification of the original's schema changes reads these paths from the record.
+    /// When the original's schema changes, these paths show whether the partner can serve a change.
     static func carried(_ job: PartnerJob) -> BSONValue {
         ["$literal": .array(of: job.places.sorted().map { .string($0) })]
     }
@@ -98,8 +98,8 @@ enum PartnerChange {
     /// Returns the update of the partner's record after all originals are copied.
     ///
     /// The mirror follows the partner's changes from the given time on, which is the end of the copy. Earlier changes
-    /// of the partner are the inserts of the copy itself, and their originals may have changed since. The mirror
-    /// follows the original's changes from before the copy.
+    /// of the partner are the inserts of the copy itself. The mirror must not carry them over, because their originals
+    /// may have changed since. The mirror follows the original's changes from before the copy.
     static func allCopied(at time: ClusterTime) -> BSONDocument {
         let changes: BSONDocument = ["phase": .string(PartnerState.Phase.copied.rawValue), "last": "$$REMOVE"]
         guard time.rawValue > 0 else { return changes }

@@ -147,7 +147,8 @@ extension PartnerRunner {
 
     /// Drops the original's collection for good.
     /// - Throws: ``RunError``, of kind `refusedByData` when the partner was not cut over, when clients have written to
-    ///   the original since the mirror's last position, or when that is unknown; ``MongoError``; ``StopAsked``.
+    ///   the original since the mirror's last position, or when it is unknown whether they have; ``MongoError``;
+    ///   ``StopAsked``.
     package func dropOriginal(on pool: ClientPool) throws {
         let kernel = try kernel(on: pool)
         defer { _ = kernel.leave() }
@@ -163,8 +164,8 @@ extension PartnerRunner {
         }
     }
 
-    /// Returns a clause if clients have written to the original after the mirror's last position, or if that is
-    /// unknown.
+    /// Returns a clause if clients have written to the original after the mirror's last position, or if it is unknown
+    /// whether they have.
     ///
     /// The result is empty if clients have not written.
     private func changes(

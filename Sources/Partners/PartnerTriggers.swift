@@ -214,8 +214,9 @@ package struct PartnerTriggers: Sendable {
     /// Returns JSON text as a JavaScript literal of the same value; the literal is also JSON if no field is named
     /// `__proto__`.
     ///
-    /// In a literal, `"__proto__": value` would set the object's prototype, but a computed name does not. Engines older
-    /// than ES2019 end a string at a line separator, and a page may end a script at `</`.
+    /// A field with this name becomes a computed name, because `"__proto__": value` in a literal would set the object's
+    /// prototype. Line separators are escaped, because engines older than ES2019 end a string there. The slash in `</`
+    /// is escaped, because a page may end a script there.
     private static func javaScript(_ json: String) -> String {
         // Quotation marks inside a string are escaped, so only the name of a field matches.
         json.replacing(#" "__proto__" :"#, with: #" ["__proto__"] :"#).replacing("</", with: #"<\/"#)

@@ -16,7 +16,7 @@ package struct PairDifference: Hashable, Sendable {
         case missingInTarget
         /// No original exists for a document of the partner.
         case missingInSource
-        /// Both documents exist, but these fields of the partner's document differ from the result of the forward
+        /// Both documents exist, but the given fields of the partner's document differ from the result of the forward
         /// steps.
         case differing([String])
         /// The document of the given side cannot exist on the other side.
@@ -293,7 +293,8 @@ package struct PartnerVerification: Sendable {
                 let ids = part.filter { $0.side == side }.map(\.id.value)
                 let documents = try Self.read(
                     ids, of: source.sibling(partner.job.namespace(side)), options, whole: true)
-                // A document of the partner is compared in all fields if it has an original.
+                // A pair may be listed only under the partner's document. All fields of that document are therefore
+                // compared here, too, if its original exists.
                 let found = try compareWhole(Array(documents.values), on: side, source, options)
                 let gone = ids.filter { documents[IDKey($0)] == nil }
                 let left = try compareGone(gone, on: side, source, options)

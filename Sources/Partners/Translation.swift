@@ -26,7 +26,8 @@ struct Translation {
         try each(of: documents) { try made(of: Array(documents[$0])) }
     }
 
-    /// Computes the outcomes of all documents together; if one document causes an error, finds it by halving the list.
+    /// Computes the outcomes of all documents in one call; if one document causes an error, finds it by halving the
+    /// list.
     ///
     /// Only the document that causes the error is refused, for example because it cannot be sent, or because it is too
     /// large together with its result.
@@ -118,11 +119,11 @@ package struct Refusal: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         /// The `_id` cannot be converted to the other side, or the conversion back gives another `_id`.
         case id
-        /// A step applies to the document but cannot change it, for this reason.
+        /// A step applies to the document but cannot change it, for the given reason.
         case step(CompiledStep.Reason)
-        /// The steps to the other side and back would change these fields.
+        /// The steps to the other side and back would change the given fields.
         case lossy([String])
-        /// The server refuses the document, with this error code.
+        /// The server refuses the document with the given error code.
         case server(Int)
         /// The document is damaged, or the driver refuses to send it.
         case damaged
@@ -137,7 +138,10 @@ extension Refusal {
 }
 
 extension Refusal.Reason {
-    /// Whether two reasons are the same; a recorded text is compared with the other reason's text.
+    /// Whether two reasons are the same.
+    ///
+    /// A reason that an earlier version of the program recorded is only a text (``recorded(_:)``). It is the same as
+    /// another reason if the other reason has the same text.
     func isSame(as other: Self) -> Bool {
         if case .recorded(let text) = self { return text == "\(other)" }
         if case .recorded(let text) = other { return text == "\(self)" }
@@ -203,7 +207,7 @@ extension Refusal.Reason {
 }
 
 extension BSONDocument {
-    /// Returns the document without the top-level fields of these names.
+    /// Returns the document without the top-level fields that have the given names.
     func without(_ names: [String]) throws(BSONError) -> BSONDocument {
         var document = self
         for name in names where document[name] != nil { document = try document.removing(name) }

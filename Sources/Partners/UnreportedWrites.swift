@@ -15,6 +15,8 @@ struct UnreportedWrites {
         /// The time of the read that the write is based on.
         let read: ClusterTime
         /// An upper bound for the time that the change stream reports for the write.
+        ///
+        /// Once the stream has reported all changes up to this time, it has also reported the write.
         let end: ClusterTime
         /// The time of a client's last change between the read and the write; `nil` if no such change is known.
         var overwritten: ChangeTime?
@@ -26,21 +28,24 @@ struct UnreportedWrites {
     }
 
     private var writes: [Place: [Write]] = [:]
-    /// The mirror's reported writes that overwrote a newer change by a client.
+    /// The mirror's writes that overwrote a newer change by a client, as the change streams have shown.
     ///
-    /// The client made that change after the mirror's read. It still has to be restored.
+    /// The client made that change after the mirror's read. The mirror still has to restore the client's document.
     var overwriting: [Write] = []
 
     var isEmpty: Bool { writes.isEmpty }
 
     /// Adds a write that was committed.
     mutating func add(_ write: Write) {
-        // The server reports no change if the document stays the same.
+        // If a write leaves the document the same, the server reports no change, so the write is not listed.
         guard write.change.before != write.change.after else { return }
         writes[Place(side: write.side, key: write.change.key), default: []].append(write)
     }
 
-    /// Records that the stream of a side reported a change that a client made to a pair's document.
+    /// Records that the stream of a side reported a change that a client made to a document.
+    ///
+    /// The change is recorded only if it is later than the read on which the mirror's oldest unreported write to the
+    /// document is based.
     mutating func noteChange(of key: IDKey, on side: PartnerSide, at time: ChangeTime) {
         guard let read = writes[Place(side: side, key: key)]?.first?.read, time.cluster > read else { return }
         writes[Place(side: side, key: key)]?[0].overwritten = time
@@ -60,7 +65,7 @@ struct UnreportedWrites {
     /// Removes the writes of a side that its stream has certainly reported.
     ///
     /// The stream has reported all changes up to the given time. The writes to one document are removed together, once
-    /// the stream has reported the last of them.
+    /// that time has reached the ``Write/end`` of all of them.
     mutating func forget(upTo time: ClusterTime, on side: PartnerSide) {
         writes = writes.filter { place, writes in place.side != side || writes.contains { $0.end > time } }
     }

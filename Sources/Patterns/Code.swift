@@ -12,7 +12,7 @@ internal import Glibc
     init(_ text: [UInt8], mode: Pattern.Mode) throws(CompileFailure) {
         var error: Int32 = 0
         var offset = 0
-        // PCRE 8 allows `\K` in a lookaround, but PCRE2 only with this option.
+        // PCRE 8 allows `\K` in a lookaround, but PCRE2 allows it only with the following option.
         let context = unsafe pcre2_compile_context_create_8(nil)
         defer { unsafe pcre2_compile_context_free_8(context) }
         unsafe pcre2_set_compile_extra_options_8(context, UInt32(PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK))
@@ -22,7 +22,8 @@ internal import Glibc
         }
         guard let compiled = unsafe compiled else { throw CompileFailure(code: error, offset: offset) }
         unsafe pointer = unsafe compiled
-        // The result is ignored, because without a JIT compiler, the interpreter gives the same answers.
+        // If the JIT compiler is missing or fails, the interpreter gives the same answers. The error is therefore
+        // ignored.
         _ = unsafe pcre2_jit_compile_8(compiled, UInt32(PCRE2_JIT_COMPLETE))
     }
 

@@ -1,8 +1,10 @@
-/// The second text that mongod compiles for an expression; if it does not compile, mongod refuses the expression.
+/// A text that mongod compiles in addition to the expression; mongod refuses the expression if the text does not
+/// compile.
 ///
 /// The text has the settings at the beginning of the expression, then the expression in a group, and then `\z`. mongod
-/// therefore refuses an expression with an unfinished `\Q` or comment, and an expression whose nesting is as deep as
-/// PCRE allows. Source: `RE::Compile` of PCRE 8's wrapper for C++, which mongod 6.0 uses.
+/// therefore refuses an expression with an unfinished `\Q` or comment. It also refuses an expression whose nesting is
+/// as deep as PCRE allows, because the group adds a level. Source: `RE::Compile` of PCRE 8's wrapper for C++, which
+/// mongod 6.0 uses.
 enum WrappedText {
     static func of(_ text: String) -> String {
         var rest = text.utf8[...]

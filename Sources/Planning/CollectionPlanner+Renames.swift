@@ -37,8 +37,8 @@ extension CollectionPlanner {
                 let first = ordered[outer].entries.firstIndex(where: { $0.step == move })
             else { continue }
             let child = ordered[inner].afterMove(of: move).withoutRefresh
-            // The copy step must keep a value that its target already has: once the fields inside have other names, the
-            // new object no longer equals the old one.
+            // The steps after the copy step give the fields inside the new object other names, so the new object no
+            // longer equals the old one. In the next run, the copy step must therefore keep the new object.
             ordered[outer].entries[first].step = move.keeping
             ordered[outer].entries.insert(contentsOf: child.entries, at: first + 1)
             ordered[outer].late.insert(contentsOf: child.late, at: 0)
@@ -61,7 +61,8 @@ extension FieldGroup {
 
     /// Removes the steps for the given fields, except ``move`` and the steps that serve schema changes.
     ///
-    /// Each of these fields has its own group, whose steps were planned from the field's older schema.
+    /// Each of the given fields has a group of its own. The steps of that group were planned from the field's older
+    /// schema, and take the place of the removed steps.
     fileprivate mutating func leave(_ fields: [String]) {
         let move = move
         entries.removeAll { entry in
@@ -91,7 +92,7 @@ extension FieldGroup {
 extension FieldGroup {
     /// The group without `whenPresent: refresh` in its steps, so that later runs do not copy the fields again.
     ///
-    /// The copy of the enclosing object is not refreshed either.
+    /// Later runs do not copy the enclosing object again, so they must not copy its fields either.
     fileprivate var withoutRefresh: FieldGroup {
         var group = self
         for index in group.entries.indices { group.entries[index].step = group.entries[index].step?.withoutRefresh }

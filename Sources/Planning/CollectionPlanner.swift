@@ -68,7 +68,8 @@ struct CollectionPlanner {
             } else {
                 ordered.append(group)
             }
-            // If several sets are moved after this group, a set that is inside another set comes first.
+            // If several sets are moved after this group, a set inside another set comes first, because its step may
+            // make two elements of the outer set equal.
             ordered += (waiting[index] ?? []).sorted { $0.path.steps.count > $1.path.steps.count }
         }
         return ordered

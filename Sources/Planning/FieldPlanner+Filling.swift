@@ -23,7 +23,8 @@ extension FieldPlanner {
             return group.add(line, "the value from --default")
         }
         guard new.isRequired else {
-            // Under sync, null is allowed in an optional field; only a validator can refuse it.
+            // Only a validator can refuse null in an optional field, so `isFilled` is `false` here for every schema of
+            // another dialect.
             if isFilled {
                 let line = StepLine("unset", ["field": .text(field), "when": .text("null")])
                 group.add(line, "null no longer fits, and the field may be missing", isStray: old == nil)

@@ -137,18 +137,19 @@ extension FieldPlanner {
         fit(field, at: path, old.inner, new, link, in: &group, isStray: false)
     }
 
-    /// The end of a remark that suggests a partner collection; empty for a Prisma schema, for which none is
-    /// recommended.
+    /// The clause at the end of a remark that recommends a partner collection; empty in the dialect of Prisma, in which
+    /// no partner collection is recommended.
     private var orPartner: String { dialect == .prisma ? "" : ", or use a partner collection" }
 
     static let emptyList = "an empty list has no value: null replaces it"
 
-    /// Returns the types of values that a conversion leaves as they are, because a Prisma client reads them.
-    /// - Parameter old: the types of the values that the step is planned for.
+    /// Returns the types of values that a conversion skips, because a Prisma client with the schema `new` reads them as
+    /// they are.
+    /// - Parameter old: the types of the values that the step is planned for; the result does not contain them.
     private func kept(by new: SchemaNode, except old: Set<SchemaType> = []) -> Set<SchemaType> {
         guard dialect == .prisma, let scalar = new.scalar, !new.isPrismaEnum else { return [] }
-        // A client reads both texts and ObjectIds, but a filter with one of them does not find the other. If the schema
-        // changes, they are therefore converted.
+        // A Prisma client reads both strings and ObjectIds, but a query with a value of one type does not find values
+        // of the other. If the schema changes, such values are therefore converted, so that all have one type.
         let compared: Set<SchemaType> = isRepair ? [] : [.string, .objectId]
         return Set(scalar.readTypes).subtracting(old).subtracting(compared)
     }

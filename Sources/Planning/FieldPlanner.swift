@@ -168,8 +168,8 @@ extension FieldPlanner {
             fit(field, at: group.path, nil, new.node, new.link, in: &after, isStray: true)
         }
         let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty && !isOneValue
-        // A default may be filled into the new field before an old client writes the old field. The two fields then
-        // differ, and the step keeps the new field's value.
+        // A job may fill a default into the new field, and an old client may write the old field afterwards. The two
+        // fields then differ. If later runs do not refresh the copy, the step keeps the new field's value.
         let isFilled = new.isRequired && !old.isRequired
         let kept = isChanged || isFilled && (isAtOnce || upkeep(at: group.path) == .report)
         let presence: WhenPresent = kept ? .keep : isAtOnce ? .report : upkeep(at: group.path)
@@ -203,8 +203,9 @@ extension FieldPlanner {
     /// Returns the `whenPresent` setting of a step that copies a field.
     ///
     /// Old clients may change the source until the deploy, so later runs refresh the copy. There are three exceptions.
-    /// Inside an object, other steps may write the same top-level field. In moved documents, no old client writes the
-    /// source. In the dialect `jsonSchema`, copies are never refreshed.
+    /// Inside an object, another step may write to a path that overlaps the target, and a job file with such a step and
+    /// a refresh is refused. In moved documents, no old client writes the source. In the dialect `jsonSchema`, copies
+    /// are never refreshed.
     func upkeep(at path: SchemaPath) -> WhenPresent {
         dialect != .jsonSchema && path.steps.count == 1 && !isMoved ? .refresh : .report
     }

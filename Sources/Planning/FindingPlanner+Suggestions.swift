@@ -24,7 +24,7 @@ extension FindingPlanner {
         }
     }
 
-    /// Returns the step that replaces each value that is not allowed by an allowed one; allowed values stay unchanged.
+    /// Returns the step that replaces forbidden values by allowed ones; allowed values stay unchanged.
     private static func remap(_ field: String) -> StepLine {
         StepLine(
             "remap-link",

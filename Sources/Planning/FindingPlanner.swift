@@ -154,7 +154,7 @@ extension FindingPlanner {
     /// Whether a value of the found type, converted to a text, may equal one of the values that the schema lists.
     ///
     /// The result is also `true` if the schema lists no values, or if the conversion does not make a text. It is
-    /// `false` for every date and every ObjectId.
+    /// `false` for every date and every ObjectId, because a schema hardly lists the texts of such values.
     private func mayBecomeAllowed(_ finding: ViolationGroup) -> Bool {
         guard let node = fields.new.root.node(at: finding.violation.path), node.withoutNull.types == [.string],
             let allowed = node.constraints.allowedValues, let found = finding.foundType
@@ -234,7 +234,8 @@ extension FindingPlanner {
         old.types = [found]
         let link = fields.new.link(from: part.path)
         fields.fit(field, at: part.path, old, node, link, in: &part, isStray: false)
-        // The step for empty lists is left out: the survey reports empty lists together with lists of several values.
+        // The step that replaces empty lists by null is left out. The survey then reports empty lists together with
+        // lists of several values, which the step `unwrap` cannot replace either.
         part.entries.removeAll { $0.remarks == [FieldPlanner.emptyList] }
         guard !part.steps.isEmpty else {
             let targets = node.types.flatMap { $0 == .number ? [.int, .long, .double, .decimal] : [$0] }

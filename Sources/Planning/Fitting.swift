@@ -29,8 +29,8 @@ extension SchemaNode {
 extension BSONValue {
     /// Returns the value in the form in which a job file contains it.
     ///
-    /// If the schema declares a single type, the file needs no type for some values. A `long` that fits into an `int`
-    /// becomes an `int`, and the decimal 0 becomes 0.
+    /// If the schema declares a single type, a job converts a number in its file to that type. A `long` that fits into
+    /// an `int` is therefore written as an `int`, and the decimal 0 as 0.
     func spelled(for node: SchemaNode) -> BSONValue {
         guard node.types.count == 1 else { return self }
         switch self {

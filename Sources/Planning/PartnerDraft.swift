@@ -63,7 +63,7 @@ package struct PartnerDraft: Sendable {
         }
     }
 
-    /// Returns the default name of a partner collection whose original keeps its name.
+    /// Returns the default name of a partner collection: the name of the original, with `V2` at its end.
     package static func target(for source: Namespace) -> Namespace {
         Namespace(database: source.database, collection: source.collection + "V2")
     }

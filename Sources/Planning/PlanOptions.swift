@@ -10,7 +10,7 @@ package struct PlanOptions: Sendable {
     package var steps: [StatedStep] = []
     /// The partner collections that exist already.
     package var partners: [PartnerCollection] = []
-    /// The name of the planned jobs; with `nil`, it is made from the collection's name and a digest.
+    /// The name of the planned jobs; with `nil`, it is made from the collection's name and a digest of the plan.
     ///
     /// If several collections have jobs, the collection's name is added to the stated name.
     package var name: String?

@@ -53,12 +53,12 @@ extension Planner {
         if new.dialect == .jsonSchema { plan.validator = target.root.jsonSchema }
         let stage = StageCheck(old: old, new: new, namespace: target.namespace)
         var groups = FindingPlanner(fields: fields, stage: stage).groups(for: findings)
-        // Usually, one check of all steps together succeeds, and no group needs a check of its own.
+        // Usually, one check of the steps of all groups succeeds, so the groups need not be checked one by one.
         if stage.refusal(of: groups.flatMap(\.steps)) != nil {
             var kept: [StepLine] = []
             for index in groups.indices {
-                // Only the steps of one job are checked against each other, so steps that belong to earlier jobs are
-                // left out.
+                // One job has at most `JobFile.maximumSteps` steps, and only the steps of one job are checked against
+                // each other. Steps that belong to earlier jobs are therefore left out.
                 let own = Array(kept[(kept.count / JobFile.maximumSteps * JobFile.maximumSteps)...])
                 if let reason = stage.refusal(of: own + groups[index].steps) {
                     groups[index] = groups[index].refused(because: reason, in: new.dialect)
@@ -86,7 +86,8 @@ extension SchemaPlan {
             for job in collections[index].jobs.indices {
                 let entries = collections[index].jobs[job].entries.compactMap(\.surveyed)
                 collections[index].jobs[job].entries = entries
-                // The documents that a step skipped no longer count if the step became a remark.
+                // Documents that only a removed step skipped no longer count. A document that several of the other
+                // steps skip counts several times in `stuck`, so the result is at most `counted`.
                 let stuck = entries.reduce(0) { $0 + ($1.finding?.stuck ?? 0) }
                 let counted = collections[index].jobs[job].documents?.stuck ?? 0
                 collections[index].jobs[job].documents?.stuck = min(counted, stuck)

@@ -138,16 +138,17 @@ package struct Planner: Sendable {
 
     /// Divides the groups between jobs before and after the deploy, and adds the jobs to the plan.
     ///
-    /// With a validator, the earlier job runs while the validator only warns.
+    /// If the newer schema is a validator, the first job runs while the server only warns about documents that do not
+    /// fit.
     private func stage(
         _ groups: [FieldGroup], of fields: FieldPlanner, movedFrom: Namespace?, into plan: inout CollectionPlan
     ) throws {
         var (early, late): ([PlanEntry], [PlanEntry]) = ([], [])
-        // With a validator, the server itself refuses documents that do not fit. With any other schema, older clients
-        // read the documents until the deploy.
+        // With a validator, the server itself decides which documents fit, so the plan does not consider older clients.
+        // With any other schema, older clients read the documents until the deploy.
         let hasClients = new.dialect != .jsonSchema
         let check = StageCheck(old: old, new: new, namespace: plan.namespace)
-        // Usually, one check of all steps together succeeds, and no group needs a check of its own.
+        // Usually, one check of the steps of all groups succeeds, so the groups need not be checked one by one.
         let all = groups.flatMap { $0.steps + $0.late.compactMap(\.step) }
         let areHeld = check.holds(all)
         let areSafe = hasClients && (try? check.areSafe(groups.flatMap(\.steps))) == true
@@ -169,7 +170,8 @@ package struct Planner: Sendable {
             early += late
             late = []
         } else {
-            // A step that removes a field is suggested only in a job after the deploy.
+            // A step that removes a field is suggested only in a job after the deploy, because older clients may use
+            // the field until then.
             let isRemoval = { (entry: PlanEntry) in
                 entry.role == .nothing && entry.suggestions.contains { $0.kind == "unset" }
             }
@@ -267,7 +269,8 @@ extension SchemaPlan {
 }
 
 extension SchemaChange {
-    /// The change as the rename of a field that a job file states; `nil` for any other change.
+    /// The rename of a field that the change makes, as a job file states it (`COLLECTION.OLD=NEW`); `nil` for any other
+    /// change.
     fileprivate var statedRename: String? {
         guard code == .propertyRenamed, let namespace = old?.namespace, case .field(let name)? = path.steps.last else {
             return nil

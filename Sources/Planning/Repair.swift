@@ -8,7 +8,7 @@ enum Repair: Hashable {
     case presence
     /// A step removes the nulls of a list or a dictionary.
     case nullRemoval
-    /// A step removes the elements of a list that repeat an earlier one.
+    /// A step removes each list element that equals an earlier element of the list.
     case deduplication
     /// A step removes the field, and a reviewer has to confirm that.
     case fieldRemoval

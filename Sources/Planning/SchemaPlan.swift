@@ -45,11 +45,11 @@ extension SchemaPlan {
         return Set(changes.filter { $0.new != nil && $0.namespace == $0.oldNamespace }.compactMap(\.namespace))
     }
 
-    /// Adds the findings of a check with the newer schema to the entries for changes that no step serves.
+    /// Adds the findings of a check with the newer schema to the plan's entries for changes that no step serves.
     ///
-    /// A finding belongs to the change with the finding's own path or, if there is none, to the change with the nearest
-    /// path above it. If a step serves that change, or if the documents need no change, the finding is left out.
-    /// Findings that only warn are left out, too.
+    /// A finding belongs to the schema change at the finding's path. If there is none, the finding belongs to the
+    /// change at the nearest path that encloses it. A finding is left out if it is only a warning, if a step serves the
+    /// change, or if the change requires nothing of the documents.
     package mutating func addFindings(of report: CheckReport) {
         for index in collections.indices {
             guard let found = report.collections.first(where: { $0.namespace == collections[index].namespace }) else {
@@ -169,7 +169,7 @@ package struct PlannedJob: Sendable {
 package struct PlanEntry: Sendable {
     /// How the plan treats the schema changes of an entry.
     package enum Role: String, Sendable {
-        /// A step serves the changes.
+        /// A step changes the documents as the changed schema requires.
         case step
         /// The documents need no change.
         case nothing
@@ -211,8 +211,8 @@ package struct PlanEntry: Sendable {
 
     /// Whether the job runs the step.
     ///
-    /// A step for values that do not follow the older schema is inactive if the survey found that no document needs the
-    /// step, and that the operator has to fix no document. Without a survey, the step is active.
+    /// A step for values that do not follow the older schema is inactive if the survey found no document that needs the
+    /// step and no document that the operator has to fix. Without a survey, the step is active.
     package var isActive: Bool {
         step != nil && !(isStray && finding.map { $0.needing == 0 && $0.stuck == 0 } ?? false)
     }

@@ -72,7 +72,7 @@ struct StageCheck {
         return node
     }
 
-    /// Whether job files can hold all of the given steps.
+    /// Whether job files can contain all of the given steps, with at most `JobFile.maximumSteps` steps in each file.
     func holds(_ steps: [StepLine]) -> Bool {
         stride(from: 0, to: steps.count, by: JobFile.maximumSteps).allSatisfy { start in
             (try? job(Array(steps[start...].prefix(JobFile.maximumSteps)))) != nil

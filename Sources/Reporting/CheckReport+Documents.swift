@@ -70,7 +70,8 @@ extension CheckReport {
         }
     }
 
-    /// A clause that names up to six of the Prisma client's queries that would fail, and has the number of the others.
+    /// A clause with the names of up to six of the Prisma client's queries that would fail, and with the number of the
+    /// other queries that would fail.
     ///
     /// The queries with the most failing documents come first.
     private var failingQueries: String {
@@ -193,7 +194,8 @@ extension CheckReport {
     }
 }
 
-/// The words of a verdict for a sync engine other than Device Sync: which documents halt it, and what does not arrive.
+/// Texts of a verdict for a sync engine other than Device Sync, on the documents that halt the engine and on the
+/// documents and values that do not arrive in it.
 extension CheckReport {
     /// The sentence on what happens to the documents in the sync engine; `nil` for Device Sync, and without an engine.
     var engineSentence: String? {
@@ -250,7 +252,8 @@ extension DocumentCounts {
 }
 
 extension EngineCounts {
-    /// The numbers of documents that halt the engine, are dropped or lose values, and of the lost values, as JSON.
+    /// The numbers of documents that halt the engine, are dropped or lose values, and the number of lost values, as
+    /// JSON.
     var json: ReportValue {
         [
             "halting": halting, "halting_excepted": haltingExcepted, "dropped": dropped, "losing_values": losing,

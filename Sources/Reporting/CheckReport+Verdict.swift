@@ -122,7 +122,7 @@ extension CheckReport {
     /// Returns a line for each of the first five breaking changes and, if there are more, the command that lists all of
     /// them.
     ///
-    /// In Prisma, these are the changes that are breaking for older clients.
+    /// In Prisma, a change counts as breaking if it is breaking for older clients.
     private func breaking(_ change: DiffReport) -> [String] {
         let all = change.changes.filter { (rules.dialect == .prisma ? $0.client : $0.kind.verdict) == .breaking }
         let shown = all.prefix(5).map { breaking in

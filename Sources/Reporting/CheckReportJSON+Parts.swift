@@ -47,7 +47,8 @@ extension JobTrace {
 }
 
 extension ExceptionUse {
-    /// The operator's exceptions as JSON: those that matched, matched nothing or have expired.
+    /// The operator's exceptions as JSON: the ones that matched findings, the ones that matched none, and the ones that
+    /// have expired.
     var json: ReportValue {
         [
             "file": file, "matched": matched.map(\.json), "unmatched": unmatched.map(\.json),

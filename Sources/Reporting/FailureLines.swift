@@ -67,7 +67,8 @@ public struct FailureLines: Sendable {
             ] as ReportValue).line
     }
 
-    /// Returns, as JSON, the filter that finds the documents of a violation group, with the collection, path and rule.
+    /// Returns a violation group as JSON, with the filter that finds its documents, the collection, the path and the
+    /// rule.
     private func filter(_ group: ViolationGroup, _ collection: CheckReport.Collection) -> ReportValue {
         let namespace = collection.reading.namespace ?? collection.namespace
         return [

@@ -82,7 +82,8 @@ package struct JSONReport: Sendable {
     private static let nested: Set = ["groups", "collections", "entries", "not_fitting", "paths"]
     /// The keys that each line of an inner list repeats from the element that contains the list.
     private static let names: Set = ["app", "job", "database", "collection"]
-    /// The keys whose values are in the `header` line, because they are known before the first finding.
+    /// The keys whose values are in the `header` line of JSON lines, because the command knows these values before the
+    /// first finding.
     private static let circumstances: Set = [
         "dialect", "engine", "has_schema", "source", "schema", "active", "old", "new", "job", "database", "collection",
         "cover", "strict", "folder", "partner", "ledger", "language",

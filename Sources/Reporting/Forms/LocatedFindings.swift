@@ -1,8 +1,8 @@
 import BSON
 import ServerSchema
 
-/// The findings and the failing parts of a report, each with a position in a file and a fingerprint, for tools that
-/// accept no text without them.
+/// The findings and the failing parts of a report, for output formats in which each of them needs a position in a file
+/// and a fingerprint.
 struct LocatedFindings {
     /// A finding, or a part of the verdict that makes the command exit with code 1.
     struct Entry {

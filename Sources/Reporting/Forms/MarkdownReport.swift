@@ -96,8 +96,8 @@ package struct MarkdownReport {
     static func cell(_ text: String) -> String {
         var result = ""
         for character in text.printable {
-            // GitHub turns a web address into a link even without any markup, for example one that begins with "www.".
-            // The zero-width space prevents that.
+            // GitHub turns a web address, such as "www.example.com", into a link even without any markup. The
+            // zero-width space prevents that.
             if character == "/", result.hasSuffix(":") || result.hasSuffix("/") { result += broken }
             if character == ".", result.lowercased().hasSuffix("www") { result += broken }
             if "\\`*_{}[]<>|~&#".contains(character) { result.append("\\") }

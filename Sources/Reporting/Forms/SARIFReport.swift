@@ -21,7 +21,8 @@ package struct SARIFReport: Sendable {
         ]
         let run: ReportValue = [
             "tool": ["driver": driver] as ReportValue,
-            // The category distinguishes the findings of two commands on the same commit.
+            // The part of the id before the slash is the category. Code scanning distinguishes the findings of two
+            // commands on the same commit by their categories.
             "automationDetails": ["id": "shipshape-\(report.command.replacing(" ", with: "-"))/"] as ReportValue,
             "invocations": [
                 ["executionSuccessful": true, "toolExecutionNotifications": report.allNotes.map(note)] as ReportValue

@@ -15,8 +15,8 @@ extension String {
             }
         if plain, !hasPrefix("-"), !hasPrefix("::") { return self }
         guard unicodeScalars.contains(where: \.misleads) else { return "'" + replacing("'", with: #"'\''"#) + "'" }
-        // Bash, zsh and ksh all read octal escapes. The meaning of \u depends on the locale, but bytes are the same
-        // everywhere.
+        // The escapes are octal, because bash, zsh and ksh all read them. The bytes that a shell makes of `\u` would
+        // depend on the locale.
         let bytes = utf8.map { byte -> String in
             guard (0x20..<0x7F).contains(byte), byte != UInt8(ascii: "'"), byte != UInt8(ascii: "\\") else {
                 let digits = String(byte, radix: 8)

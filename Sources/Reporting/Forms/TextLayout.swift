@@ -45,9 +45,9 @@ package struct TextLayout: Sendable {
 
 /// Escapes text just before it is written to a terminal or a build log.
 ///
-/// Text from outside the program, such as a field name, is usually escaped by ``Swift/String/printable`` when it is put
-/// into a line. This type escapes the rest, so that no text controls a terminal or gives commands to a build runner.
-/// Only line breaks and, in coloured text, our own colour codes and links keep their effect.
+/// Most text from outside the program, such as a field name, has already been escaped by ``Swift/String/printable``
+/// when it was put into a line. This type escapes all other text, so that no text controls a terminal or gives commands
+/// to a build runner. Only line breaks and, in coloured text, our own colour codes and links keep their effect.
 package enum TerminalText {
     /// Escapes all control characters except line breaks and, if `isColored`, our own colour codes and links.
     package static func safe(_ text: String, isColored: Bool) -> String {

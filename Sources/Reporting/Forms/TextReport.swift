@@ -94,7 +94,8 @@ package struct TextReport {
             }
         }
         let shown = section.columns.indices.filter { !section.columns[$0].isAdvice }
-        // If the section has a column for advice, ``advice`` shows the details of its findings.
+        // If the section has a column for advice, ``advice`` shows the details of the section's findings, so the table
+        // does not show them.
         let isAdvised = shown.count < section.columns.count
         let hidesCommands = report.style.hidesCommands && !layout.isKept
         let hasLines = section.columns.contains { $0.title == "line" }

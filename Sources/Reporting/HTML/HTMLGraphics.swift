@@ -38,7 +38,8 @@ struct HTMLGauge {
         gaugeID = "gauge-\(number + 1)"
         (gaugeTitle, gaugeSummary) = (gauge.title, gauge.summary)
         let sum = gauge.amounts.reduce(0) { $0 + $1.value }
-        // If the sum is near the limit or above it, the end of the bar is beyond the limit's mark.
+        // If the sum is near the limit or above it, the bar ends beyond the limit's mark, so that the mark and the end
+        // of the bar can be distinguished.
         let scale = max(Double(gauge.limit), Double(sum) * 1.05, 1)
         let limitShare = Double(gauge.limit) / scale
         (limit, end) = (gauge.limit.grouped, Int(scale).grouped)

@@ -61,7 +61,7 @@ extension CheckHistory {
 }
 
 extension CheckSummary {
-    /// The findings that no exception covers, and the accepted ones.
+    /// All findings of the check: those that no exception covers, and those that the operator accepts.
     fileprivate var allFindings: [Finding] { findings + accepted }
 
     /// Returns the number of documents that have the finding in this check.

@@ -9,10 +9,10 @@ import Steps
 
 /// The metrics of the runs of one check or one job, for a Prometheus textfile.
 package struct RunMetrics: Sendable {
-    /// Whether the run is still running when the metrics are written.
+    /// The state of the run when the metrics are written.
     package enum Phase: Sendable, Hashable {
         case running
-        /// The run ended with this exit code.
+        /// The run ended with the given exit code.
         case ended(Int32)
     }
 
@@ -22,6 +22,8 @@ package struct RunMetrics: Sendable {
     /// The metrics of the result; empty until the command has a result.
     private var found: [Metric] = []
     /// The text of the result's metrics in the previous file; empty if there were none.
+    ///
+    /// The new file of a check contains this text until the check has a result of its own.
     private let foundBefore: String
     /// The reasons why the run waits now; empty if it does not wait.
     package var waitReasons: [WaitReason] = []

@@ -3,8 +3,8 @@ package import ServerSchema
 /// The result of a command, in the parts that every output format shows.
 ///
 /// Each command's result is converted to a report once. Each output format has one renderer, which reads only the
-/// report. The exceptions are JSON, JSON lines and, for a few commands, the text. A report's texts are raw: each
-/// renderer escapes them for its format.
+/// report. JSON, JSON lines and, for a few commands, the text have no such renderer: they are made from the result
+/// itself. A report's texts are raw: each renderer escapes them for its format.
 package struct Report: Sendable {
     /// The severity of a verdict, a finding or an amount.
     package enum Level: String, Hashable, Sendable, CaseIterable, Comparable {
@@ -60,7 +60,7 @@ package struct Report: Sendable {
 }
 
 extension Report {
-    /// The figures of a result, alone or as graphics.
+    /// The figures of a result, as single figures, as bars and as lines.
     package struct Figures: Sendable {
         /// Single figures, each with a name.
         package var facts: [Fact] = []
@@ -121,7 +121,7 @@ extension Report {
         package var summary: String
         /// The limit for the sum of the amounts.
         package var limit: Int
-        /// The amounts, in the order in which they add up.
+        /// The amounts, in the order in which the gauge shows them.
         package var amounts: [Amount]
     }
 
