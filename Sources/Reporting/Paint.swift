@@ -12,7 +12,7 @@ struct Paint: Sendable {
     func yellow(_ text: String) -> String { applying(Self.yellow, to: text) }
     func red(_ text: String) -> String { applying(Self.red, to: text) }
 
-    /// Returns the text in the colour of its level.
+    /// Returns the text in the colour of the level.
     func callAsFunction(_ level: Report.Level, _ text: String) -> String {
         switch level {
         case .good: green(text)

@@ -13,7 +13,8 @@ package struct PlanFile: Sendable {
     /// The schemas that the job file names as the active one and the next one.
     ///
     /// A schema is `nil` if it is not a file or folder. The active schema is also `nil` if it does not have the job's
-    /// collection. The operator records with `shipshape deployed` that the next schema is live.
+    /// collection. The file stays the same after the deploy: with `shipshape deployed`, the operator records in the
+    /// state database that the next schema is live.
     package var schemas: (active: String?, next: String?) { (job.isKnownToOld ? oldPath : nil, newPath) }
     /// The jobs that follow this job after the deploy, joined by "and"; `nil` if there are none.
     ///
@@ -34,7 +35,7 @@ package struct PlanFile: Sendable {
 
 /// A planned partner job, with the path and the text of its file.
 package struct PlanPartner: Sendable {
-    /// The partner job, as far as the two schemas determine it.
+    /// The partner job, as far as the older and the newer schema determine it.
     package let draft: PartnerDraft
     /// The file's path as messages show it; `nil` for standard output.
     package let path: String?

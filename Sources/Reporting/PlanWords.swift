@@ -14,7 +14,7 @@ enum PlanWords {
             + violation.found
     }
 
-    /// Returns a phrase with the number of changes that no job can serve or, for a plan of repairs, of findings that no
+    /// Returns a count as a phrase: of the changes that no job can serve; in a plan of repairs, of the findings that no
     /// job can repair.
     static func unplanned(in plan: SchemaPlan) -> String {
         plan.failing == nil

@@ -63,7 +63,8 @@ extension Headroom {
     /// must stay under 90,000`.
     var text: String { "unsynced documents: \(sum)" }
 
-    /// The counts and the limit alone, such as `292 in the ledger + 10 pending, must stay under 90,000`.
+    /// The counts and the limit, without the name of the metric, such as `292 in the ledger + 10 pending, must stay
+    /// under 90,000`.
     var sum: String {
         let entries = ledger?.words ?? "no ledger"
         return "\(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"

@@ -20,8 +20,8 @@ package struct SourceSnippet: Sendable {
         let columns: Int
     }
 
-    /// Finds the line of a location; `nil` if the location has no line number, or if the text has no line with that
-    /// number.
+    /// Finds the line of a location; `nil` if the location has no line number, or if its line is further than one line
+    /// after the end of the text.
     /// - Parameters:
     ///   - text: the text of the file.
     ///   - suggestion: the text to show below the caret; `nil` for none.
@@ -144,7 +144,8 @@ package struct SourceSnippet: Sendable {
 }
 
 extension Character {
-    /// The number of columns that the character takes on a terminal: 2 for wide ones, such as those of Chinese.
+    /// The number of columns that the character takes on a terminal: 2 for a wide character, such as a Chinese one, and
+    /// 0 for a mark that is drawn on another character.
     fileprivate var columns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
         if scalar.value < 0x300 { return 1 }

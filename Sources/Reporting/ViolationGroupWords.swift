@@ -24,7 +24,7 @@ struct ViolationGroupWords {
     /// Returns the group's row in the table, with the texts on the group.
     /// - Parameters:
     ///   - isFailure: whether the group makes the command exit with code 1.
-    ///   - place: the position in the schema at which tools show the group; `nil` if there is none.
+    ///   - place: the position in the schema at which a SARIF report shows the group; `nil` if there is none.
     func finding(isFailure: Bool, place: SourceLocation? = nil) -> Report.Finding {
         let violation = group.violation
         let level = group.exception == nil ? violation.level.reported : .notice
@@ -64,8 +64,8 @@ struct ViolationGroupWords {
         return "db.getCollection(\(name)).find(\(ShellLiteral.text(.object(group.filter))))\(warning)"
     }
 
-    /// A clause that compares two counts: the server's count of the documents that the filter matches, and the scan's
-    /// count of the group; `nil` if the server did not count.
+    /// A clause that compares the scan's count of the group with the number of documents that the server finds by the
+    /// group's filter; `nil` if the server did not count.
     var proof: String? {
         guard let proven = group.provenCount else { return nil }
         if proven == group.count { return "proven: the server finds the same number" }
@@ -96,7 +96,7 @@ struct ViolationGroupWords {
 extension ViolationGroup {
     /// The outcome of the group's documents in the engine or, without an outcome, the level of the violation.
     ///
-    /// An outcome that is not certain follows `might:`.
+    /// For an outcome that is not certain, the text begins with `might:`.
     var severity: String {
         guard let outcome else { return "\(violation.level)" }
         return violation.level == .possible ? "might: \(outcome.rawValue)" : outcome.rawValue

@@ -37,6 +37,9 @@ extension RetryPolicy {
             })
     }
 
-    /// The retry policy for the work before a run; it does not retry if no server can be selected.
+    /// The retry policy for the work before a run.
+    ///
+    /// If no server can be selected, this policy does not retry, so that the user soon sees that the deployment cannot
+    /// be reached.
     package var early: RetryPolicy { refusing { ($0 as? MongoError)?.isServerSelection == true } }
 }

@@ -1,6 +1,7 @@
 package import Mongo
 
-/// The failure of a read that was caused by one of the documents, for example because the server cannot evaluate it.
+/// The error that a read of documents failed because of one document, for example because the server cannot evaluate an
+/// expression for this document.
 ///
 /// A failure in the state database or in the ledger is never a `DocumentFailure`, because no document causes it.
 package struct DocumentFailure: Error {

@@ -12,7 +12,7 @@ package struct Kernel: ~Copyable {
     package let retry: RetryPolicy
     /// Called with each event that the runner reports, such as a finished chunk.
     package let events: @Sendable (RunEvent) -> Void
-    /// The pool from which further clients are taken, for long reads and for concurrent commands.
+    /// The pool from which clients other than ``client`` are taken, for long reads and for concurrent commands.
     package let pool: ClientPool
     /// The client for commands that are sent one after another.
     package let client: Client
@@ -122,10 +122,10 @@ package struct Kernel: ~Copyable {
         return heldLease.lease
     }
 
-    /// Whether all writes so far certainly reached the server before their fences ended.
+    /// Whether all writes so far certainly reached the server before the times at which their fences ended.
     ///
-    /// A write that arrives later changes nothing. Its reply looks like the reply to a write that had nothing to
-    /// change.
+    /// A fence is a condition in the write that the lease has not ended. A write that arrives later changes nothing,
+    /// and its reply looks like the reply to a write that had nothing to change.
     package var isFenceCertain: Bool { state.heldLease?.isCertain ?? true }
 
     /// Returns the lease whose fence the next attempt at a write must contain.
@@ -164,10 +164,10 @@ package struct Kernel: ~Copyable {
     /// Does nothing if the error shows that the server cannot execute it any more.
     package func doubt(_ error: MongoError) { state.heldLease?.doubt(error) }
 
-    /// Calls `write`, and repeats the call until the write certainly arrived before its fence ended.
+    /// Calls `write`, and repeats the call until the write certainly reached the server before its fence ended.
     ///
-    /// A write that reaches the server after its fence has ended changes nothing. It is repeated under an extended
-    /// lease, so `write` must be repeatable.
+    /// The fence is the write's condition that the lease has not ended. A write that reaches the server later changes
+    /// nothing. It is repeated under an extended lease, so `write` must be repeatable.
     package func fenced<R>(_ write: (borrowing Kernel) throws -> R) throws -> R {
         while true {
             try keepLease()

@@ -48,7 +48,8 @@ package struct LeaseSeeker {
             case .held(let holder, let remaining):
                 let needed = max(remaining, .zero) + store.ranges.terms.skew
                 let isDead = holder.map { identity.knowsDead($0) } ?? false
-                // The number of dead runners is limited, because the wait could otherwise be endless.
+                // The seeker waits for the leases of at most `maximumDead` dead runners, because the wait could
+                // otherwise be endless.
                 if isDead, let holder, dead?.runner != holder, deadRunners < Self.maximumDead {
                     dead = (holder, .now + needed + .seconds(2))
                     deadRunners += 1

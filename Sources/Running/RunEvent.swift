@@ -6,7 +6,7 @@ package enum RunEvent: Sendable {
     ///
     /// `chunks` is the number of chunks that earlier runs wrote.
     case resumed(chunks: Int, documents: Int)
-    /// The runner waits for the lease that `holder` holds, for about `seconds` at most.
+    /// The runner waits for the lease that `holder` holds; the wait takes at most about `seconds` seconds.
     case waitingForLease(holder: String, seconds: Double)
     /// A chunk of a run or of a partner's copy, or a batch of an undo, was processed; in a dry run, it was only read.
     case chunk(documents: Int, modified: Int)
@@ -26,8 +26,9 @@ package enum RunEvent: Sendable {
     case skipped(Failure)
     /// The sync translator has locked documents, and the run waits for them, `seconds` at most.
     case waitingForLocks(documents: Int, seconds: Double)
-    /// An undo waits, because each of the `documents` repaired documents keeps its reservation for `seconds` seconds,
-    /// in which the ledger may still show it.
+    /// An undo waits until the reservations of `documents` repaired documents end.
+    ///
+    /// A repaired document stays reserved for `seconds` seconds, because the ledger may still show it during this time.
     case waitingForLedger(documents: Int, seconds: Double)
     /// A new pass begins, for documents that arrived or changed during the last pass.
     case pass(number: Int, documents: Int)

@@ -6,7 +6,7 @@ package import Scanning
 package struct RunOptions: Sendable {
     /// The name of the database that holds checkpoints and leases.
     package var stateDatabase = "shipshape"
-    /// The duration of a lease, and the largest difference between the clocks of servers that is tolerated.
+    /// The duration of a lease, and the largest tolerated difference between the clocks of servers.
     package var lease = LeaseTerms(duration: .seconds(30))
     /// How long to wait for a lease that another runner holds.
     ///

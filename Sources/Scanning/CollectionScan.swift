@@ -50,7 +50,8 @@ package struct CollectionScan: Sendable {
             try read(queue, into: part, client, session)
             part.readTime = session.operationTime
         } catch {
-            // After an error of one thread, the other threads need not read further parts.
+            // After an error of one thread, the other threads need not read any more parts, because the scan fails or
+            // starts over.
             queue.close()
             throw error
         }

@@ -38,7 +38,8 @@ struct DumpFiles {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []).sorted()
     }
 
-    /// Returns the stems of a collection's files; empty if the folder has no files of the collection.
+    /// Returns the stems of a collection's files, which are the file names without suffixes; empty if the folder has no
+    /// files of the collection.
     ///
     /// mongodump percent-encodes the characters that a file name must not contain. If the encoded name is too long,
     /// mongodump shortens it to 238 bytes, which end with a digest. The metadata contain the full name (mongo-tools,

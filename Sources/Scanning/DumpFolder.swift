@@ -23,8 +23,8 @@ struct DumpFolder {
     }
 
     /// Searches for the files of a collection.
-    /// - Throws: ``SourceError`` if a folder holds the documents more than once; ``DumpError`` if metadata are too
-    ///   large.
+    /// - Throws: ``SourceError`` if a folder holds the documents more than once; ``DumpError`` if a metadata file is
+    ///   larger than metadata can be.
     func files(of namespace: Namespace) throws -> CollectionFiles {
         for folder in [namespace.database, "dump/\(namespace.database)", ""].map({ root.pushing(FilePath($0)) }) {
             let files = DumpFiles(in: folder)

@@ -31,8 +31,8 @@ struct EqualTextSearch: ~Copyable {
         isIncomplete = candidates.count == RepeatedHashes.most
         guard !candidates.isEmpty else { return [] }
         try read { document in try collect(document) }
-        // The result is sorted in the server's order, so that each run takes the same samples. A text counts only if
-        // two different `_id`s have it, because a source may contain the same document twice.
+        // The result is sorted in the server's order, so that reports show the same `_id`s as examples in each run. A
+        // text counts only if two different `_id`s have it, because a source may contain the same document twice.
         return ids.values.filter { Set($0.map(IDKey.init)).count > 1 }.flatMap(\.self).sorted(by: BSONOrder.precedes)
     }
 

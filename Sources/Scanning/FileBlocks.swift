@@ -48,7 +48,7 @@ final class FileBlocks: Sendable {
 
     /// Reads the next documents of the file into `block`, one after the other.
     /// - Returns: The range of the documents in the block, and the position of the first document in the file; `nil` if
-    ///   the file has no more documents, or if reading was ended.
+    ///   the file has no more documents, or if a thread has ended the reading.
     func next(in block: inout [UInt8]) -> (range: Range<Int>, place: Place)? {
         // Release the memory of a very large document in the previous block.
         if block.count > 2 * Self.size { block = [] }

@@ -82,8 +82,8 @@ package struct IDRange: Hashable, Sendable {
     static func sample(
         _ collection: MongoCollection, size: Int, in range: IDRange = .everything
     ) throws(MongoError) -> [BSONValue] {
-        // The server sorts the `_id`s, because their order depends on the collection's collation. If `$match` came
-        // before `$sample`, the server would read the whole range.
+        // `$sample` comes before `$match`, because the server would otherwise read the whole range. The server sorts
+        // the `_id`s, because their order depends on the collection's collation.
         let match: [BSONDocument] = range.filter.isEmpty ? [] : [["$match": .object(range.filter)]]
         // The sample is one batch, because the driver retries a command but not a `getMore`.
         let sample = collection.aggregate(

@@ -21,8 +21,8 @@ package struct IDReader {
             var cursor = collection.find(matching(["$in": .array(of: slice)]), options: options)
             while let document = try cursor.next() { try body(document) }
         }
-        // If the `_id` contains a field with an empty name, the driver refuses to open a cursor. It accepts the `_id`
-        // in a command.
+        // The driver refuses to open a cursor with an `_id` that contains a field with an empty name. It accepts such
+        // an `_id` in a command.
         for id in ids where id.hasNamelessField {
             let found = try collection.findBatch(["filter": .object(matching(["$eq": id]))], options: options)
             for document in found { try body(document.view) }

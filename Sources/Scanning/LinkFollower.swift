@@ -12,7 +12,7 @@ struct LinkFollower {
     private let namespaces: [Namespace]
     /// The collections of the deployment to which the schema's links lead, one for each link.
     private let collections: [MongoCollection]
-    /// The known schemas of linked collections, by which the linked documents are judged.
+    /// The schemas of the linked collections, as far as the scan has them; the linked documents are judged by them.
     private let targets: [Namespace: CompiledSchema]
     private let retryLimit = Duration.seconds(60)
     private var pending: [Source] = []

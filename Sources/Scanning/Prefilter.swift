@@ -12,7 +12,10 @@ package struct Prefilter: Sendable {
     package init(proof: BSONDocument) { self.proof = proof }
 }
 
-/// Counts, on the server, how many documents match each of many filters, with several filters in one aggregation.
+/// Counts, on the server, how many documents match the filter of each violation group, to confirm the counts of the
+/// check.
+///
+/// One aggregation counts for several filters.
 package struct FilterProof {
     let namespace: Namespace
     /// The filter of the documents that the check reads; empty for all documents.

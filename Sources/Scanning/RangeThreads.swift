@@ -46,7 +46,8 @@ package struct RangeThreads: Sendable {
                 }
                 return part
             } catch {
-                // After an error of one thread, the other threads need not read further parts.
+                // After an error of one thread, the other threads need not read any more parts, because the scan fails
+                // or starts over.
                 queue.close()
                 throw error
             }
@@ -70,9 +71,9 @@ package struct RangeThreads: Sendable {
     }
 
     /// Divides the collection into parts and returns the queue of these parts.
-    /// - Parameter byID: Whether the parts must be ranges of `_id`s. If so, the requests for the ranges are retried
-    ///   until a member answers, or until the time for retries is over. If not, the first transient error ends the
-    ///   scan.
+    /// - Parameter byID: Whether the parts must be ranges of `_id`s, because a member was lost. If so, the requests for
+    ///   the ranges are retried until a member answers, or until the time for retries is over. If not, the first
+    ///   transient error ends the scan.
     private func queue(byID: Bool) async throws -> RangeQueue {
         try await pool.withClient { [namespace, options] client throws(MongoError) in
             let part = options.part?.range ?? .everything

@@ -20,7 +20,7 @@ final class ReadAhead: Sendable {
         var isAbandoned = false
     }
 
-    /// The number of blocks, and the number of bytes from which on a block is full.
+    /// The number of blocks, and the size in bytes at which a block is full.
     ///
     /// A block ends with the document that makes it full, so most blocks are somewhat larger.
     private static let (blocks, size) = (2, 1 << 20)

@@ -58,7 +58,8 @@ struct RecordReader {
                 try expectSameProcess()
                 return
             } catch let error as MongoError where error.code == .keyNotFound && place != nil && !isRecordGone {
-                // Another client removed the document after whose record the reading would resume.
+                // The reading would resume after the record of the last document that was read, but another client has
+                // removed this document.
                 isRecordGone = true
             } catch let error as MongoError where error.isCursorLost {
                 try wait(after: error, &retries, isProgress: place != start)
@@ -123,8 +124,8 @@ struct RecordReader {
     ///
     /// The server starts at the nearest earlier record of the plan that still exists, else at the start of the
     /// collection. The documents before `place` are skipped.
-    /// - Parameter isForStart: Whether to stop early, after the first batch that ends after `place`. A batch counts
-    ///   only if another cursor can resume at its end.
+    /// - Parameter isForStart: Whether to stop early, after the first batch that ends after `place` and at whose end
+    ///   another cursor can resume.
     /// - Returns: Whether there may be more documents to read.
     private func readExactly(
         after place: inout Int64?, through: Record?, isForStart: Bool, _ body: (borrowing BSONView) throws -> Bool
@@ -172,7 +173,7 @@ struct RecordReader {
 
 /// The error that the chosen member cannot read the collection to its end.
 ///
-/// No other member can continue, because it numbers the records differently.
+/// No other member can continue, because each member numbers the records differently.
 struct MemberLost: Error {
     /// A clause that says why the member cannot read the collection to its end.
     let reason: String

@@ -3,9 +3,10 @@ import SystemPackage
 /// Finds the hashes that occur more than once among any number of hashes, in bounded memory.
 ///
 /// The hashes are divided into 256 parts by their first byte. Each part has a buffer; a full buffer goes to an unnamed
-/// file in the folder for temporary files. At the end each part is sorted by itself. The buffers take 8 MiB, the list
-/// of written blocks takes one byte for each 4,096 hashes, and the part that is sorted takes 16 bytes for each 256
-/// hashes, because it is sorted into a copy: together about 14 MiB for a hundred million hashes.
+/// file in the folder for temporary files. At the end each part is sorted by itself. The buffers take 8 MiB, and the
+/// list of written blocks takes one byte for each 4,096 hashes. The part that is sorted contains about a 256th of all
+/// hashes, and takes 16 bytes for each of them, because it is sorted into a copy. Together, this is about 14 MiB for a
+/// hundred million hashes.
 struct RepeatedHashes: ~Copyable {
     /// The largest number of repeated hashes that are returned.
     static var most: Int { 1 << 17 }
@@ -13,7 +14,7 @@ struct RepeatedHashes: ~Copyable {
     private static var blockSize: Int { 1 << 12 }
 
     private var buffers: [[UInt64]]
-    /// The number of each block's part, in the order of the blocks in the file.
+    /// For each block in the file, in the order of the file, the number of the part to which the block's hashes belong.
     private var blocks: [UInt8] = []
     private var file: FileDescriptor?
     private let folder: String?

@@ -17,10 +17,11 @@ package struct ScanOptions: Sendable {
 
     /// The filter that a document must match to be read; empty for all documents.
     package var filter: BSONDocument = [:]
-    /// The range of `_id`s to check, and the number of parts into which the collection is divided; `nil` to check the
-    /// whole collection.
+    /// The part of the collection to check, as its range of `_id`s, and the number of parts that the collection has;
+    /// `nil` to check the whole collection.
     package var part: (range: IDRange, count: Int)?
-    /// The filter by which the server holds back documents that certainly fit; `nil` to read these documents as well.
+    /// The filter by which the server leaves out documents that certainly fit the schema; `nil` to read these documents
+    /// as well.
     package var prefilter: Prefilter?
     /// The size of a random sample to read instead of all documents; `nil` to read all.
     package var sampleSize: Int?
@@ -44,17 +45,17 @@ package struct ScanOptions: Sendable {
 
     /// The settings and the data by which the documents of a scan are judged.
     package struct Judging: Sendable {
-        /// The settings that decide what each tally keeps.
+        /// The settings of each tally, such as the number of sample `_id`s that it keeps.
         package var tally = Tally.Options()
-        /// The documents that the ledger already has; `nil` if no ledger was read.
+        /// The documents that the ledger records; `nil` if no ledger was read.
         package var ledger: LedgerIndex?
         /// The active schema, whose verdicts are compared with the verdicts of the new schema.
         package var active = ActiveSchema.notAsked
-        /// The known schemas of linked collections; `nil` to follow no links.
+        /// The schemas of the linked collections, as far as the caller has them; `nil` to follow no links.
         package var linkTargets: [Namespace: CompiledSchema]?
         /// Maps a collection of the schema to the collection of the deployment or source that has its documents.
         package var place: @Sendable (Namespace) -> Namespace = { $0 }
-        /// The exceptions; a finding that one of the exceptions covers does not fail the check.
+        /// The operator's exceptions; a finding that one of them covers does not make the check fail.
         package var exceptions: [FindingException] = []
     }
 
@@ -65,7 +66,7 @@ package struct ScanOptions: Sendable {
         /// Called with the `_id` of every document that certainly fails under both the new and the active schema.
         package var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
         /// Called with the `_id` of a document whose earlier findings are void, because it changed during the scan, or
-        /// because its `_id` has the same text as another one.
+        /// because its `_id` has the same text as the `_id` of another document.
         ///
         /// The document is then judged again, unless it was deleted.
         package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
@@ -98,8 +99,8 @@ package struct ScanOptions: Sendable {
 
     /// The filter that a document must match for the server to send it.
     var readFilter: BSONDocument {
-        // With `part`, the bounds of an index select the documents to read. A view has no index, so the filter selects
-        // them.
+        // If only a part is checked, the reads of a collection have bounds in the index of `_id`, so no filter is
+        // needed to select the part. A view has no index, so there the filter selects the part.
         let filter = isView ? selection : filter
         // If links are followed, the server must send every document, because documents that fit also have links to
         // follow.

@@ -60,7 +60,7 @@ package struct SourceReader: Sendable {
     /// Reads the source once; for a collection whose documents are in a BSON file, calls `file` instead of `body`.
     ///
     /// `file` gets the index of the collection in `namespaces`, and the path of the file. `body` gets the documents of
-    /// any other source.
+    /// all other collections.
     func read(
         _ body: (Int, borrowing BSONView) throws -> Void, file: (Int, FilePath) throws -> Void
     ) throws -> SourceFacts {
@@ -144,8 +144,9 @@ extension SourceReader {
         return type != .regular && type != .directory
     }
 
-    /// Reads all documents of an input that contains the documents of one collection.
-    /// - Returns: Whether the input was read; `false` for a BSON file of known size, which the caller reads.
+    /// Reads an input that contains the documents of one collection, unless it is a BSON file of known size.
+    /// - Returns: Whether the input was read; `false` for a BSON file of known size, which the caller reads by its
+    ///   path.
     private func read(
         _ input: consuming DumpInput, named name: String, into facts: inout SourceFacts,
         _ body: (borrowing BSONView) throws -> Void

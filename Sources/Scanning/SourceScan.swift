@@ -9,7 +9,7 @@ package struct SourceScan: Sendable {
         let schema: CompiledSchema
         let options: ScanOptions
 
-        /// The collection in the source that contains the documents.
+        /// The namespace of the collection in the source.
         var namespace: Namespace { options.judging.place(schema.namespace) }
 
         /// Creates a part of the scan: a collection to check, with its schema and its options.

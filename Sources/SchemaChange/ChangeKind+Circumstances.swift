@@ -1,5 +1,5 @@
-/// The kinds that a change has in a special case: outside of sync, with versioned schemas, with a partner, or in a
-/// validator.
+/// The kinds of a change in special cases: the collection does not sync, the schemas are versioned, a partner serves
+/// the change, or the schema is that of a validator.
 extension ChangeKind {
     /// The kind of this change in a collection that does not sync.
     ///

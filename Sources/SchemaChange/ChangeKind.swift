@@ -241,7 +241,7 @@ extension ChangeKind {
 }
 
 extension ChangeKind {
-    /// All kinds of changes between App Services schemas, except ``removedBeforeDay``.
+    /// All kinds of changes between App Services schemas, except ``removedBeforeDay``, which applies to every dialect.
     package static let all: [ChangeKind] = [
         typeAdded, defaultAdded, defaultChanged, defaultRemoved, requiredAdded, optionalAdded, typeRemoved,
         requiredRemoved, optionalRemoved, typeRenamed, collectionMoved, propertyRenamed, propertyTypeChanged,

@@ -364,10 +364,10 @@ extension CollectionSchema {
         link(at: path) ?? link(at: path.appending(.elements)) ?? link(at: path.appending(.values))
     }
 
-    /// Returns the path of a link's keys.
+    /// Returns the path at which a link's field stores the keys of the linked documents.
     ///
-    /// For a field with many keys, most exports name only the field. The result then leads to the field's elements or
-    /// values.
+    /// If the field stores many keys, most exports of an app name only the field. The result is then the path of the
+    /// field's elements or values.
     func keyPath(of link: Relationship) -> SchemaPath {
         guard link.isList, let node = root.node(at: link.source) else { return link.source }
         if node.isList || node.isSet { return link.source.appending(.elements) }

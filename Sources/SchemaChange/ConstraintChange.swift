@@ -61,7 +61,7 @@ struct ConstraintChange {
         }
     }
 
-    /// Records the changes of the remaining keywords, such as `pattern`.
+    /// Records the changes of the keywords other than `enum` and the bounds of numbers and counts, such as `pattern`.
     ///
     /// The program cannot say which of two patterns restricts more, so a changed value counts as restricting more.
     private mutating func others(_ old: Constraints, _ new: Constraints, at place: SourceLocation) {

@@ -24,7 +24,7 @@ public struct DiffReport: Sendable {
     public var accepted: [AcceptedChange] = []
     /// The acceptances that have expired.
     public var expired: [AcceptedChange] = []
-    /// Further notes for the user.
+    /// Notes for the user that belong to no single change.
     public var notes: [String] = []
 
     /// The choice of the changes that make a run fail.
@@ -37,7 +37,7 @@ public struct DiffReport: Sendable {
         case none
     }
 
-    /// Creates a report on the changes, with the hints about renames that follow from them.
+    /// Creates a report on the changes; finds the removals and additions among them that look like renames.
     public init(old: String, new: String, dialect: Dialect, changes: [SchemaChange]) {
         self.old = old
         self.new = new

@@ -36,13 +36,17 @@ public struct PartnerCollection: Hashable, Sendable {
 }
 
 extension PartnerCollection {
-    /// Whether a change of the original is breaking or versioned, and is not the removal of the original's type.
+    /// Whether a change of the original is breaking or versioned, so that the partner should serve it.
+    ///
+    /// The removal of the original's type does not count: a partner cannot serve it, because the original then has no
+    /// schema to keep.
     func isAffected(by change: SchemaChange) -> Bool {
         (change.oldNamespace ?? change.namespace) == source && change.kind.verdict >= .versioned
             && change.code != .typeRemoved
     }
 
-    /// Whether the partner's steps make a change, so that the partner's documents have it and the original's do not.
+    /// Whether the partner's job converts documents as a schema change requires; the original's documents then stay as
+    /// they are.
     func carries(_ change: SchemaChange) -> Bool {
         if change.path.isRoot { return [.typeRenamed, .collectionMoved].contains(change.code) }
         return [change.oldPath, change.path].map(\.jobNames).contains { names in
@@ -73,8 +77,9 @@ extension SchemaPath {
 extension [SchemaChange] {
     /// Judges how partners affect a deploy.
     ///
-    /// A change that adds the collection of a partner is served; it is breaking while the partner is unverified. A
-    /// change of the original keeps its verdict, because a partner helps only if the original keeps its schema.
+    /// A change that adds the collection of a partner gets the verdict `served`. While the partner is unverified, the
+    /// verdict for clients is `breaking` instead. A change of the original keeps its verdict, because a partner helps
+    /// only if the original keeps its schema.
     /// - Returns: clauses about the changes that partners do not serve, each with the reason.
     package mutating func serve(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
@@ -91,7 +96,8 @@ extension [SchemaChange] {
         }
     }
 
-    /// Marks the changes that a partner serves: the partner is verified or cut over, and its steps make the change.
+    /// Marks the changes that a partner serves: the partner is verified or cut over, and its job converts documents as
+    /// the change requires.
     ///
     /// A served change requires no change of any document, as long as the original keeps its schema.
     /// - Returns: clauses about the changes that partners do not serve, each with the reason.

@@ -55,7 +55,7 @@ struct PrismaVerdict {
             "Replace all older clients before a newer one writes: the older ones fail on documents without the field.")
     }
 
-    /// The kind of a rename in the documents.
+    /// The kind of a change that gives a field another name in the documents.
     ///
     /// A client fails to read a document that lacks a required field without a default. In all other cases, the values
     /// are only hidden from the client.
@@ -115,10 +115,10 @@ struct PrismaVerdict {
         return reader.scalar == .int && writer.scalar == .float
     }
 
-    /// Whether two schemas, or the schemas of their elements, have different types; types that are only int, long or
-    /// double do not count as different.
+    /// Whether two schemas, or the schemas of their elements, have different types, so that a filter by a value of one
+    /// type might not find a stored value of the other type.
     ///
-    /// A filter by a value of one type might then not find an equal value of another type.
+    /// A change among int, long and double does not count, because MongoDB compares these numbers by value.
     private static func isCompared(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
         if let element = old.inner, let next = new.inner { return isCompared(element, next) }
         let numbers: Set<SchemaType> = [.int, .long, .double]

@@ -13,8 +13,8 @@ public struct Rename: Hashable, Sendable {
     public let new: String
     /// The position in the file that states the rename; `nil` if the command line states it.
     ///
-    /// If both schemas already have the new name, a rename in a file is ignored. On the command line, such a rename is
-    /// an error.
+    /// If both schemas already have the new name, a rename in a file is ignored, because the file may keep renames of
+    /// earlier deploys. On the command line, such a rename is an error.
     public let location: SourceLocation?
 
     /// Reads `OLD=NEW`.

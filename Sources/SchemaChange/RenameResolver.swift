@@ -42,8 +42,10 @@ struct RenameResolver {
 // MARK: Types and collections
 
 extension RenameResolver {
-    /// Applies the rename of a type or a collection; does nothing if a file states the rename and both schemas already
-    /// have the new name.
+    /// Applies the rename of a type or a collection.
+    ///
+    /// Does nothing if a file states the rename and both schemas already have the new name, because the rename was then
+    /// made earlier.
     /// - Returns: `false` if the rename is that of a property.
     private mutating func takeType(_ rename: Rename) throws(RenameError) -> Bool {
         if let from = Namespace(rename.old), old[from] != nil, let target = Namespace(rename.new) {
@@ -100,8 +102,10 @@ extension RenameResolver {
 // MARK: Properties
 
 extension RenameResolver {
-    /// Returns the fields of the older schema that a rename names; empty if a file states the rename and both schemas
-    /// already have the new name.
+    /// Returns the fields of the older schema that a rename names.
+    ///
+    /// The result is empty if a file states the rename and both schemas already have the new name, because the rename
+    /// was then made earlier.
     private func places(of rename: Rename) throws(RenameError) -> [Place] {
         let owners = owners(of: rename.old)
         guard let first = owners.first else {

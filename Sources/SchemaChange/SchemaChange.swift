@@ -28,7 +28,7 @@ public struct SchemaChange: Hashable, Sendable {
     ///
     /// `nil` if the newer schema has neither.
     public var place: SourceLocation?
-    /// The object of the newer schema that lost a field; `nil` for any other change.
+    /// The object of the newer schema that lost a field; `nil` for a change that removes no field.
     var newHolder: SchemaNode?
     /// The partner that serves the change, or the unverified partner that the change adds; `nil` if there is none.
     public internal(set) var partner: PartnerCollection?
@@ -39,11 +39,11 @@ public struct SchemaChange: Hashable, Sendable {
     public enum Verdict: String, Hashable, Sendable {
         /// The server cannot apply the change in place, or installed clients fail.
         case breaking
-        /// The change is additive.
+        /// The change is additive: the server can apply it in place, and installed clients continue to work.
         case nonBreaking = "non-breaking"
         /// The change is additive if schemas are versioned, and breaking otherwise.
         case versioned
-        /// A partner collection serves the change, and its original keeps its schema.
+        /// A partner collection serves the change: the partner has the new shape, and the original keeps its schema.
         case served
     }
 
@@ -71,7 +71,8 @@ public struct SchemaChange: Hashable, Sendable {
     public var client: Verdict { kind.client }
 }
 
-/// Changes are compared without `newHolder`, which is the object at `place`.
+/// Changes are compared without `newHolder`: it is the object at `place`, so changes with the same `place` have the
+/// same object.
 extension SchemaChange {
     /// Whether two changes are equal in all properties except `newHolder`.
     public static func == (left: Self, right: Self) -> Bool {
@@ -95,8 +96,8 @@ extension SchemaChange: CustomStringConvertible {}
 extension SchemaChange {
     /// The identity by which later comparisons recognize the change.
     ///
-    /// The identity depends on the name of the collection, the code, the path and ``description``, but not on the
-    /// database.
+    /// The identity depends on the name of the collection, the code, the path and ``description``. It does not depend
+    /// on the database, so that it is the same in databases with different names.
     public var fingerprint: Fingerprint {
         Fingerprint(of: ["diff", namespace?.collection ?? "", code.rawValue, "\(path)", description])
     }
@@ -235,7 +236,8 @@ extension SchemaChange {
 
 /// Sides are compared by their positions in a file, because a position identifies a schema.
 extension SchemaChange.Side: Hashable {
-    /// Whether two sides are at the same position in the file, and are used in the same way.
+    /// Whether two sides have the same position in the file, collection, path and link, and are both required or both
+    /// optional.
     public static func == (left: Self, right: Self) -> Bool {
         left.location == right.location && left.namespace == right.namespace && left.path == right.path
             && left.isRequired == right.isRequired && left.link == right.link

@@ -15,7 +15,7 @@ public enum SchemaDiff {
         return changes(from: old, to: new, map)
     }
 
-    /// Returns the changes of the whole app, followed by those of all collections, by namespace.
+    /// Returns the changes of the whole app, followed by the changes of all collections, sorted by namespace.
     public static func changes(from old: ServerSchema, to new: ServerSchema) -> [SchemaChange] {
         changes(from: old, to: new, RenameMap())
     }
@@ -84,7 +84,7 @@ extension ServerSchema {
     /// Whether the changes of a collection keep their verdicts; if not, they count as changes outside of sync.
     ///
     /// In a dialect of sync, the collection must sync, and its schema must have a title and an `_id`. In other
-    /// dialects, all changes keep their verdicts, because these already take the dialect into account.
+    /// dialects, all changes keep their verdicts, because the verdicts already take the dialect into account.
     fileprivate func mayJudge(_ collection: CollectionSchema) -> Bool {
         if !collection.dialect.isOfSync { return true }
         return scope(of: collection) != .outside && collection.root.typeName != nil

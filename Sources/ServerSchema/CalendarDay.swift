@@ -1,4 +1,5 @@
-/// Days as files and flags write them, such as `2027-01-31`; the texts of two days sort like the days.
+/// Days as files and flags write them, such as `2027-01-31`; of two such texts, the one that sorts first is the earlier
+/// day.
 package enum CalendarDay {
     /// Whether a text is a day of the calendar.
     package static func isDay(_ text: some StringProtocol) -> Bool {

@@ -11,7 +11,7 @@ package struct Deprecation: Hashable, Sendable {
     package init?(in description: String) {
         let words = description.split(whereSeparator: \.isWhitespace)
         guard let index = words.firstIndex(of: Self.word) else { return nil }
-        // The day may end a sentence.
+        // The day may be the last word of a sentence, so the punctuation mark after it is cut off.
         let next = words.dropFirst(index + 1).first?.prefix { $0.isASCII && ($0.isNumber || $0 == "-") }
         day = next.flatMap { CalendarDay.isDay($0) ? String($0) : nil }
     }

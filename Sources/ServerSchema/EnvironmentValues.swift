@@ -5,7 +5,7 @@
 struct EnvironmentValues: Sendable {
     /// The path, within the app's folder, of the file that holds the values.
     let file: String
-    /// The values; `nil` if the file does not exist.
+    /// The values in ``file``; `nil` if the file does not exist.
     let values: LocatedJSON?
 
     private static let opening = "%(%%environment.values."

@@ -92,7 +92,7 @@ package struct JSONParser {
 }
 
 extension JSONParser {
-    /// The position in the file of the next byte.
+    /// The position of the next byte in the file.
     var here: SourceLocation { SourceLocation(file: file, line: line, column: offset - lineStart + 1) }
 
     func failure(_ message: String, at location: SourceLocation? = nil) -> SchemaError {

@@ -10,8 +10,8 @@ final class LinkIndex: Sendable {
 
     init(_ links: [Relationship]) {
         bySource = Dictionary(links.map { ($0.source, $0) }) { first, _ in first }
-        // In a job's step, a path ends at the field that holds an array or a dictionary, so the path of a link is cut
-        // off at that field as well.
+        // The paths of jobs are looked up here, and such a path ends at the field that holds an array or a dictionary.
+        // The path of a link is therefore cut off at that field.
         fields = RelatedPaths(links.map(\.source.leadingFields))
     }
 }

@@ -43,8 +43,8 @@ package struct BackfillMatrix: Reportable {
 
     /// The notes of all databases, each note once, after the names of the databases that it applies to.
     ///
-    /// Notes that differ only in the database's name count as one note. This note names the database of the job file.
-    /// If a note applies to all databases that have a report, no names come before the note.
+    /// Notes that differ only in the database's name count as one note, in which the name is that of the job file's
+    /// database. If a note applies to all databases that have a report, no names come before the note.
     private var notes: [String] {
         var places: [(note: String, databases: [String])] = []
         for entry in found.entries {

@@ -2,7 +2,8 @@ import BSON
 
 /// The settings, in every output format, each with its value and its source.
 package struct ConfigResult: Reportable {
-    /// A setting with its value and its source: a flag, an environment variable, a line of the file or the default.
+    /// A setting with its value and its source: a flag, an environment variable, a line of the configuration file, or
+    /// the default.
     package struct Row: Sendable {
         let name: String
         let value: String?

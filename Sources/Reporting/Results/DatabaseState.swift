@@ -17,7 +17,7 @@ extension DatabasesReport {
 
         /// Whether this run reached the database without an error.
         ///
-        /// If so, it may know how many documents need the job.
+        /// If so, the run may have counted the documents that need the job.
         var isSurveyed: Bool { ![.failed, .doneBefore, .notReached].contains(self) }
 
         /// The outcome in words, for an operator.

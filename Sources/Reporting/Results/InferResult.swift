@@ -39,7 +39,8 @@ package struct InferResult: Reportable {
             findings: collection.outcome.groups.filter { $0.violation.level >= .possible }.map {
                 var finding = ViolationGroupWords($0, of: checked, ids: .hidden).finding(
                     isFailure: !collection.outcome.isWithinCover)
-                // The commands are left out, because a filter may contain a value of a document.
+                // The finding's mongosh command is left out, because the filter in the command may contain a value of a
+                // document.
                 finding.commands = []
                 return finding
             }, remarks: remarks(collection))

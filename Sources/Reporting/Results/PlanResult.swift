@@ -191,11 +191,11 @@ package struct PlanResult: Reportable {
             $0.role != .step || $0.isActive || !($0.changes.isEmpty && $0.violations.isEmpty)
         }
         let hasCounts = entries.contains { $0.finding != nil }
-        // `followers` says for each entry but the last whether the next entry is a further step for the same changes or
+        // `followers` says for each entry but the last whether the next entry is another step for the same changes or
         // findings.
         let followers = entries.dropFirst().map { $0.isActive && $0.changes.isEmpty && $0.violations.isEmpty }
-        // A further entry for the same field has no changes or findings of its own, so it gets the name of the entry
-        // before it.
+        // If a field has several entries, only the first has changes or findings. The others get the name of the entry
+        // before them.
         let places = entries.reduce(into: [String]()) { $0.append($1.place ?? $0.last ?? "") }
         return Report.Section(
             name: name,

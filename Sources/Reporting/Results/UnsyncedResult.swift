@@ -115,7 +115,7 @@ extension UnsyncedReport {
     }
 
     /// A sentence with the numbers of the ledger's documents that still fail, might fail, fit now, are gone or were not
-    /// checked; `nil` if there are none, or if no schema was given.
+    /// checked; `nil` if the ledger has no entries, or if no schema was given.
     var explanation: String? {
         guard let explained, !apps.isEmpty else { return nil }
         let uncovered = uncoveredCount

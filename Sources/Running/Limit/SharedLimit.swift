@@ -64,8 +64,8 @@ package struct SharedLimit {
     /// the limit.
     /// - Parameters:
     ///   - new: the documents of `ids` that this job has not reserved yet.
-    ///   - stale: documents that the ledger shows already, for another reason or because it has not noticed their
-    ///     repair yet.
+    ///   - stale: documents that the ledger shows already before the write, because something else made them unsyncable
+    ///     or because it has not noticed their repair yet.
     ///   - staysBeyondLimit: whether the documents stay reserved even if they exceed the limit.
     /// - Returns: the headroom after the reservation; it also includes what other jobs reserved at the same time.
     package func record(

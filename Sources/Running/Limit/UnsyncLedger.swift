@@ -4,7 +4,7 @@ import Concurrency
 package import Mongo
 package import Scanning
 
-/// A reader of the ledger, for the unsync budget.
+/// A reader of the ledger of unsynced documents, for the unsync budget.
 ///
 /// While a job runs, the sync engine may create the ledger, so the reader looks for it again, at most once a second.
 /// The reader must be used on one thread.
@@ -22,7 +22,7 @@ package final class UnsyncLedger {
         self.client = client
     }
 
-    /// Whether the operator said that there is no ledger, so that no document will ever appear in it.
+    /// Whether the operator states that there is no ledger, so that no entry is ever expected.
     package var isNone: Bool { scope.location == .none }
 
     /// Returns the number of entries in the ledger; `nil` if there is no ledger.

@@ -18,7 +18,8 @@ struct ConsumerPace {
     /// - Parameter size: the average document's size in bytes; `nil` if it is not known.
     mutating func note(changed documents: Int, size: Int?) {
         defer { total = documents }
-        // The first count includes the documents of earlier runs, which the consumer had time to take.
+        // The first count adds nothing to the backlog: it includes the documents of earlier runs, which the consumer
+        // had time to take.
         guard let total else { return }
         let new = Double(max(0, documents - total))
         ahead.documents += new

@@ -7,17 +7,17 @@ package import Mongo
 package struct ServerMetricsReader {
     /// The groups of metrics that turned out to be unreadable; they are not requested again, and the plan lists them.
     private(set) var missing: Set<Missing> = []
-    /// Whether ``missing`` is final, so that reading fails if a further group cannot be read.
+    /// Whether ``missing`` is final, so that reading fails if a group that is not in it cannot be read.
     private let isFixed: Bool
 
-    /// - Parameter missing: the groups of metrics that an earlier reader found unreadable; `nil` if there was no
-    ///   earlier reader.
+    /// - Parameter missing: the groups of metrics that an earlier reader found unreadable, which are then final; `nil`
+    ///   if there was no earlier reader.
     init(missing: Set<Missing>? = nil) {
         self.missing = missing ?? []
         isFixed = missing != nil
     }
 
-    /// A group of metrics that cannot be read, so that the run is not throttled by them.
+    /// A group of metrics that cannot be read, so that the run is not throttled by the metrics of the group.
     package enum Missing: Hashable, CaseIterable {
         case shards, replicaSetStatus, serverStatus, oplog
     }
@@ -116,7 +116,8 @@ package struct ServerMetricsReader {
 
     /// Returns the reply to a command; `nil` if the user lacks the privilege for the command.
     ///
-    /// ``missing`` then records `guarantee`.
+    /// ``missing`` then records `guarantee`, and later calls with the same `guarantee` return `nil` without sending a
+    /// command. If ``missing`` is final, a lacking privilege is thrown as an error instead.
     private mutating func answer(
         _ command: BSONDocument, of database: String = "admin", on client: borrowing Client, orElse guarantee: Missing
     ) throws(MongoError) -> BSONDocument? {
@@ -134,7 +135,7 @@ package struct ServerMetricsReader {
 extension ServerMetricsReader.Missing {
     /// A note on the throttle rules that do not apply.
     ///
-    /// If a role would make them apply, the note names the role.
+    /// If the user only lacks a privilege to read the metrics, the note names a role that has the privilege.
     var note: String {
         switch self {
         case .shards:
@@ -170,7 +171,7 @@ package struct OplogSpan: Sendable {
     /// Whether the oplog is full and covers less than a day.
     package var isShort: Bool { isFull && window < Self.enough }
 
-    /// Reads the period; `nil` on a standalone server, through a router, or without the privilege.
+    /// Reads the period; `nil` on a standalone server, through a router, or if the user lacks the privilege to read it.
     /// - Throws: ``MongoError``.
     package static func read(on client: borrowing Client) throws(MongoError) -> OplogSpan? {
         var limits = ThrottleLimits()

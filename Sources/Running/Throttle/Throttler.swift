@@ -6,10 +6,11 @@ import Mongo
 
 /// The throttle, which decides whether a run must wait before a chunk.
 ///
-/// The throttle considers the server metrics, the requests of operators, the time of day, the consumer and a veto.
+/// The throttle considers the server metrics, the requests of operators, the times without writes, the rate at which a
+/// consumer takes the changes, and the veto of an outside program or server.
 ///
-/// To keep the cost low, the server metrics are read at most once a second, unless the last reading failed. A throttler
-/// must be used on one thread.
+/// To keep the cost low, the server metrics are read at most once a second; after a failed reading, they are read again
+/// at the next call. A throttler must be used on one thread.
 package final class Throttler {
     /// The limits of the job file, with the changes that an operator made to them.
     package private(set) var limits: Job.Limits
@@ -42,7 +43,7 @@ package final class Throttler {
 
     /// Creates the throttle of a job; the caller must not use `store` any more.
     /// - Parameters:
-    ///   - missing: the groups of metrics that the plan found unreadable; if a further group cannot be read, the run
+    ///   - missing: the groups of metrics that the plan found unreadable; if another group cannot be read, the run
     ///     waits. With `nil`, the run is not throttled by any metric that the user lacks the privilege to read.
     ///   - veto: the outside program or server that is asked before chunks and during waits, at most once a second.
     package init(
@@ -70,13 +71,14 @@ package final class Throttler {
     /// Records how many documents the job has changed in all.
     /// - Parameter size: the average size of a document in bytes; `nil` if the server does not report it.
     package func note(changed documents: Int, size: Int?) {
-        // The oplog gets each change and, if there is a journal, the old values. Together, they are estimated as twice
-        // the document.
+        // The oplog gets the new values and, if there is a journal, the old values. Together, they are estimated at
+        // twice the size of the document.
         rules.written = size.map { documents * (2 * $0 + Self.entryOverhead) }
         pace.note(changed: documents, size: size)
     }
 
-    /// The size in bytes of the oplog entries for one changed document and for its journal, without the values.
+    /// The size in bytes of the oplog entries for one changed document and for its entry in the journal, without the
+    /// values in them.
     private static let entryOverhead = 500
 
     /// A note for each group of metrics that turned out to be unreadable, for the plan.
@@ -90,8 +92,8 @@ package final class Throttler {
     package func waitReasons() -> [WaitReason] {
         var overload: WaitReason?
         do {
-            // An overloaded server may refuse these commands. They are not retried here, because the run itself waits
-            // and keeps its lease.
+            // An overloaded server may refuse to return the requests of operators or the metrics. The commands are not
+            // retried here, because the run itself waits and keeps its lease.
             try Overload.within(.atOnce) {
                 try readControl()
                 guard isDue else { return }
@@ -189,7 +191,7 @@ package final class Throttler {
 
 /// How long a run waited for one throttle reason.
 package struct ThrottleWait: Hashable, Sendable {
-    /// The throttle reason, with the metric, value and limit that it had last.
+    /// The throttle reason, with its metric, value and limit from the end of the last wait.
     package var waitReason: WaitReason
     /// How long the run waited for the reason, in seconds; several reasons may apply at the same time.
     package var seconds: Double

@@ -136,8 +136,8 @@ extension ChangeTracker {
             let document = try event.document(key)
             try state.withLock { state in try state.changed.insert(document) }
         }
-        // All events of a transaction have the same time, so further events with the time of this event may follow.
-        // Only the time before it is complete.
+        // All events of a transaction have the same time, so more events with the time of this event may follow. Only
+        // the time before it is complete.
         return ClusterTime(rawValue: stamp - 1)
     }
 

@@ -4,8 +4,8 @@ import Checking
 /// A hash of a document's `_id`, which takes only a few bytes.
 ///
 /// `_id`s that are equal in MongoDB's order of values have the same key even if their bytes differ: a replacement may
-/// turn 1 into 1.0, and the change stream then reports 1. Among a billion documents, two have the same key by chance
-/// with a probability of about 1/40. Every process uses another seed.
+/// turn 1 into 1.0, and the change stream then reports 1. Among a billion documents, the probability that any two have
+/// the same key by chance is about 1/40. Every process uses another seed.
 struct DocumentKey: Hashable, Sendable, BitwiseCopyable {
     let hash: UInt64
 

@@ -31,8 +31,8 @@ final class ScanPart: @unchecked Sendable {
         seen.append(key, tally.lastContribution)
     }
 
-    /// Returns the contributions of those changed documents that this thread read.
-    /// - Throws: ``ChangesUnknown`` if not all of these contributions are known.
+    /// Returns the contributions to the tally of those changed documents that this thread read.
+    /// - Throws: ``ChangesUnknown`` if not all contributions of these documents are known.
     func additions(of changed: ChangedIDs) throws(ChangesUnknown) -> [Addition] {
         guard let seen else { return [] }
         guard changed.count > 0 else { return [] }

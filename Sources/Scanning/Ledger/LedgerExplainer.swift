@@ -116,7 +116,8 @@ private struct Work {
 extension BSONValue {
     /// The `_id`s that the document of a ledger entry may have, if the entry contains this value.
     ///
-    /// An ObjectId or its digits may mean either form; any other value means only itself.
+    /// If the entry contains an ObjectId or the digits of an ObjectId, the document may have either as its `_id`. Any
+    /// other value is the `_id` itself.
     fileprivate var spellings: [BSONValue] {
         switch LedgerKey(self) {
         case .objectID(let id):

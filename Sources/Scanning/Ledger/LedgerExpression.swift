@@ -31,15 +31,16 @@ enum LedgerExpression {
         ]
     ]
 
-    /// A filter for entries that name a document.
+    /// A filter for the entries that have a database, a collection and an `_id`, and thereby name a document.
     static let namesADocument: BSONDocument = [
         "ns.db": ["$type": "string"], "ns.coll": ["$type": "string"], "documentId": ["$exists": true],
     ]
 
-    /// Returns a filter for the entries of these apps; `nil` among the apps means entries that name no app.
+    /// Returns a filter for the entries of the apps with the given ids; `nil` among the ids means entries that name no
+    /// app.
     static func ofApps(_ apps: [String?], in ledger: Namespace) -> BSONDocument {
-        // For an entry whose id is an ObjectId, `app(in:)` returns lower-case digits. The filter therefore matches each
-        // id also in lower case.
+        // If an entry has the app's id as an ObjectId, `app(in:)` returns the digits of the id in lower case. The
+        // filter therefore matches each of the given ids also in lower case.
         let spellings = apps.flatMap { app -> [BSONValue] in
             app.map { [.string($0), .string($0.lowercased())] } ?? [.null]
         }

@@ -3,7 +3,8 @@ package import Checking
 
 /// The place of the ledger of unsynced documents.
 package enum LedgerLocation: Hashable, Sendable {
-    /// The known collections: `__realm_sync.unsynced_documents`, and the ones in the ledger databases of single apps.
+    /// The collections that the sync engine uses: `__realm_sync.unsynced_documents`, and the collection in the ledger
+    /// database of each single app.
     case standard
     /// A collection that the operator names.
     case named(Namespace)
@@ -20,14 +21,15 @@ package enum LedgerLocation: Hashable, Sendable {
     }
 }
 
-/// The choice of the ledger entries that count: the entries of these apps in these ledgers.
+/// The choice of the ledger entries that count towards the limit of unsynced documents: the entries of ``apps`` in the
+/// ledgers at ``location``.
 package struct LedgerScope: Hashable, Sendable {
     /// The place of the ledger.
     package var location: LedgerLocation
     /// The apps whose entries count.
     package var apps: LedgerApps
 
-    /// Creates a scope; the default is the app with the most entries in the known collections.
+    /// Creates a scope; the default is the app with the most entries in the ledgers at ``LedgerLocation/standard``.
     package init(_ location: LedgerLocation = .standard, of apps: LedgerApps = .fullest) {
         (self.location, self.apps) = (location, apps)
     }
@@ -83,9 +85,9 @@ package enum LedgerApps: Hashable, Sendable {
         self = orOf(schemas)
     }
 
-    /// Returns the choice with ``fullest`` replaced by the apps that the schemas name.
+    /// Returns the apps that the schemas name if this choice is ``fullest``.
     ///
-    /// Any other choice stays as it is, and so does ``fullest`` if no schema names an app.
+    /// Any other choice is returned unchanged. If no schema names an app, ``fullest`` is returned as well.
     package func orOf(_ schemas: [String?]) -> LedgerApps {
         let ids = Set(schemas.compactMap(\.self)).sorted()
         return self == .fullest && !ids.isEmpty ? .ofSchemas(ids) : self

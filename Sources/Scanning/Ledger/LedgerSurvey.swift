@@ -7,8 +7,8 @@ package struct LedgerSurvey {
     private let ledgers: [Namespace]
     private let apps: [String]
 
-    /// The largest number of different reasons that are kept for one collection; entries with further reasons are
-    /// counted together.
+    /// The largest number of different reasons that are kept for one collection; all entries with other reasons have
+    /// one common count.
     private static var maximumReasonCount: Int { 10 }
 
     /// Prepares a survey.
@@ -125,8 +125,10 @@ package struct LedgerSurvey {
 }
 
 extension UnsyncedReport.Collection {
-    /// Adds the numbers of entries of another ledger; documents are counted separately, because two ledgers may record
-    /// the same document.
+    /// Adds the numbers of entries of another ledger.
+    ///
+    /// The numbers of documents are not added, because two ledgers may record the same document. They are counted
+    /// separately.
     fileprivate mutating func add(_ other: Self, reasonsAtMost maximum: Int) {
         entryCount += other.entryCount
         for reason in other.reasons { reasons.add(reason.text, reason.entryCount, atMost: maximum) }

@@ -34,7 +34,7 @@ extension LintFinding.Code {
     public static let titleConflictEmbedded: Self = "title-conflict-embedded"
     /// An embedded object has no title.
     public static let embeddedTitleMissing: Self = "embedded-title-missing"
-    /// A title has more than 57 characters, or more than 57 bytes.
+    /// A title has more than 57 characters (an error), or only more than 57 bytes (a warning).
     public static let titleTooLong: Self = "title-too-long"
     /// A title cannot be the name of a client's class, because it is not an identifier.
     public static let titleCharset: Self = "title-charset"
@@ -44,7 +44,7 @@ extension LintFinding.Code {
     public static let idType: Self = "id-type"
     /// A collection's `required` does not name `_id`, the primary key.
     public static let idNotRequired: Self = "id-not-required"
-    /// A property's name has more than 63 characters, or more than 63 bytes.
+    /// A property's name has more than 63 characters (an error), or only more than 63 bytes (a warning).
     public static let propertyNameTooLong: Self = "property-name-too-long"
     /// A property's name begins with `$`.
     public static let propertyNameDollar: Self = "property-name-dollar"

@@ -25,7 +25,7 @@ public struct LintFinding: Hashable, Sendable {
     public var namespace: Namespace?
     /// The path, within the collection's schema, of the part that has the problem.
     public var path: SchemaPath
-    /// The position of the problem in the file; for a problem of the deployment itself, the deployment.
+    /// The position of the problem in the file; for a problem of the deployment itself, the name of the deployment.
     public var location: SourceLocation
     /// A clause that says what is wrong.
     public var message: String
