@@ -54,7 +54,7 @@ extension FieldPath {
     package func overlaps(_ other: FieldPath) -> Bool { zip(components, other.components).allSatisfy { $0 == $1 } }
 
     /// Whether this path equals the other path or lies inside it.
-    func isOrContains(_ other: FieldPath) -> Bool {
+    func isOrLiesInside(_ other: FieldPath) -> Bool {
         components.count >= other.components.count && overlaps(other)
     }
 

@@ -84,10 +84,10 @@ package enum StepOrder {
                     + "anything is written: put this step into a job of its own, which `migrate` runs after this one")
         }
         for removed in before.kind.removed {
-            if let read = step.readsForValue.first(where: { $0.isOrContains(removed) }) {
+            if let read = step.readsForValue.first(where: { $0.isOrLiesInside(removed) }) {
                 throw refusal("\"\(read)\" is read after the step in line \(line) has removed it: put this step first")
             }
-            if let written = step.targets.first(where: { $0.isOrContains(removed) }) {
+            if let written = step.targets.first(where: { $0.isOrLiesInside(removed) }) {
                 throw refusal(
                     "\"\(written)\" is written after the step in line \(line) has removed it: the job would never end")
             }
