@@ -18,6 +18,9 @@ struct UnreportedWrites {
         let end: ClusterTime
         /// The time of a client's last change between the read and the write; `nil` if no such change is known.
         var overwritten: ChangeTime?
+
+        /// The time of a client's last change before the write; the time of the read if no later change is known.
+        var overwrittenTime: ClusterTime { overwritten?.cluster ?? read }
     }
 
     private struct Place: Hashable {
@@ -41,6 +44,9 @@ struct UnreportedWrites {
     }
 
     /// Records that the stream of a side reported a change that a client made to a pair's document.
+    ///
+    /// The change was made before the first write that is not reported yet, because the stream reports changes in their
+    /// order. Later writes to the document are based on reads after that write, so the change does not affect them.
     mutating func noteChange(of key: IDKey, on side: PartnerSide, at time: ChangeTime) {
         guard let read = writes[Place(side: side, key: key)]?.first?.read, time.cluster > read else { return }
         writes[Place(side: side, key: key)]?[0].overwritten = time
