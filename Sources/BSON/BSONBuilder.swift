@@ -31,6 +31,22 @@ public struct BSONBuilder: Sendable {
         append(view.bytes, element.valueOffset, element.valueOffset + element.valueLength)
     }
 
+    /// Appends one element, whose name is given as bytes, because the name may not be UTF-8.
+    mutating func append(_ name: [UInt8], _ value: BSONValue) {
+        bytes.append(value.type.rawValue)
+        bytes.append(contentsOf: name)
+        bytes.append(0)
+        append(value)
+    }
+
+    /// Appends the value of another document's element under a name that is given as bytes.
+    mutating func append(_ name: [UInt8], _ element: BSONElement, of view: borrowing BSONView) {
+        bytes.append(element.type.rawValue)
+        bytes.append(contentsOf: name)
+        bytes.append(0)
+        append(view.bytes, element.valueOffset, element.valueOffset + element.valueLength)
+    }
+
     /// Returns the document with all elements appended so far.
     public consuming func finish() -> BSONDocument {
         bytes.append(0)

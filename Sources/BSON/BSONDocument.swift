@@ -136,21 +136,37 @@ extension BSONDocument {
         return ordered == other.ordered
     }
 
-    /// The document with the fields of every object sorted by name; a damaged document is returned unchanged.
-    public var ordered: BSONDocument {
-        guard let elements = try? elements() else { return self }
-        let named = elements.enumerated().sorted {
-            $0.element.name.utf8.elementsEqual($1.element.name.utf8)
-                ? $0.offset < $1.offset : $0.element.name.utf8.lexicographicallyPrecedes($1.element.name.utf8)
-        }
-        return BSONDocument(named.map { ($0.element.name, Self.ordered($0.element.value)) })
-    }
+    /// The document with the fields of every object sorted by the bytes of their names.
+    ///
+    /// An array's elements get their indexes as names. A damaged document is returned unchanged.
+    public var ordered: BSONDocument { (try? ordered(asArray: false)) ?? self }
 
-    private static func ordered(_ value: BSONValue) -> BSONValue {
-        switch value {
-        case .object(let document): .object(document.ordered)
-        case .array(let document): .array(of: document.values.map(ordered))
-        default: value
+    private func ordered(asArray isArray: Bool) throws(BSONError) -> BSONDocument {
+        var fields: [(name: [UInt8], element: BSONElement)] = []
+        let view = view
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            fields.append((isArray ? [] : view.nameBytes(element).copied(), element))
         }
+        if !isArray {
+            fields.sort {
+                $0.name == $1.name
+                    ? $0.element.nameOffset < $1.element.nameOffset : $0.name.lexicographicallyPrecedes($1.name)
+            }
+        }
+        var builder = BSONBuilder()
+        for (index, field) in fields.enumerated() {
+            let name = isArray ? Array(String(index).utf8) : field.name
+            switch field.element.type {
+            case .object:
+                let inner = BSONDocument(copying: try view.document(field.element))
+                builder.append(name, .object(inner.ordered))
+            case .array:
+                let inner = BSONDocument(copying: try view.document(field.element))
+                builder.append(name, .array((try? inner.ordered(asArray: true)) ?? inner))
+            default: builder.append(name, field.element, of: view)
+            }
+        }
+        return builder.finish()
     }
 }

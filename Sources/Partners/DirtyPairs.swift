@@ -103,6 +103,13 @@ struct DirtyPairs {
         return due
     }
 
+    /// Returns the time of the last listed change of a pair's document, if that is after the given time; otherwise
+    /// `nil`.
+    func lastChange(of key: IDKey, on side: PartnerSide, after time: ClusterTime) -> ChangeTime? {
+        guard let last = pairs[key]?.changes[side]?.last, last.cluster > time else { return nil }
+        return last
+    }
+
     /// Adds a pair again, because its changes were not carried over.
     mutating func restore(_ key: IDKey, _ pair: Pair) { join(key, pair) }
 

@@ -43,7 +43,9 @@ extension MirrorRun {
                 dirty.restore(change.key, write.pair.dirty)
             }
             let failed = Set(outcome.refused.map(\.change.key) + outcome.unchanged.map(\.key))
-            note(group.compactMap(\.change), sentTo: side, readAt: time, except: failed)
+            for change in group.compactMap(\.change) where !failed.contains(change.key) {
+                note(change, sentTo: side, readAt: time)
+            }
             counts.carried[side.other, default: 0] += group.count - failed.count
             if failed.count < group.count || !outcome.refused.isEmpty { isStuck = false }
             for key in byKey.keys where !failed.contains(key) {
@@ -65,13 +67,21 @@ extension MirrorRun {
         for side in PartnerSide.allCases {
             let writes = unreported.overwriting.filter { $0.side == side }
             guard let time = writes.map(\.read).min() else { continue }
-            let changes = writes.map(\.change).map {
+            // A document that a client has changed again since the mirror's write keeps that change, even if it has the
+            // content that the mirror wrote.
+            let restored = writes.filter {
+                dirty.lastChange(of: $0.change.key, on: side, after: $0.overwrittenTime) == nil
+            }
+            let changes = restored.map(\.change).map {
                 PairWriter.Change(key: $0.key, id: $0.id, before: $0.after, after: $0.before)
             }
             let outcome = try send(changes, to: side, until: time)
             let refused = Set(outcome.refused.map(\.change.key))
-            note(changes, sentTo: side, readAt: time, except: refused.union(outcome.unchanged.map(\.key)))
-            for key in changes.map(\.key) {
+            let failed = refused.union(outcome.unchanged.map(\.key))
+            for (write, change) in zip(restored, changes) where !failed.contains(change.key) {
+                note(change, sentTo: side, readAt: write.overwrittenTime)
+            }
+            for key in writes.map(\.change.key) {
                 counts.conflicts += 1
                 mirror.events(.conflict(id: key.value, winner: refused.contains(key) ? side.other : side))
             }
@@ -79,15 +89,17 @@ extension MirrorRun {
         unreported.overwriting = []
     }
 
-    private mutating func note(
-        _ changes: [PairWriter.Change], sentTo side: PartnerSide, readAt time: ClusterTime, except failed: Set<IDKey>
-    ) {
-        for change in changes where !failed.contains(change.key) {
-            // The session may know only a time before the commit, so the mirror waits 10 seconds longer for the
-            // stream's report.
-            let end = ClusterTime(rawValue: writer.lastCommit.rawValue + (10 << 32))
-            unreported.add(UnreportedWrites.Write(side: side, change: change, read: time, end: end))
-        }
+    /// Records a write that was committed, until the stream reports it.
+    ///
+    /// The stream may have reported a client's change that was made after the read. The write still found the document
+    /// as it was read, so the client had set it back, and the write overwrote that change.
+    private mutating func note(_ change: PairWriter.Change, sentTo side: PartnerSide, readAt time: ClusterTime) {
+        // The session may know only a time before the commit, so the mirror waits 10 seconds longer for the stream's
+        // report.
+        let end = ClusterTime(rawValue: writer.lastCommit.rawValue + (10 << 32))
+        let overwritten = dirty.lastChange(of: change.key, on: side, after: time)
+        unreported.add(
+            UnreportedWrites.Write(side: side, change: change, read: time, end: end, overwritten: overwritten))
     }
 
     private mutating func send(

@@ -93,14 +93,17 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     private mutating func finish(_ isCaughtUp: Bool) throws -> MirrorOutcome {
         // The mirror waits for the streams to report its last writes, for at most ``reportWait``. Each of these writes
-        // may have overwritten a later change of a client, and the next mirror could not restore that change.
+        // may have overwritten a later change of a client, and the next mirror could not restore that change. A write
+        // that restores a document is awaited, too.
         let end = ContinuousClock.now + Self.reportWait
-        while !unreported.isEmpty, ContinuousClock.now < end {
-            _ = changesArrived.wait(milliseconds: 50)
-            try take()
-            try kernel.keepLease()
-        }
-        try restoreOverwritten()
+        repeat {
+            while !unreported.isEmpty, ContinuousClock.now < end {
+                _ = changesArrived.wait(milliseconds: 50)
+                try take()
+                try kernel.keepLease()
+            }
+            try restoreOverwritten()
+        } while !unreported.isEmpty && ContinuousClock.now < end
         close()
         try save()
         return MirrorOutcome(counts: counts, isCaughtUp: isCaughtUp)

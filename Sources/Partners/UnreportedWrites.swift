@@ -20,6 +20,9 @@ struct UnreportedWrites {
         let end: ClusterTime
         /// The time of a client's last change between the read and the write; `nil` if no such change is known.
         var overwritten: ChangeTime?
+
+        /// The time of a client's last change before the write; the time of the read if no later change is known.
+        var overwrittenTime: ClusterTime { overwritten?.cluster ?? read }
     }
 
     private struct Place: Hashable {
@@ -45,7 +48,8 @@ struct UnreportedWrites {
     /// Records that the stream of a side reported a change that a client made to a document.
     ///
     /// The change is recorded only if it is later than the read on which the mirror's oldest unreported write to the
-    /// document is based.
+    /// document is based. Later writes are based on later reads. The change was made before the oldest write, because
+    /// the stream reports changes in their order.
     mutating func noteChange(of key: IDKey, on side: PartnerSide, at time: ChangeTime) {
         guard let read = writes[Place(side: side, key: key)]?.first?.read, time.cluster > read else { return }
         writes[Place(side: side, key: key)]?[0].overwritten = time

@@ -51,6 +51,41 @@ import Testing
     }
 }
 
+/// Tests that an undo counts each document once, even if its batch has to be tried again.
+@Suite struct UndoTallyTests {
+    @Test func aBatchThatIsTriedAgainCountsOnce() {
+        var tally = UndoTally()
+        for _ in 0..<2 {
+            tally.makeUnsyncable([1, 2])
+            tally.move([2])
+        }
+        #expect(tally.madeUnsyncable == 0 && tally.moved == 0)
+        tally.finish([1, 2, 3]) { _ in true }
+        #expect(tally.madeUnsyncable == 2 && tally.moved == 1)
+        tally.finish([1, 2, 3]) { _ in true }
+        #expect(tally.madeUnsyncable == 2 && tally.moved == 1)
+    }
+
+    /// The first try of the batch, with the entries of four documents, was cut off; two halves of the batch follow.
+    @Test func aBatchThatIsHalvedCountsOnce() {
+        var tally = UndoTally()
+        tally.makeUnsyncable([1, 2, 3, 4])
+        for half in [[1, 2], [3, 4]] as [[BSONValue]] {
+            tally.makeUnsyncable(half)
+            tally.finish(half) { _ in true }
+        }
+        #expect(tally.madeUnsyncable == 4)
+    }
+
+    @Test func aSkippedDocumentIsNotCounted() {
+        var tally = UndoTally()
+        tally.makeUnsyncable([1, 2])
+        tally.move([1])
+        tally.finish([1, 2]) { $0 != 1 }
+        #expect(tally.madeUnsyncable == 1 && tally.moved == 0)
+    }
+}
+
 /// Tests how a run counts the documents that it makes unsyncable, and which reserved documents it still has to check.
 @Suite struct UnsyncAccountTests {
     @Test func aWriteThatIsTriedAgainCountsOnce() {

@@ -43,6 +43,30 @@ import Testing
         #expect(writes.noteWrite(of: key, on: .target) == nil)
     }
 
+    /// A stream may report a client's change before the mirror writes, and the client may have set it back by then.
+    @Test func aChangeThatWasReportedBeforeTheWriteIsOverwritten() {
+        var dirty = DirtyPairs()
+        dirty.add(key, .target, at: change(at: 12), read: 1)
+        let overwritten = dirty.lastChange(of: key, on: .target, after: time(10))
+        var writes = UnreportedWrites()
+        let write = PairWriter.Change(key: key, id: 1, before: ["_id": 1], after: nil)
+        writes.add(
+            UnreportedWrites.Write(
+                side: .target, change: write, read: time(10), end: time(20), overwritten: overwritten))
+        #expect(writes.noteWrite(of: key, on: .target) == change(at: 12))
+        #expect(writes.overwriting.map(\.overwrittenTime) == [time(12)])
+        // The client has not changed the document again since the mirror's write.
+        #expect(dirty.lastChange(of: key, on: .target, after: time(12)) == nil)
+    }
+
+    @Test func onlyChangesOfTheSameDocumentAfterTheReadCount() {
+        var dirty = DirtyPairs()
+        dirty.add(key, .target, at: change(at: 10), read: 1)
+        dirty.add(key, .source, at: change(at: 12), read: 1)
+        #expect(dirty.lastChange(of: key, on: .target, after: time(10)) == nil)
+        #expect(dirty.lastChange(of: IDKey(2), on: .source, after: time(10)) == nil)
+    }
+
     /// If a write does not change the document, it needs no record, because the server reports no change.
     @Test func aWriteThatChangesNothingIsNotWaitedFor() {
         #expect(written(before: ["_id": 1], after: ["_id": 1]).isEmpty)

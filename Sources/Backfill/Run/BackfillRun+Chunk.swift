@@ -336,8 +336,10 @@ extension BackfillRun {
                             tally.wrote(reply["nModified"]?.integer ?? 0)
                             journal.wrote(reply)
                         case .failure(let error):
-                            tally.failed(error.modified)
-                            if phase != nil, journal.failed(error, isPerDocument: isPerDocument) { isLost = true }
+                            if phase != nil {
+                                tally.failed(error.modified)
+                                if journal.failed(error, isPerDocument: isPerDocument) { isLost = true }
+                            }
                             kernel.doubt(error)
                             failures.append(error)
                         }

@@ -336,16 +336,33 @@ extension BackfillRun {
     /// - Returns: why the run has to stop; `nil` if it can continue.
     private mutating func refresh() throws -> RunStop? {
         guard runner.keepsJournal else { return nil }
+        while true {
+            let found = try findRefreshable()
+            let before = tally.documents
+            if !found.own.isEmpty {
+                refreshing.written = found.written
+                defer { refreshing.written = nil }
+                let stopped = try pass(over: found.own.filter { !skipped.contains($0) }, through: [job.phases.count])
+                refreshing.documents += tally.documents - before
+                if let stopped {
+                    saveCount()
+                    return stopped
+                }
+            }
+            // If no document was refreshed, the next search would find the same documents.
+            guard found.mayHaveMore, tally.documents > before else { return nil }
+        }
+    }
+
+    private func findRefreshable() throws -> RefreshSearch.Found {
         let search = RefreshSearch(job: job, collection: collection, collectionUUID: checkedUUID)
-        let (own, values) = try kernel.retrying { try search.own(by: kernel.store.journal) }
-        guard !own.isEmpty else { return nil }
-        refreshing.written = values
-        defer { refreshing.written = nil }
-        let before = tally.documents
-        let stopped = try pass(over: own.filter { !skipped.contains($0) }, through: [job.phases.count])
-        refreshing.documents += tally.documents - before
-        if stopped != nil { saveCount() }
-        return stopped
+        let stop = kernel.stop
+        return try kernel.retrying {
+            try search.own(by: kernel.store.journal) {
+                guard !stop.isRaised else { throw StopAsked() }
+                try kernel.keepLease()
+            }
+        }
     }
 
     /// Returns the next documents that need the job: one chunk for the first phase, or, if `readsIDs` is `true`, one

@@ -153,7 +153,7 @@ package struct BackfillRunner: Sendable {
         var plan = plan
         let refreshSearch = RefreshSearch(
             job: job, collection: collection, collectionUUID: plan.collection.checkedUUID)
-        let own = Set(try refreshSearch.own(by: store.journal).0)
+        let own = Set(try refreshSearch.own(by: store.journal) { if stop.isRaised { throw StopAsked() } }.own)
         plan.refreshable = own.count
         let copies = StaleCopies(job: job, collection: collection)
         for index in plan.after.indices where job.steps[index].step.kind.refresh != nil {

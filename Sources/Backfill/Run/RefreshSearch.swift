@@ -49,6 +49,11 @@ struct WrittenValues {
         }
     }
 
+    /// Adds the digests of another list for the documents with these `_id`s.
+    mutating func add(_ ids: [BSONValue], from other: WrittenValues) {
+        for id in ids { digests[id, default: []].formUnion(other.digests[id] ?? []) }
+    }
+
     /// Whether the targets of a document hold exactly the values that the job wrote.
     func isOwn(_ document: DueDocument) throws -> Bool {
         guard let before = document.change?.before, let digests = digests[document.id] else { return false }
@@ -77,39 +82,74 @@ struct WrittenValues {
 /// Finds the documents for a refresh: their targets still hold the values that the job wrote, but the job would now
 /// write other values.
 struct RefreshSearch {
-    /// The most documents to which one refresh applies.
+    /// The documents that a search found.
+    struct Found {
+        /// The `_id`s of the documents to refresh.
+        var own: [BSONValue] = []
+        /// The digests of the values that the job wrote to these documents.
+        var written: WrittenValues
+        /// Whether there may be further documents to refresh, because the search ended at its limit.
+        var mayHaveMore = false
+    }
+
+    /// The number of documents to refresh at which a search ends, so that their digests fit in memory.
     private static let maximum = 100_000
+    /// The most documents that are compared with the journal together.
+    private static let page = 100_000
     private static let batch = 1_000
 
     let job: CompiledJob
     let collection: MongoCollection
     let collectionUUID: BSONValue?
 
-    /// Returns the `_id`s of the documents to refresh, and the digests of the values that the job wrote to them.
+    /// Finds the documents to refresh.
     ///
     /// A document is refreshed only if its targets still hold the values that the job wrote; the digests in the journal
-    /// show this. The list and the digests are empty if no step refreshes its target, or if no target differs from its
-    /// source.
-    func own(by journal: JournalStore) throws -> ([BSONValue], WrittenValues) {
-        var written = WrittenValues(of: job)
-        guard let phase = job.refreshing else { return ([], written) }
+    /// show this. The result is empty if no step refreshes its target, or if no target differs from its source.
+    ///
+    /// Documents whose targets another client changed differ from their sources in every search. They are therefore
+    /// read in pages, and the search drops their digests after each page.
+    /// - Parameter between: called before each page, and repeatedly while a page is compared with the journal.
+    func own(by journal: JournalStore, _ between: () throws -> Void) throws -> Found {
+        var found = Found(written: WrittenValues(of: job))
+        guard let phase = job.refreshing else { return found }
         let context = job.context(collection)
         var cursor = try DueCursor(job.scope, of: phase, .id, in: context, collectionUUID: collectionUUID)
-        let all = try unblaming {
-            try cursor.read(ReadAmount(documents: Self.maximum, bytes: .max)).map(\.id)
+        while true {
+            try between()
+            let page = try unblaming {
+                try cursor.read(ReadAmount(documents: Self.page, bytes: .max)).map(\.id)
+            }
+            guard !page.isEmpty else { return found }
+            let ids = Set(page)
+            var written = WrittenValues(of: job)
+            try journal.eachPart { part in
+                try between()
+                written.add(part, of: ids)
+            }
+            // The cursor may return a document twice, if the document moves in the collection during the search.
+            let known = page.filter { !written.isUnknown($0) && found.written.isUnknown($0) }
+            let own = try own(among: known, written, of: phase, in: context)
+            found.own += own
+            found.written.add(own, from: written)
+            found.mayHaveMore = found.own.count >= Self.maximum
+            guard !found.mayHaveMore else { return found }
         }
-        guard !all.isEmpty else { return ([], written) }
-        let ids = Set(all)
-        try journal.eachPart { written.add($0, of: ids) }
+    }
+
+    /// Returns those of the documents whose targets still hold the values that the job wrote.
+    private func own(
+        among ids: [BSONValue], _ written: WrittenValues, of phase: Phase, in context: ClientContext
+    ) throws -> [BSONValue] {
         var own: [BSONValue] = []
-        for slice in all.filter({ !written.isUnknown($0) }).commandSlices(count: Self.batch) {
+        for slice in ids.commandSlices(count: Self.batch) {
             let detail = DueCursor.Detail.touched
             var documents = try DueCursor(.ids(slice), of: phase, detail, in: context, collectionUUID: collectionUUID)
             while let document = try unblaming({ try documents.next() }) {
                 if try written.isOwn(document) { own.append(document.id) }
             }
         }
-        return (own, written)
+        return own
     }
 }
 

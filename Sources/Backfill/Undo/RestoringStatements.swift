@@ -12,9 +12,9 @@ struct RestoringStatements {
     /// The `_id`s of documents that are too large to be restored, because a command must hold both the compared and the
     /// restored fields.
     private(set) var tooLarge: [BSONValue] = []
-    /// The number of documents whose restored fields are put at the end, because a command that keeps the positions
+    /// The `_id`s of documents whose restored fields are put at the end, because a command that keeps the positions
     /// would be too large.
-    private(set) var moved = 0
+    private(set) var moved: [BSONValue] = []
 
     /// The number of bytes that a statement must stay below, so that a command with only this statement has less than
     /// 16 MiB.
@@ -36,7 +36,7 @@ struct RestoringStatements {
                 // A command that keeps the positions would hold the whole document twice, and would be too large. A
                 // command with only the changed fields may fit.
                 (one, isPlaced) = (other, false)
-                moved += 1
+                moved += group.map(\.id)
             }
             guard one.byteCount < Self.largest else {
                 if let only = group.first, group.count == 1 { tooLarge.append(only.id) }

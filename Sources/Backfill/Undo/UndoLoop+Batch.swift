@@ -256,7 +256,7 @@ extension UndoLoop {
         let statements = try RestoringStatements(documents, under: lease, grouped: isGrouped, for: concurrency)
         var written = Written()
         written.refused = statements.tooLarge.map { ($0, MongoError.Code.documentTooLarge.rawValue) }
-        tally.moved += statements.moved
+        tally.move(statements.moved)
         var sent = 0
         for slice in statements.commands {
             let parts = slice.parts(concurrency, least: 1)
@@ -349,8 +349,10 @@ extension UndoLoop {
                 unsyncable.append(document.id)
             }
         }
-        tally.madeUnsyncable += unsyncable.count
-        guard !kernel.isDry, !unsyncable.isEmpty else { return nil }
+        guard !kernel.isDry, !unsyncable.isEmpty else {
+            tally.makeUnsyncable(unsyncable)
+            return nil
+        }
         let namespace = subject.namespace
         let recorded = try kernel.retrying { try kernel.store.reservations.pending(among: unsyncable, of: namespace) }
         try kernel.retrying {
@@ -363,16 +365,22 @@ extension UndoLoop {
             let first = new[headroom.documents]
             cut = (first, headroom)
             due = Array(due.prefix { $0.id != first })
-            tally.madeUnsyncable -= unsyncable.count - (unsyncable.firstIndex(of: first) ?? unsyncable.count)
+            unsyncable = Array(unsyncable.prefix { $0 != first })
             new = Array(new.prefix(headroom.documents))
         }
-        guard !new.isEmpty else { return cut }
+        guard !new.isEmpty else {
+            tally.makeUnsyncable(unsyncable)
+            return cut
+        }
         // The documents in `new` sync now, so a ledger entry for one of them is outdated.
         let shown = try kernel.retrying { try budget.ledger.listed(new, of: namespace) }
         let now = try kernel.retrying {
             try budget.limit.record(new, new: new, stale: new.filter(shown.contains), of: namespace, kernel.store)
         }
-        guard now.isExceeded else { return cut }
+        guard now.isExceeded else {
+            tally.makeUnsyncable(unsyncable)
+            return cut
+        }
         // After the headroom was read, another job took the room in the budget, so no document of the batch is
         // restored.
         due = []

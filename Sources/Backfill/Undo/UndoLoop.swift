@@ -66,7 +66,9 @@ struct UndoLoop: ~Copyable {
                 switch attempt {
                 case .done(let count):
                     done += count
-                    memory.endBatch()
+                    let memory = memory
+                    tally.finish(entries.prefix(count).map(\.id)) { memory.isOpen($0) }
+                    self.memory.endBatch()
                 case .tooSlow:
                     batch = max(1, batch / 2)
                     continue

@@ -9,11 +9,18 @@ struct UndoTally {
 
     var restored = 0
     var asBefore = 0
-    var madeUnsyncable = 0
+    /// The number of documents that the undo made unsyncable.
+    private(set) var madeUnsyncable = 0
     /// The uncertain changes that are undone because the operator asked for it.
     private(set) var included: (ids: [BSONValue], count: Int) = ([], 0)
     /// The number of documents that have a restored field at their end, because its position could not be restored.
-    var moved = 0
+    private(set) var moved = 0
+    /// The documents that an undo of unfinished entries makes unsyncable, and those whose restored field it puts at the
+    /// end.
+    ///
+    /// A batch that has to be tried again finds the same documents again. They are therefore counted only when their
+    /// entries are finished.
+    private var unfinished: (unsyncable: Set<BSONValue>, moved: Set<BSONValue>) = ([], [])
     private(set) var left: [UndoReport.LeftDocument: (ids: [BSONValue], count: Int)] = [:]
 
     mutating func leave(_ id: BSONValue, _ document: UndoReport.LeftDocument) {
@@ -24,6 +31,23 @@ struct UndoTally {
     mutating func include(_ id: BSONValue) {
         included.count += 1
         if included.count <= Self.samples { included.ids.append(id) }
+    }
+
+    /// Records documents that the undo of unfinished entries makes unsyncable.
+    mutating func makeUnsyncable(_ ids: some Sequence<BSONValue>) { unfinished.unsyncable.formUnion(ids) }
+
+    /// Records documents of unfinished entries whose restored field is put at the end.
+    mutating func move(_ ids: some Sequence<BSONValue>) { unfinished.moved.formUnion(ids) }
+
+    /// Counts the recorded documents of entries that are finished now.
+    /// - Parameters:
+    ///   - ids: the documents of the entries.
+    ///   - wasKept: returns whether the undo did not skip the document.
+    mutating func finish(_ ids: [BSONValue], where wasKept: (BSONValue) -> Bool) {
+        for id in ids {
+            if unfinished.unsyncable.remove(id) != nil, wasKept(id) { madeUnsyncable += 1 }
+            if unfinished.moved.remove(id) != nil, wasKept(id) { moved += 1 }
+        }
     }
 
     var report: [UndoReport.Skipped] {

@@ -95,6 +95,30 @@ import Testing
         }
     }
 
+    /// A failed insert into another collection changes no document of the job's collection.
+    @Test func afterAFailedInsertOfAChildTheCountIsExact() async throws {
+        try await Self.server.value.withBackfill { test in
+            try await test.database.fill("people", count: 20) {
+                ["_id": .integer($0), "home": ["key": .integer($0), "city": .integer($0)]]
+            }
+            let homes = "\(test.database.name).homes"
+            try test.job(steps: ["extract: {field: home, to: \(homes), idFrom: key}"])
+            var point = Failure.steppedDown.point("aggregate", .times(3), test.appName)
+            point.namespace = homes
+            let flags = ["--output", "json", "--lease-ttl", "60s"]
+            let run = try await test.backfill("job", flags: flags, fault: "before-write:1:stop") { program in
+                try await waitUntil("the runner is stopped before the insert") { try program.isStopped }
+                try await test.mongod.failing(point) {
+                    program.send(SIGCONT)
+                    try await waitUntil("the children are inserted") { try await test.database.count("homes") > 0 }
+                }
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let report = try #require(try BSONValue(extendedJSON: run.output).document)
+            #expect(report["changed"]?.integer == 20 && report["changed_is_lower_bound"] == false, "\(run.output)")
+        }
+    }
+
     @Test func aStepDownIsRetried() async throws {
         try await withPeople { test in
             try await test.backfill(held: true) { program in

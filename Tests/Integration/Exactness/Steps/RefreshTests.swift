@@ -81,6 +81,30 @@ import Testing
         }
     }
 
+    /// The targets that clients changed come first in the collection, and their long `_id`s fill a whole page of the
+    /// search for documents to refresh.
+    @Test func aTargetAfterManyThatClientsChangedIsRefreshed() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let ids = (0..<3_500).map { BSONValue.string(String(repeating: "x", count: 1_000) + "\($0)") }
+            try await test.database.fill("people", count: ids.count) { ["_id": ids[$0], "age": 36] }
+            try test.job(steps: ["copy: {from: age, to: yearsSinceBirth, whenPresent: refresh}"])
+            #expect(try await test.backfill().exitCode == 0)
+            let last = ids[ids.count - 1]
+            let others: BSONValue = [
+                "q": ["_id": ["$ne": last]], "u": ["$set": ["yearsSinceBirth": "mine"]], "multi": true,
+            ]
+            try await test.database.run(["update": "people", "updates": .array(of: [others])])
+            try await test.database.set("people", last, ["age": 37])
+
+            let dry = try test.report(try await test.backfill(flags: ["--dry-run", "--output", "json"], yes: false))
+            let run = try await test.backfill("job", "--output", "json")
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(try dry["refreshed"] == 1 && test.report(run)["refreshed"] == 1)
+            #expect(try await test.database.documents("people", ["_id": last]).first?["yearsSinceBirth"] == 37)
+            #expect(try await test.database.count("people", ["yearsSinceBirth": "mine"]) == ids.count - 1)
+        }
+    }
+
     @Test func aFilledDefaultFollowsASourceThatAppears() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", [["_id": 1, "age": 36], ["_id": 2]])
