@@ -6,7 +6,8 @@ import Steps
 /// The commands that create a partner, with some of the original's options and with its indexes.
 ///
 /// In the keys of the indexes, the original's field names are replaced by the partner's. An index is left out if the
-/// partner lacks a field of its key, or if the index is partial and a field of its key is renamed.
+/// partner lacks a field of its key or of its partial filter, or if the index is partial and one of these fields is
+/// renamed.
 struct PartnerCreation {
     let partner: Partner
     let info: CollectionInfo
@@ -43,11 +44,13 @@ struct PartnerCreation {
             guard let key = spec["key"]?.document, key != ["_id": 1], spec["clustered"] != true else { continue }
             let name = spec["name"]?.text ?? ""
             let fields = try key.elements().map { (path: $0.name, order: $0.value) }
-            if let gone = fields.map(\.path).first(where: isGone) {
+            let filter = spec["partialFilterExpression"]?.document
+            let named = try fields.map(\.path) + (filter.map(Self.paths) ?? [])
+            if let gone = named.first(where: isGone) {
                 notes.append("the index \(name) is not created on the partner, which has no field \"\(gone)\"")
                 continue
             }
-            if spec["partialFilterExpression"] != nil, fields.contains(where: { renamed($0.path) != $0.path }) {
+            if filter != nil, named.contains(where: { renamed($0) != $0 }) {
                 notes.append("the index \(name) is not created on the partner: its fields have other names there")
                 continue
             }
@@ -62,6 +65,14 @@ struct PartnerCreation {
             indexes.append(Index(spec: copy))
         }
         return (indexes, notes)
+    }
+
+    /// Returns the paths of the fields that the filter of a partial index names, also inside `$and` and `$or`.
+    private static func paths(of filter: BSONDocument) throws -> [String] {
+        try filter.elements().flatMap { name, value -> [String] in
+            guard name.hasPrefix("$") else { return [name] }
+            return try value.document?.values.compactMap(\.document).flatMap(paths) ?? []
+        }
     }
 
     /// The fields that the forward steps rename, by their old and new names.

@@ -190,10 +190,16 @@ package struct PartnerTriggers: Sendable {
         case (.int, false):
             return "function twinOf(id) {\n  \(plain)\n  return plain && (plain.$numberInt || plain.$numberLong);\n}"
         case (.int, true):
+            // A number of at most 32 bits becomes an int, and any other a long, as in ``IDConversion``. For the limits
+            // of a long, the function compares texts, because a number of JavaScript is not exact there.
             return """
                 function twinOf(id) {
-                  if (typeof id !== "string" || !/^(0|-?[1-9][0-9]{0,9})$/.test(id)) return undefined;
-                  return EJSON.parse(JSON.stringify({ id: { $numberInt: id } })).id;
+                  if (typeof id !== "string" || !/^(0|-?[1-9][0-9]{0,18})$/.test(id)) return undefined;
+                  const end = id.startsWith("-") ? "-9223372036854775808" : "9223372036854775807";
+                  if (id.length === end.length && id > end) return undefined;
+                  const isInt = Number(id) >= -2147483648 && Number(id) <= 2147483647;
+                  const json = JSON.stringify({ id: { [isInt ? "$numberInt" : "$numberLong"]: id } });
+                  return EJSON.parse(json, { relaxed: false }).id;
                 }
                 """
         case (.uuid, _): return "const twinOf = () => undefined;"

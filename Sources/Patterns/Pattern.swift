@@ -18,8 +18,6 @@ public final class Pattern: Sendable {
     public let text: String
 
     /// The reason why PCRE2, and therefore MongoDB 6.1 and later, refuses the expression; `nil` if PCRE2 accepts it.
-    ///
-    /// A `(*UTF8)` at the beginning of the expression, which is `(*UTF)` in PCRE2, counts as accepted.
     public let refusalByPCRE2: String?
 
     private let code: Code

@@ -11,12 +11,12 @@ enum PatternRewriting {
 
     /// Compiles an expression, and rewrites each part that PCRE2 refuses, if the part can be rewritten.
     /// - Returns: `code` is the compiled expression. `refusal` is the reason why PCRE2 refuses the original expression;
-    ///   `nil` if PCRE2 accepts it. A `(*UTF8)` at its beginning counts as accepted.
+    ///   `nil` if PCRE2 accepts it.
     /// - Throws: ``PatternError/invalid(reason:offset:)`` if PCRE2 refuses a part that cannot be rewritten.
     static func compile(
         _ text: String, mode: Pattern.Mode
     ) throws(PatternError) -> (code: Code, refusal: CompileFailure?) {
-        var bytes = Array(withNewName(ofUTF8Setting: text).utf8)
+        var bytes = Array(text.utf8)
         var first: CompileFailure?
         while true {
             let failure: CompileFailure
@@ -31,11 +31,6 @@ enum PatternRewriting {
                 throw .invalid(reason: named.reason, offset: named.offset)
             }
         }
-    }
-
-    /// Replaces `(*UTF8)` at the beginning of an expression by `(*UTF)`, the name of this setting in PCRE2.
-    private static func withNewName(ofUTF8Setting text: String) -> String {
-        text.hasPrefix("(*UTF8)") ? "(*UTF)" + text.dropFirst("(*UTF8)".count) : text
     }
 
     /// Rewrites the part at which PCRE2 refuses the expression; returns `false` if that part cannot be rewritten.

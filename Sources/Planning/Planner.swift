@@ -201,14 +201,14 @@ package struct Planner: Sendable {
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
-    /// Adds a suggestion to each `convert` step that serves a schema change: to convert the field into a second field
-    /// instead.
+    /// Adds a suggestion to each `convert` step that serves a schema change in place: to convert the field into a second
+    /// field instead.
     ///
     /// A step that converts the elements of a list, or the values of a dictionary, gets no suggestion.
     private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {
         entries.map { entry in
-            guard let step = entry.step, step.kind == "convert", !step.target.hasSuffix(FieldPath.each),
-                let type = step.text(of: "to"), !entry.changes.isEmpty
+            guard let step = entry.step, step.kind == "convert", step.text(of: "into") == nil,
+                !step.target.hasSuffix(FieldPath.each), let type = step.text(of: "to"), !entry.changes.isEmpty
             else { return entry }
             var entry = entry
             let name = step.target + type.prefix(1).uppercased() + type.dropFirst()

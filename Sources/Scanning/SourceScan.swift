@@ -25,7 +25,7 @@ package struct SourceScan: Sendable {
 
     /// Prepares a scan.
     /// - Parameters:
-    ///   - source: A folder, a file, or `-` for standard input.
+    ///   - source: A folder, a file, a pipe, or `-` for standard input.
     ///   - others: Collections that are not read, but are reported if the source lacks them.
     package init(_ parts: [Part], source: String, others: [Namespace] = []) {
         self.parts = parts
@@ -65,7 +65,7 @@ package struct SourceScan: Sendable {
     private func compareIDTexts(of index: Int, in tallies: inout [Tally]) throws -> [String] {
         guard parts[index].schema.comparesIDTexts, tallies[index].canHaveEqualTexts else { return [] }
         let missing = "\(parts[index].namespace): _ids with the text of another one were not looked for"
-        guard source != "-" else { return ["\(missing), because standard input can be read only once"] }
+        guard !self.reader.isStream else { return ["\(missing), because \(name) can be read only once"] }
         var options = parts[index].options
         options.listeners.progress = { _ in }
         let reader = SourceReader([parts[index].namespace], source: source, options: options)

@@ -43,6 +43,8 @@ import Testing
     @Test(arguments: [
         ("^(.*)$", "^(.*)$"), ("^a.$", "(*UTF)^a.$"), ("[^a]+", "[^a]+"), ("[^a]b", "(*UTF)[^a]b"),
         ("^ä$", "(*UTF)^ä$"), (#"^\W+$"#, #"^\W+$"#), (#"^\W$"#, #"(*UTF)^\W$"#), ("^[a-z]{2}$", "^[a-z]{2}$"),
+        (#"^[\W+]$"#, #"(*UTF)^[\W+]$"#), (#"^[\D*]$"#, #"(*UTF)^[\D*]$"#), (#"^[a\S+]+$"#, #"(*UTF)^[a\S+]+$"#),
+        (#"[\d+]\W+"#, #"[\d+]\W+"#),
     ]) func aPatternForNamesMatchesCharacters(_ pattern: String, _ expected: String) throws {
         let quoted = try BSONValue.string(pattern).extendedJSON(.relaxed)
         let schema = #"{"patternProperties": {\#(quoted): {"type": "null"}}}"#

@@ -44,6 +44,13 @@ struct PatternTests {
         }
     }
 
+    @Test("PCRE2, too, reads (*UTF8) at the beginning, so newer servers accept it", arguments: ["", "(*UCP)"])
+    func utf8(before: String) throws {
+        let pattern = try Pattern("\(before)(*UTF8)^.$", mode: .bytes)
+        #expect(try pattern.matches("é"))
+        #expect(pattern.refusalByPCRE2 == nil)
+    }
+
     @Test("a NUL is refused")
     func nul() {
         #expect(throws: PatternError.containsNUL) { try Pattern("a\0b", mode: .characters) }

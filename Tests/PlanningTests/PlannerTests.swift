@@ -158,6 +158,20 @@ import Testing
         #expect(plan.jobs.count == 1)
     }
 
+    /// The older schema allows no further field, so the new field is filled after the deploy.
+    @Test func aConversionIntoAnotherFieldIsNotCalledOneInPlace() throws {
+        var options = PlanOptions()
+        options.renames = [try Rename("Person.x=z")]
+        let closed = "\"additionalProperties\": false, \"required\": [\"_id\"], \"properties\": { \(Self.id), "
+        let plan = try plan(
+            closed + "\"x\": { \"bsonType\": \"string\" } }", closed + "\"z\": { \"bsonType\": \"int\" } }",
+            options: options)
+        let entry = try #require(
+            plan.jobs.first { $0.stage == .afterDeploy }?.entries.first { $0.step?.text(of: "into") == "z" })
+        #expect(!entry.remarks.contains { $0.contains("in place") }, "\(entry.remarks)")
+        #expect(entry.suggestions.isEmpty, "\(entry.suggestions.map(\.text))")
+    }
+
     @Test func aRenameIsNeverGuessed() throws {
         let new = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"z\": { \"bsonType\": \"string\" } }"
         let plan = try plan(Self.field("{ \"bsonType\": \"string\" }"), new)

@@ -15,6 +15,8 @@ struct PatternTranslation {
     private var result = ""
     /// Whether reading bytes instead of characters could change what the expression matches.
     private var needsCharacters = false
+    /// Whether the item just read is a member of a character class, in which `*` and `+` are characters.
+    private var isInClass = false
 
     /// Translates a regular expression of JavaScript.
     init(_ text: String) {
@@ -48,7 +50,7 @@ struct PatternTranslation {
     /// Such a character has several bytes. An item before `*` or `+` needs no record, because its repetition matches
     /// these bytes one by one.
     private mutating func takeWide() {
-        if rest.first != "*", rest.first != "+" { needsCharacters = true }
+        if isInClass || rest.first != "*" && rest.first != "+" { needsCharacters = true }
     }
 
     private mutating func take(prefix: String) -> Bool {
@@ -149,9 +151,11 @@ extension PatternTranslation {
         let isNegated = take(prefix: "^")
         if isNegated { result += "^" }
         var endsInType = false
+        isInClass = true
         while let scalar = rest.popFirst(), scalar != "]" {
             endsInType = takeMember(scalar, afterType: endsInType)
         }
+        isInClass = false
         result += "]"
         if isNegated { takeWide() }
     }

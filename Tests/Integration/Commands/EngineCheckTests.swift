@@ -2,6 +2,7 @@ import BSON
 import Checking
 import Conformance
 import Foundation
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -300,6 +301,22 @@ import Testing
                 #expect(run.exitCode == 1, "\(run.errors)")
                 #expect(run.output.hasPrefix("1 failing document in "), "\(run.output)")
                 #expect(!run.output.contains("100,000"))
+            }
+        }
+    }
+
+    /// An engine without a limit of its own has the limit that the operator states, even if it is Device Sync's.
+    @Test func aWatchForAnEngineHasTheStatedLimit() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1, "name": "a", "x": .minKey]])
+            let file = test.folder.path.appending("watch.prom").string
+            for (flags, isLimited) in [(["--limit", "100000"], true), ([], false)] {
+                let run = try await Program.run(
+                    try test.arguments(["--once", "--engine", "powersync", "--metrics", file] + flags))
+                #expect(run.exitCode == 1, "\(run.errors)")
+                #expect(run.output.contains("(limit 100,000)") == isLimited, "\(run.output)")
+                let metrics = try #require(test.folder.text(of: "watch.prom"))
+                #expect(metrics.contains("shipshape_unsynced_limit{") == isLimited, "\(metrics)")
             }
         }
     }

@@ -172,4 +172,48 @@ struct NodeFunctions {
             }
         }
     }
+
+    /// A text that the mirror converts becomes the same int or long, and the mirror converts no other text.
+    @Test func aTextBecomesTheSameNumberAsInTheMirror() async throws {
+        let job = """
+            id: {from: string, to: int}
+            \(PartnerCase.renaming)
+            """
+        let texts = [
+            "0", "-7", "2147483647", "2147483648", "-2147483648", "-2147483649", "3000000000", "10000000000",
+            "9007199254740993", "9223372036854775807", "-9223372036854775808",
+        ]
+        func originals(_ texts: [String]) -> [BSONDocument] {
+            texts.map { ["_id": .string($0), "title": .string("task \($0)")] }
+        }
+        let mongod = try await Mongod.shared
+        try await mongod.withPartner { mirrored in
+            try await mongod.withPartner { triggered in
+                for test in [mirrored, triggered] {
+                    try test.job(job)
+                    try await test.database.fill("Task", originals(texts))
+                }
+                try #require(try await mirrored.run("init").exitCode == 0)
+                let out = triggered.folder.path.appending("app").string
+                let written = try await Program.run([
+                    "partner", "triggers", triggered.folder.path.appending("tasks.yml").string, "--out", out,
+                ])
+                #expect(written.exitCode == 0, "\(written.errors)")
+                let node = NodeFunctions(database: triggered.database, folder: triggered.folder)
+                let file = "\(out)/functions/tasks_from_source.js"
+                for text in texts { #expect(try await node.run(file, id: .string(text)).writes == 1, "\(text)") }
+                let one = try await mirrored.partners().map { try $0.ordered.extendedJSON() }
+                let two = try await triggered.partners().map { try $0.ordered.extendedJSON() }
+                #expect(one.count == texts.count && one == two)
+                let others = ["-0", "007", "+1", "1e3", "9223372036854775808", "-9223372036854775809"]
+                for test in [mirrored, triggered] { try await test.database.fill("Task", originals(others)) }
+                for text in others {
+                    let run = try await node.run(file, id: .string(text))
+                    #expect(run.writes == 0 && run.said.contains("its _id cannot be converted"), "\(text)")
+                }
+                _ = try await mirrored.mirrored()
+                #expect(try await mirrored.partners().count == texts.count)
+            }
+        }
+    }
 }

@@ -54,6 +54,34 @@ import Testing
         }
     }
 
+    @Test func aPartialIndexWhoseFilterNamesARenamedOrRemovedFieldIsLeftOut() async throws {
+        try await Mongod.shared.withPartner { test in
+            try test.job("\(PartnerCase.renaming)\nonly: {source: [legacy]}")
+            try await test.load(20)
+            let exists: BSONValue = ["$exists": true]
+            try await test.database.run([
+                "createIndexes": "Task",
+                "indexes": [
+                    ["key": ["tags": 1], "name": "ofRenamed", "partialFilterExpression": ["title": exists]],
+                    [
+                        "key": ["tags": -1], "name": "ofRemoved",
+                        "partialFilterExpression": ["$and": [["priority": exists], ["legacy": exists]]],
+                    ],
+                    ["key": ["parent": 1], "name": "ofKept", "partialFilterExpression": ["priority": exists]],
+                ],
+            ])
+            let run = try await test.run("init")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            for (name, reason) in [("ofRenamed", ": its fields have other names"), ("ofRemoved", ", which has no")] {
+                let note = "the index \(name) is not created on the partner\(reason)"
+                #expect(run.errors.contains(note), "\(run.errors)")
+            }
+            let indexes = try await test.database.run(["listIndexes": "TaskV2"])
+            let specs = indexes["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? []
+            #expect(specs.compactMap { $0["name"]?.text } == ["_id_", "ofKept"])
+        }
+    }
+
     @Test func documentsThatWouldNotComeBackAreListedAndNothingIsWritten() async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()

@@ -85,6 +85,21 @@ import Testing
         #expect(run.exitCode == 0, "\(run.errors)")
     }
 
+    @Test func theRoleCoversEveryPartnerJobThatIsNamed() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let jobs = try ["a", "b"].map { name in
+            try folder.write(
+                "partner: \(name)\nsource: app.\(name)\ntarget: app.\(name)V2\n\(PartnerCase.renaming)\n",
+                to: "\(name).yml")
+        }
+        let run = try await Program.run(["grants", "partner", "mirror"] + jobs)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        for collection in ["a", "aV2", "b", "bV2"] {
+            #expect(run.output.contains(#"{ db: "app", collection: "\#(collection)" }"#), "\(run.output)")
+        }
+    }
+
     @Test func anArgumentWithoutARoleIsWrongUsage() async throws {
         for (words, part) in [
             (["chekc"], "there is no command \"chekc\" (did you mean \"check\"?)"),

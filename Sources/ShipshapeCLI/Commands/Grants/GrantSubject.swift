@@ -40,7 +40,7 @@ struct GrantSubject {
         if name.hasPrefix("partner ") {
             for file in files {
                 let partner = try PartnerArguments.read(file, assuming: CheckOptions())
-                places = WorkPlaces(partner, state: state, ledger: location, apps: apps)
+                places.add(WorkPlaces(partner, state: state, ledger: location, apps: apps))
             }
         } else if Self.ofSchemas.contains(name) {
             for file in files { try add(schema: file, collections, in: database, ledger: location) }

@@ -139,9 +139,9 @@ struct WatchCommand: AsyncParsableCommand {
         options.assumptions = app.assumptions
         options.assumptions.engine = try engine.settings()
         options.isStrict = strict
-        // Only Device Sync has a limit. For another engine, the watch warns at a limit only if the operator set
-        // `--limit` to another value than the default.
-        options.limit = isOfDeviceSync(schema) || alarm.limit != DeployVerdict.defaultLimit ? alarm.limit : .max
+        // Only Device Sync has a limit of its own. For another engine, the watch warns only at a limit that the
+        // operator states.
+        options.limit = alarm.limit ?? (isOfDeviceSync(schema) ? DeployVerdict.defaultLimit : .max)
         options.warnsAt = alarm.warnAt
         options.endsWhenCaughtUp = once
         options.threads = threads
@@ -151,8 +151,11 @@ struct WatchCommand: AsyncParsableCommand {
 
 /// The flags for the limit of unsynced documents, and for the warning as the count comes near the limit.
 struct AlarmFlags: ParsableArguments {
-    @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
-    var limit = DeployVerdict.defaultLimit
+    @Option(
+        help: ArgumentHelp(
+            "The count of unsynced documents at which sync stops; "
+                + "default: \(DeployVerdict.defaultLimit) with Device Sync, else none.", valueName: "count"))
+    var limit: Int?
 
     @Option(help: ArgumentHelp("The share of the limit at which to warn, in percent.", valueName: "percent"))
     var warnAt = 80
@@ -167,7 +170,7 @@ struct AlarmFlags: ParsableArguments {
     var hook: String?
 
     func validate() throws {
-        guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         guard (1...100).contains(warnAt) else { throw ValidationError("--warn-at must be from 1 to 100") }
     }
 }
