@@ -9,15 +9,11 @@ struct ValueCondition {
     private let targets: [ReferenceTarget]
     /// The values that the schema lists in an enum at the finding's path; empty if there is no enum.
     private let members: [String]
-    /// The types that the schema allows for the elements of an array; all types for other values.
-    private let elements: TypeMask
 
     init(_ finding: Finding, in schema: CompiledSchema) {
         self.finding = finding
         let node = schema.nodes[Int(finding.node)]
         self.node = node
-        let items = node.items >= 0 ? schema.nodes[Int(node.items)] : nil
-        elements = items.map { $0.flags.contains(.mixed) ? .all : $0.accepts } ?? .all
         targets = finding.rule == .mixedDBRef ? schema.references.map { ReferenceTarget($0, in: schema.table) } : []
         members = node.flags.contains(.enumeration) ? node.fields.names(in: schema) : []
         isExact = true
@@ -26,15 +22,12 @@ struct ValueCondition {
 
     var found: Found { finding.found }
 
-    /// Whether the expression also matches values that do not have the finding, or misses values that have it.
+    /// Whether the expression also matches values that do not have the finding.
     private var isWider: Bool {
         switch found.detail {
         case .otherLength, .tooDeep: true
         case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
             numericTarget == nil
-        // The checker ignores the order of an object's fields, but the server's set operators do not. The expression
-        // therefore misses elements that differ only in this order.
-        case .equalElements: !elements.isDisjoint(with: [.object, .array])
         // In a mixed value, the expression also matches a link, because the keys of a link begin with a dollar sign.
         case .dollarKey: node.flags.contains(.mixed)
         case .none where finding.rule == .mixedCollection: TypeMask(found.type) == .object
@@ -74,9 +67,9 @@ struct ValueCondition {
         case .otherLength:
             return Expression.guarded(isOfType, ["$ne": [["$binarySize": value], 16]])
         case .emptyKey, .dollarKey, .dottedKey: return keys(of: value)
-        case .equalElements:
-            let distinct: BSONValue = ["$size": ["$setUnion": [value, []]]]
-            return Expression.guarded(Expression.isArray(value), ["$ne": [["$size": value], distinct]])
+        // No expression ignores the order of an object's fields as the checker does. ``FilterBuilder`` therefore uses a
+        // `$jsonSchema` for this finding.
+        case .equalElements: return isOfType
         case .tooDeep: return ["$in": [["$type": value], ["array", "object"]]]
         case .noCoordinates, .fewCoordinates, .coordinateType, .coordinateRange: return point(value)
         case .unsyncedReference, .referenceIDType: return reference(value)
