@@ -24,8 +24,8 @@ package struct Outcome: Sendable {
     /// The number of documents in the half from which ``Inference/trained`` was not made, and how many of them it
     /// misses.
     ///
-    /// A missed document fits the schema made from all documents, but fails under `trained`. If
-    /// ``InferOptions/isStrict`` is set, a document that only might fail under `trained` is missed as well.
+    /// A missed document fails under `trained`, but does not fail under the schema made from all documents. If
+    /// ``InferOptions/isStrict`` is set, a document that might fail counts as one that fails, under both schemas.
     package let heldOut: (documents: Int, failing: Int)
     /// The groups of documents that have the same violation of the schema, with the number of documents in each.
     package let groups: [ViolationGroup]
@@ -43,13 +43,13 @@ package struct Outcome: Sendable {
         possible = isStrict ? 0 : counts.possible
         groups = tally.violationGroups
         isWithinCover = failing <= inference.options.budget(of: counts.read)
-        // Only documents that fail under `trained` but fit `compiled` count as missed. A document that fails under both
-        // schemas is one that the fitter decided to refuse, so the bound `leftOut` counts it.
-        let missed = min(changes.healed + (isStrict ? changes.possiblyHealed : 0), inference.heldOut)
-        heldOut = (inference.heldOut, missed)
+        // Only documents that fail under `trained` but not under `compiled` count as missed. A document that fails
+        // under both schemas is one that the fitter decided to refuse, so the bound `leftOut` counts it.
+        let missed = changes.healed + (isStrict ? changes.possiblyHealed : changes.nowOnlyPossible)
+        heldOut = (inference.heldOut, min(missed, inference.heldOut))
         // If two bounds are added, each may be wrong only half as often.
         let risk = (1 - Self.confidence) / (failing > 0 ? 2 : 1)
-        let unknown = BinomialBound.upper(missed, of: inference.heldOut, confidence: 1 - risk)
+        let unknown = BinomialBound.upper(heldOut.failing, of: inference.heldOut, confidence: 1 - risk)
         let leftOut = failing > 0 ? BinomialBound.upper(failing, of: counts.read, confidence: 1 - risk) : 0
         unseenBound = min(1, unknown + leftOut)
     }
