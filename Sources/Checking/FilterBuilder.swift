@@ -74,11 +74,31 @@ struct FilterBuilder {
         let condition = ValueCondition(finding, in: schema)
         let steps = schema.path(of: located).steps
         let isWhole = steps.count <= Self.maximumSteps
+        let isInTuple = schema.nodes[Int(finding.node)].flags.contains(.inTuple)
+        if isWhole, finding.found.detail == .equalElements {
+            return (Self.filterForEqualElements(at: steps), !isInTuple)
+        }
         let expression = expression(steps.prefix(Self.maximumSteps), of: nil, depth: 1) { value in
             isWhole ? condition.holds(for: value) : ["$in": [["$type": value], ["array", "object"]]]
         }
-        let isInTuple = schema.nodes[Int(finding.node)].flags.contains(.inTuple)
         return (["$expr": expression], condition.isExact && isWhole && !isInTuple)
+    }
+
+    /// Returns a filter for the documents in which an array at the end of the steps has equal elements.
+    ///
+    /// `uniqueItems` and the checker have the same definition of equality: the order of an object's fields is ignored.
+    /// `$setUnion` does not ignore it.
+    private static func filterForEqualElements(at steps: [SchemaPath.Step]) -> BSONDocument {
+        let schema = steps.reversed().reduce(["uniqueItems": true] as BSONValue) { inner, step in
+            switch step {
+            case .field(let name) where ProofBuilder.isPlain(name):
+                ["properties": .object(BSONDocument([(name, inner)]))]
+            case .field(let name): ["patternProperties": .object(BSONDocument([(ProofBuilder.pattern(name), inner)]))]
+            case .elements: ["items": inner]
+            case .values: ["additionalProperties": inner]
+            }
+        }
+        return ["$nor": [["$jsonSchema": schema]]]
     }
 
     /// Returns an expression that follows the steps from `value` and applies the condition to the values at their end.

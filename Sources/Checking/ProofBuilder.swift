@@ -110,7 +110,7 @@ struct ProofBuilder {
     }
 
     /// Whether the server reads the name as a name, and not as a path or an operator.
-    private static func isPlain(_ name: String) -> Bool {
+    static func isPlain(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix("$") && !name.contains(".") && !name.utf8.contains(0)
     }
 
@@ -143,7 +143,7 @@ struct ProofBuilder {
         for number in Int(node.fields.first)..<Int(node.fields.first + node.fields.count) {
             let (field, name) = (schema.fields[number], schema.table.name(number))
             guard field.isDeclared, !name.utf8.contains(0) else { return nil }
-            patterns.append(("^\(Self.escaped(name))\\z", value(Int(field.node), depth: depth + 1)))
+            patterns.append((Self.pattern(name), value(Int(field.node), depth: depth + 1)))
             guard needs(field) else { continue }
             guard Self.isPlain(name) else { return nil }
             required.append(.string(name))
@@ -176,12 +176,13 @@ struct ProofBuilder {
     private static let locks: [(String, BSONValue)] = lockNames.map { ("^\($0)\\z", nothing) }
 
     /// Returns a regular expression that matches only the given name; the server matches it byte by byte.
-    private static func escaped(_ name: String) -> String {
-        name.unicodeScalars.reduce(into: "") { text, scalar in
+    static func pattern(_ name: String) -> String {
+        let escaped = name.unicodeScalars.reduce(into: "") { text, scalar in
             let isPlain =
                 !scalar.isASCII || scalar == "_" || scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
             text += (isPlain ? "" : "\\") + String(scalar)
         }
+        return "^\(escaped)\\z"
     }
 
     private static let aliases: [(type: TypeMask, name: String)] = [

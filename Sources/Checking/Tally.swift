@@ -349,6 +349,7 @@ extension VerdictChanges {
         result.healed = -healed
         result.newlyPossible = -newlyPossible
         result.alreadyPossible = -alreadyPossible
+        result.nowOnlyPossible = -nowOnlyPossible
         result.possiblyHealed = -possiblyHealed
         return result
     }

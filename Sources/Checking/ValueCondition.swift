@@ -9,16 +9,11 @@ struct ValueCondition {
     private let targets: [ReferenceTarget]
     /// The values that the schema lists in an enum at the finding's path; empty if there is no enum.
     private let members: [String]
-    /// The types that the schema allows for the elements of an array; all types if the schema does not restrict them,
-    /// or if the value is not an array.
-    private let elements: TypeMask
 
     init(_ finding: Finding, in schema: CompiledSchema) {
         self.finding = finding
         let node = schema.nodes[Int(finding.node)]
         self.node = node
-        let items = node.items >= 0 ? schema.nodes[Int(node.items)] : nil
-        elements = items.map { $0.flags.contains(.mixed) ? .all : $0.accepts } ?? .all
         targets = finding.rule == .mixedDBRef ? schema.references.map { ReferenceTarget($0, in: schema.table) } : []
         members = node.flags.contains(.enumeration) ? node.fields.names(in: schema) : []
         isExact = true
@@ -27,15 +22,12 @@ struct ValueCondition {
 
     var found: Found { finding.found }
 
-    /// Whether the expression also matches values that do not have the finding, or misses values that have it.
+    /// Whether the expression also matches values that do not have the finding.
     private var isWider: Bool {
         switch found.detail {
         case .otherLength, .tooDeep: true
         case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
             numericTarget == nil
-        // The checker ignores the order of an object's fields, but the server's set operators do not. The expression
-        // therefore misses two elements that are equal except for the order of their fields.
-        case .equalElements: !elements.isDisjoint(with: [.object, .array])
         // In a mixed value, the expression also matches a link, because the keys of a link begin with a dollar sign.
         case .dollarKey: node.flags.contains(.mixed)
         case .none where finding.rule == .mixedCollection: TypeMask(found.type) == .object
@@ -44,8 +36,8 @@ struct ValueCondition {
         case .none where finding.rule == .linkDangling || finding.rule == .linkTargetUnsyncable: true
         case .referenceIDType: TypeMask(found.type) == .binData
         case .none where finding.rule == .additionalProperty: !node.flags.contains(.closed)
-        // The expression tests only the type of an extra field's value, but whether the value fits the schema in
-        // `additionalProperties` can depend on more than its type.
+        // Whether an extra field fits the schema in `additionalProperties` can depend on more than the type of its
+        // value.
         case .none where finding.rule == .extraField: node.additional >= 0
         default: false
         }
@@ -66,8 +58,7 @@ struct ValueCondition {
         case .noMember:
             return Expression.guarded(
                 isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
-        // Only the rules of engines cause these findings. ``EngineCondition`` tests the other conditions, so only the
-        // type is tested here.
+        // Only the rules of engines cause these findings; ``EngineCondition`` has their conditions.
         case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .number, .notNumber, .exponent, .longer, .larger,
             .largerAsJSON, .moreFields, .equalText, .unfit:
             return isOfType
@@ -76,9 +67,9 @@ struct ValueCondition {
         case .otherLength:
             return Expression.guarded(isOfType, ["$ne": [["$binarySize": value], 16]])
         case .emptyKey, .dollarKey, .dottedKey: return keys(of: value)
-        case .equalElements:
-            let distinct: BSONValue = ["$size": ["$setUnion": [value, []]]]
-            return Expression.guarded(Expression.isArray(value), ["$ne": [["$size": value], distinct]])
+        // No expression ignores the order of an object's fields as the checker does. ``FilterBuilder`` therefore uses a
+        // `$jsonSchema` for this finding.
+        case .equalElements: return isOfType
         case .tooDeep: return ["$in": [["$type": value], ["array", "object"]]]
         case .noCoordinates, .fewCoordinates, .coordinateType, .coordinateRange: return point(value)
         case .unsyncedReference, .referenceIDType: return reference(value)
@@ -94,7 +85,7 @@ struct ValueCondition {
 
     /// Returns an expression that is true if a value is 16 bytes of binary data of the found subtype.
     ///
-    /// Values of binary data that are equally long are sorted by subtype first, so two bounds select the subtype.
+    /// Binary data of one length sorts by subtype, so two bounds select the subtype.
     private func subtypeOfSixteenBytes(_ value: BSONValue) -> BSONValue {
         func bound(_ byte: UInt8) -> BSONValue {
             .binary(subtype: found.subtype, bytes: Array(repeating: byte, count: 16))
@@ -207,8 +198,8 @@ struct ReferenceTarget {
 }
 
 extension ValueCondition {
-    /// Returns an expression that is true if a DBRef has the finding: it leads to no synced collection, or to a synced
-    /// collection whose `_id`s are of other types than the DBRef's key.
+    /// Returns an expression that is true if a DBRef leads to no synced collection, or to one whose `_id`s are of other
+    /// types.
     func reference(_ value: BSONValue) -> BSONValue {
         let isLink = Expression.and([
             ["$eq": [name(0), ["$literal": "$ref"]]], Expression.type(part(0), is: "string"),

@@ -19,7 +19,8 @@ enum ValueHash {
         }
         let content = try view.document(element)
         if type == .object { return mix(kind &+ (try hash(fieldsOf: content, depth: depth + 1))) }
-        var sum = kind
+        // The hashes of numbers have no seed. Without one here, a user could write arrays of numbers with equal hashes.
+        var sum = kind ^ seed
         var position = content.firstPosition
         while let child = try content.next(&position) {
             sum = mix(sum ^ (try hash(child, of: content, depth: depth + 1)))
@@ -64,9 +65,11 @@ enum ValueHash {
         return mix(low ^ high ^ UInt64(bitPattern: Int64(parts.exponent)) << 48 ^ (parts.isNegative ? 1 << 47 : 0))
     }
 
-    /// The seed for hashing bytes, which differs in each process, so that no user can write texts with equal hashes.
+    /// The seed for hashing bytes and arrays, which differs in each process, so that no user can write many values with
+    /// equal hashes.
     ///
-    /// Integers and doubles are hashed without the seed.
+    /// Integers and doubles are hashed without the seed, because different integers have different hashes, and so do
+    /// different doubles.
     private static let seed = UInt64.random(in: 0 ... .max)
 
     private static func hash(_ bytes: RawSpan, _ start: Int, _ length: Int) -> UInt64 {

@@ -12,6 +12,9 @@ public struct VerdictChanges: Hashable, Sendable, Codable {
     public var newlyPossible = 0
     /// The documents that might fail under the new schema, and that fail or might fail under the active one.
     public var alreadyPossible = 0
+    /// The documents in ``alreadyPossible`` that are certain to fail under the active schema; reports do not have this
+    /// count.
+    package var nowOnlyPossible = 0
     /// The documents that might fail under the active schema, but neither fail nor might fail under the new one.
     public var possiblyHealed = 0
 
@@ -25,6 +28,7 @@ public struct VerdictChanges: Hashable, Sendable, Codable {
         left.healed += right.healed
         left.newlyPossible += right.newlyPossible
         left.alreadyPossible += right.alreadyPossible
+        left.nowOnlyPossible += right.nowOnlyPossible
         left.possiblyHealed += right.possiblyHealed
     }
 
@@ -33,7 +37,9 @@ public struct VerdictChanges: Hashable, Sendable, Codable {
         case (.certain, .certain): alreadyFailing += 1
         case (_, .certain): newlyFailing += 1
         case (.fits, .possible), (.warning, .possible): newlyPossible += 1
-        case (_, .possible): alreadyPossible += 1
+        case (_, .possible):
+            alreadyPossible += 1
+            if active == .certain { nowOnlyPossible += 1 }
         case (.certain, _): healed += 1
         case (.possible, _): possiblyHealed += 1
         default: break

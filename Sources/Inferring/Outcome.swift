@@ -15,17 +15,17 @@ package struct Outcome: Sendable {
     ///
     /// There are two reasons why the schema might not accept a further document, and each has a bound. First, the
     /// schema may leave out on purpose what the document has. The number of failing documents bounds the share of such
-    /// documents. Second, the document may have something that is in none of the documents that were read. To bound the
-    /// share of such documents, a second schema is made from half of the documents. ``heldOut`` counts the documents of
-    /// the other half that the second schema refuses for the second reason. The bound also holds for the whole schema,
-    /// which is made from more documents and accepts more. Both bounds are Clopper and Pearson's, one-sided. With a
-    /// cover below 100%, the first bound is approximate, because the same documents decided what the schema leaves out.
+    /// documents. Second, the document may have something that no document read had. To bound the share of such
+    /// documents, a second schema is made from half of the documents. ``heldOut`` counts the documents of the other
+    /// half that the second schema does not accept for this reason. The bound also holds for the whole schema, which is
+    /// made from more documents and accepts more. Both bounds are Clopper and Pearson's, one-sided. With a cover below
+    /// 100%, the first bound is approximate, because the same documents decided what the schema leaves out.
     package let unseenBound: Double
-    /// The number of documents in the half from which ``Inference/trained`` was not made, and how many of these
-    /// documents `trained` misses.
+    /// The number of documents in the half from which ``Inference/trained`` was not made, and how many of them it
+    /// misses.
     ///
-    /// A missed document fits the schema made from all documents, but fails under `trained`. If
-    /// ``InferOptions/isStrict`` is set, a document that only might fail under `trained` is missed as well.
+    /// A missed document fails under `trained`, but does not fail under the schema made from all documents. If
+    /// ``InferOptions/isStrict`` is set, a document that might fail counts as one that fails, under both schemas.
     package let heldOut: (documents: Int, failing: Int)
     /// The groups of documents that have the same violation of the schema, with the number of documents in each.
     package let groups: [ViolationGroup]
@@ -43,14 +43,14 @@ package struct Outcome: Sendable {
         possible = isStrict ? 0 : counts.possible
         groups = tally.violationGroups
         isWithinCover = failing <= inference.options.budget(of: counts.read)
-        // Only documents that fail under `trained` but fit `compiled` count as missed. A document that fails under both
-        // schemas is one that the fitter decided to refuse, so the bound `leftOut` counts it.
-        let missed = min(changes.healed + (isStrict ? changes.possiblyHealed : 0), inference.heldOut)
-        heldOut = (inference.heldOut, missed)
+        // Only documents that fail under `trained` but not under `compiled` count as missed. A document that fails
+        // under both schemas is one that the fitter decided to refuse, so the bound `leftOut` counts it.
+        let missed = changes.healed + (isStrict ? changes.possiblyHealed : changes.nowOnlyPossible)
+        heldOut = (inference.heldOut, min(missed, inference.heldOut))
         // If the sum of two bounds must hold with ``confidence``, each of them may be wrong only half as often as a
         // single bound.
         let risk = (1 - Self.confidence) / (failing > 0 ? 2 : 1)
-        let unknown = BinomialBound.upper(missed, of: inference.heldOut, confidence: 1 - risk)
+        let unknown = BinomialBound.upper(heldOut.failing, of: inference.heldOut, confidence: 1 - risk)
         let leftOut = failing > 0 ? BinomialBound.upper(failing, of: counts.read, confidence: 1 - risk) : 0
         unseenBound = min(1, unknown + leftOut)
     }

@@ -3,10 +3,9 @@ import SystemPackage
 /// Finds the hashes that occur more than once among any number of hashes, in bounded memory.
 ///
 /// The hashes are divided into 256 parts by their first byte. Each part has a buffer; a full buffer goes to an unnamed
-/// file in the folder for temporary files. At the end each part is sorted by itself. The buffers take 8 MiB, and the
-/// list of written blocks takes one byte for each 4,096 hashes. The part that is sorted contains about a 256th of all
-/// hashes, and takes 16 bytes for each of them, because it is sorted into a copy. Together, this is about 14 MiB for a
-/// hundred million hashes.
+/// file in the folder for temporary files. At the end each part is sorted by itself. The buffers take 8 MiB, the list
+/// of written blocks takes one byte for each 4,096 hashes, and the part that is sorted takes 12 bytes for each 256
+/// hashes, because the sort needs a buffer for half of the part: together about 13 MiB for a hundred million hashes.
 struct RepeatedHashes: ~Copyable {
     /// The largest number of repeated hashes that are returned.
     static var most: Int { 1 << 17 }
@@ -14,7 +13,7 @@ struct RepeatedHashes: ~Copyable {
     private static var blockSize: Int { 1 << 12 }
 
     private var buffers: [[UInt64]]
-    /// For each block in the file, in the order of the file, the number of the part to which the block's hashes belong.
+    /// The number of each block's part, in the order of the blocks in the file.
     private var blocks: [UInt8] = []
     private var file: FileDescriptor?
     private let folder: String?
@@ -52,7 +51,8 @@ struct RepeatedHashes: ~Copyable {
     func repeated() throws(Errno) -> Set<UInt64> {
         var result: Set<UInt64> = []
         for part in 0..<Self.partCount {
-            let hashes = try hashes(of: part).sorted()
+            var hashes = try hashes(of: part)
+            hashes.sort()
             for index in hashes.indices.dropFirst() where hashes[index] == hashes[index - 1] {
                 guard result.count < Self.most else { return result }
                 result.insert(hashes[index])
@@ -64,6 +64,7 @@ struct RepeatedHashes: ~Copyable {
     private func hashes(of part: Int) throws(Errno) -> [UInt64] {
         var hashes = buffers[part]
         guard let file else { return hashes }
+        hashes.reserveCapacity(hashes.count + blocks.count { Int($0) == part } * Self.blockSize)
         for (index, owner) in blocks.enumerated() where Int(owner) == part {
             var offset = index * Self.blockSize * MemoryLayout<UInt64>.stride
             hashes += try UnnamedFile.read(UInt64.self, Self.blockSize, from: file, at: &offset)

@@ -279,7 +279,10 @@ extension WatchRun {
         own -= try ledger.remove(of: namespace, except: pass, under: &kernel)
         collections[index].entries = own
         try save()
-        watch.events(.wasRead(namespace, documents: result.tally.counts.read, failing: found.count))
+        // The scan adds a document to the queue each time it judges the document. Its tally counts each document once.
+        let counts = result.tally.counts
+        let failing = counts.certain + (watch.options.isStrict ? counts.possible : 0)
+        watch.events(.wasRead(namespace, documents: counts.read, failing: failing))
         isUncounted = true
     }
 

@@ -36,7 +36,7 @@ struct FailingID: Sendable {
 
 /// A queue of failing documents, from the threads of a scan to the thread that records them in the ledger.
 final class FailingQueue: Sendable {
-    private let state = Mutex<(waiting: [FailingID], count: Int)>(([], 0))
+    private let waiting = Mutex<[FailingID]>([])
     private let isStopped: @Sendable () -> Bool
 
     /// The most documents in the queue; while it is full, the scan waits.
@@ -44,23 +44,17 @@ final class FailingQueue: Sendable {
 
     init(isStopped: @Sendable @escaping () -> Bool) { self.isStopped = isStopped }
 
-    /// The number of failing documents that were added to the queue in all; a document counts each time it is found.
-    var count: Int { state.withLock { $0.count } }
-
     func add(_ found: FailingID) {
-        while !isStopped(), state.withLock({ $0.waiting.count >= Self.maximum }) {
+        while !isStopped(), waiting.withLock({ $0.count >= Self.maximum }) {
             PosixThread.sleep(.milliseconds(20))
         }
-        state.withLock { state in
-            state.waiting.append(found)
-            state.count += 1
-        }
+        waiting.withLock { $0.append(found) }
     }
 
     func take() -> [FailingID] {
-        state.withLock { state in
-            defer { state.waiting = [] }
-            return state.waiting
+        waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
         }
     }
 }

@@ -55,6 +55,9 @@ import Testing
         (#"{"n":1}"#, true), (#"{"n":[-1]}"#, true), (#"{"n":true,"m":3}"#, true), (#"{"n":1.5,"m":7}"#, true),
         (#"{"n":{"$numberInt":"1"},"t":{"$timestamp":{"t":1,"i":2}}}"#, false), (#"{"n":1.5}"#, false),
         (#"{"n":1e5}"#, false), (#"{"n":"5","m":null,"k":{"$minKey":1}}"#, false), (#"{"n 5":false}"#, false),
+        (#"{"t":1}"#, true), (#"{"i":[1]}"#, true), (#"{"a":{"i":7}}"#, true), (#"{"a":["$timestamp",{"t":1}]}"#, true),
+        (#"{"t":{"$timestamp":{"t":1,"i":2}},"i":3}"#, true), (#"{"a":{"$prices":3}}"#, true),
+        (#"{"t":{"$timestamp": {"i":2, "t":1}},"k":[{"$maxKey":1}]}"#, false),
     ]) func anExportThatDoesNotDistinguishIntFromLongIsDetected(_ text: String, _ isSeen: Bool) throws {
         let file = try TemporaryFile(Array(text.utf8))
         var reader = JSONFileReader(try DumpInput(file.path))

@@ -31,6 +31,40 @@ import Testing
         }
     }
 
+    /// Without a seed, a user could choose the second number of each of these arrays so that all hashes are equal.
+    @Test func noUserCanWriteArraysWithEqualHashes() {
+        let kind = mix(UInt64(BSONType.array.sortPlace))
+        let arrays = (0..<1_000).map { number -> BSONValue in
+            let first = mix(kind ^ mix(UInt64(number)))
+            return [.long(Int64(number)), .long(Int64(bitPattern: unmix(first)))]
+        }
+        #expect(hashes(arrays).count == 1_000)
+        let equal: [BSONValue] = [[1, 2], [1.0, .long(2)]]
+        #expect(hashes(equal).count == 1)
+    }
+
+    private static let factors: (UInt64, UInt64) = (0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9)
+
+    /// Mixes the bits of a number as `ValueHash` does.
+    private func mix(_ value: UInt64) -> UInt64 {
+        var result = (value ^ (value >> 32)) &* Self.factors.0
+        result = (result ^ (result >> 29)) &* Self.factors.1
+        return result ^ (result >> 32)
+    }
+
+    /// Returns the number that ``mix(_:)`` maps to `value`.
+    private func unmix(_ value: UInt64) -> UInt64 {
+        var result = (value ^ (value >> 32)) &* inverse(of: Self.factors.1)
+        result = (result ^ (result >> 29) ^ (result >> 58)) &* inverse(of: Self.factors.0)
+        return result ^ (result >> 32)
+    }
+
+    /// Returns the factor that undoes a multiplication by an odd number.
+    private func inverse(of factor: UInt64) -> UInt64 {
+        // Each step doubles the number of correct bits; the first three bits are correct at the start.
+        (0..<5).reduce(factor) { inverse, _ in inverse &* (2 &- factor &* inverse) }
+    }
+
     @Test func codesOfOneTextDifferByTheirScopes() {
         let codes = (0..<1_000).map { BSONValue.javascriptWithScope("f()", ["n": .integer($0)]) }
         #expect(hashes(codes).count == 1_000)

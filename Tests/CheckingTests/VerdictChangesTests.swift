@@ -35,6 +35,7 @@ import Testing
         #expect(changes.healed == 0)
         #expect(changes.newlyPossible == 1)
         #expect(changes.alreadyPossible == 1)
+        #expect(changes.nowOnlyPossible == 0)
         #expect(changes.possiblyHealed == 1)
     }
 
@@ -46,6 +47,8 @@ import Testing
         #expect(changes.alreadyFailing == 2)
         #expect(changes.healed == 1)
         #expect(changes.alreadyPossible == 2)
+        // Document 8 is certain to fail under the active schema, and only might fail under the other one.
+        #expect(changes.nowOnlyPossible == 1)
     }
 
     @Test func uncoveredDocumentsOfTheActiveSchemaNewlyFail() throws {

@@ -88,4 +88,23 @@ import Testing
         let outcome = try Case.outcome(try Case.inference(of: rare), on: rare)
         #expect(outcome.unseenBound > known.unseenBound)
     }
+
+    /// A held-out document is missed even if it only might fail under the schema made from all documents.
+    @Test func aHeldOutDocumentThatMightStillFailIsMissed() throws {
+        /// Returns documents, each of the first 20 of which has the only text of a field.
+        func documents(_ value: BSONValue) -> [BSONDocument] {
+            Case.documents(400) { index in
+                var fields: [(String, BSONValue)] = [("m", index < 20 ? value : "s")]
+                for number in 0..<20 { fields.append(("f\(number)", number == index ? "text" : 1)) }
+                return fields
+            }
+        }
+        let fitting = try Case.outcome(try Case.inference(of: documents("s")), on: documents("s"))
+        #expect(fitting.possible == 0 && fitting.heldOut.failing > 0)
+        let regex = documents(.regex(pattern: "a", options: ""))
+        let outcome = try Case.outcome(try Case.inference(of: regex), on: regex)
+        #expect(outcome.failing == 0 && outcome.possible == 20)
+        #expect(outcome.heldOut == fitting.heldOut)
+        #expect(outcome.unseenBound == fitting.unseenBound)
+    }
 }

@@ -3,6 +3,7 @@ import Checking
 import JobReports
 import JobState
 import Running
+import ServerSchema
 import Testing
 
 @testable import Reporting
@@ -30,6 +31,22 @@ import Testing
         }
         // A check does not wait for the throttle, so it has no metrics of the throttle.
         #expect(!text.contains("throttled"))
+    }
+
+    @Test func aDocumentCountsOnceForEachOfItsFindings() throws {
+        var report = try CheckReport.fixture()
+        var other = report.collections[0].groups[0]
+        other.violation = Violation(
+            path: SchemaPath([.field("phone")]), rule: .requiredMissing, level: .certain, expected: "string",
+            found: "missing")
+        other.count = 20
+        report.collections[0].groups.append(other)
+        var metrics = RunMetrics(command: "check", name: "v2", throttles: false, earlier: nil)
+        metrics.take([report])
+        let text = metrics.text(.ended(1), at: time(100), after: 1)
+        #expect(text.contains("rule=\"required-missing\",level=\"certain\"} 1043\n"), "\(text)")
+        let help = "Findings in documents, by collection, rule and level; a document can have several."
+        #expect(text.contains("# HELP shipshape_findings \(help)\n"), "\(text)")
     }
 
     /// A collector refuses a file that describes a metric twice, or that has other lines between the lines of a metric.

@@ -13,8 +13,7 @@ package final class LedgerSimulator: Sendable {
     package struct Behaviour: Sendable {
         /// The time from a change until the ledger shows it.
         ///
-        /// Fractions of a second in this value are ignored. The real time may be longer by up to a second, because the
-        /// server's times are whole seconds.
+        /// The real time may be longer by up to a second, because the server's times are whole seconds.
         package var lag: Duration
         /// Whether the ledger drops the entry of a document that was repaired or deleted.
         package var removesEntries: Bool
@@ -146,7 +145,7 @@ extension LedgerSimulator {
         guard let id = event["documentKey"]?.document?["_id"], case .timestamp(let time)? = event["clusterTime"] else {
             return nil
         }
-        let due = TimeInterval(time >> 32) + 1 + TimeInterval(behaviour.lag.components.seconds)
+        let due = TimeInterval(time >> 32) + 1 + behaviour.lag / .seconds(1)
         return Change(id: id, document: event["fullDocument"]?.document, due: Date(timeIntervalSince1970: due))
     }
 

@@ -19,6 +19,9 @@ struct JSONExtent {
     private var isQuoted = false
     private var isEscaped = false
     private var quoteStart = 0
+    /// Whether the next value belongs to the name `$timestamp`.
+    private var followsTimestamp = false
+    private var isInTimestamp = false
     private var isExempt = false
     private var isInteger = false
 
@@ -42,9 +45,17 @@ struct JSONExtent {
             isExempt = true
             return
         case 0x0A: lineBreaks += 1
-        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-        case UInt8(ascii: ","): commas += 1
+        case UInt8(ascii: "{"):
+            depth += 1
+            isInTimestamp = followsTimestamp
+        case UInt8(ascii: "}"):
+            depth -= 1
+            isInTimestamp = false
+        case UInt8(ascii: "["): depth += 1
+        case UInt8(ascii: "]"): depth -= 1
+        case UInt8(ascii: ","):
+            commas += 1
+            followsTimestamp = false
         case UInt8(ascii: "\""):
             isQuoted = true
             quoteStart = count
@@ -63,20 +74,22 @@ struct JSONExtent {
             isEscaped = true
         } else if byte == UInt8(ascii: "\"") {
             isQuoted = false
-            isExempt = isNameOfPlainNumber(text)
+            let name = text.extracting(quoteStart + 1..<count)
+            followsTimestamp = name.isEqual(to: "$timestamp")
+            isExempt = isNameOfPlainNumber(name)
         } else if byte == 0x0A {
             lineBreaks += 1
         }
     }
 
-    /// Whether the quoted text is `t` or `i`, as in a timestamp, or has seven bytes and begins with `$`, like `$minKey`
-    /// and `$maxKey`.
+    /// Whether a name is `$minKey` or `$maxKey`, or the name `t` or `i` in a timestamp.
     ///
     /// A number after such a name is a plain number even in canonical extended JSON.
-    private func isNameOfPlainNumber(_ text: RawSpan) -> Bool {
-        let length = count - quoteStart - 1
-        guard length == 1 || length == 7 else { return false }
-        let first = unsafe text.unsafeLoadUnaligned(fromByteOffset: quoteStart + 1, as: UInt8.self)
-        return length == 1 ? first == UInt8(ascii: "t") || first == UInt8(ascii: "i") : first == UInt8(ascii: "$")
+    private func isNameOfPlainNumber(_ name: RawSpan) -> Bool {
+        switch name.byteCount {
+        case 1: isInTimestamp && (name.isEqual(to: "t") || name.isEqual(to: "i"))
+        case 7: name.isEqual(to: "$minKey") || name.isEqual(to: "$maxKey")
+        default: false
+        }
     }
 }

@@ -4,7 +4,7 @@ package import ServerSchema
 
 /// The counts of a check, without any documents, as a history stores them.
 package struct CheckSummary: Hashable, Sendable {
-    /// The number of documents with findings of one rule at one path of one collection.
+    /// The number of findings of one rule at one path of one collection, in all documents.
     ///
     /// A document with several different findings, such as values of two wrong types, counts once for each of them.
     package struct Finding: Hashable, Sendable {

@@ -116,7 +116,9 @@ extension RunMetrics {
             Metric(
                 "documents_per_second", "How fast the run went.", labels,
                 seconds > 0 ? Double(sum(\.readCount)) / seconds : 0),
-            Metric("findings", "Documents with a finding, by collection, rule and level.", counts: findings),
+            Metric(
+                "findings", "Findings in documents, by collection, rule and level; a document can have several.",
+                counts: findings),
             Metric(
                 "failing_documents", "Documents that would stop syncing (certain), or might (possible).",
                 counts: [

@@ -172,7 +172,7 @@ import Testing
             }
             #expect([0, 1].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
             #expect(try await trial.database.count("tasks", ["priority": ["$type": "int"]]) == 10)
-            let undone = try await trial.run(undoing: true)
+            let undone = try await trial.runUndo()
             #expect(undone.exitCode == 1, "\(undone.status): \(undone.errors)\(undone.output)")
             #expect(undone.output.contains("of 3 chunks"), "\(undone.output)")
         }
@@ -228,7 +228,7 @@ import Testing
 
 extension FaultTrial {
     /// Runs the undo of the command's job.
-    fileprivate func run(undoing: Bool) async throws -> ProgramRun {
+    fileprivate func runUndo() async throws -> ProgramRun {
         try await Program.run(["undo"] + arguments.dropFirst() + ["--uri", uri])
     }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests a week of nightly checks with a threshold, two anomalies and an accepted finding that expires.
-@Suite(.enabled(if: FakeClock.library != nil, "scripts/setup installs libfaketime"))
+@Suite(.enabled(if: FakeClock.library != nil, "scripts/setup --tests installs libfaketime"))
 struct NightlyWeekTests {
     /// A night, and what the check of that night has to report.
     private struct Night {

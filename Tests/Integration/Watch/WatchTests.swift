@@ -63,6 +63,25 @@ import Testing
         }
     }
 
+    @Test func aDocumentThatChangesDuringTheReadingCountsOnce() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", count: 5_000)
+            var point = FailPoint("getMore", appName: test.appName)
+            point.namespace = "\(test.database.name).person"
+            point.blockTime = .seconds(2)
+            let run = try await test.mongod.failing(point) {
+                try await Program.run(try test.arguments(["--once", "--threads", "1"])) { _ in
+                    // The server blocks the second batch while the watch records the documents of the first one.
+                    try await waitUntil("the first documents are recorded") { try await !test.entries().isEmpty }
+                    try await test.database.update("person", ["_id": 0], ["$set": ["age": 5]])
+                }
+            }
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.errors.contains("5,000 documents read, 5,000 do not sync"), "\(run.errors)")
+            #expect(try await test.recorded().count == 5_000)
+        }
+    }
+
     @Test func aRunningWatchFollowsAndEndsWith0AtASignal() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1, "name": "Ada"]])

@@ -15,7 +15,15 @@ extension FilterCase {
         FilterCase(.setDuplicate, intSet, [[1, 1], [1, 2, 1], [.long(1), 1]], [[1, 2], [], [1], nil, ["x": 1]]),
         FilterCase(
             .setDuplicate, #"{ "bsonType": "array", "uniqueItems": true, "items": { "bsonType": "object" } }"#,
-            [[["a": 1, "b": 2], ["a": 1, "b": 2]]], [[["a": 1]], [["a": 1], ["a": 2]]], isExact: false),
+            [
+                [["a": 1, "b": 2], ["a": 1, "b": 2]], [["a": 1, "b": 2], ["b": 2.0, "a": 1]],
+                [["a": ["b": 1, "c": 2]], ["a": ["c": 2, "b": 1]]],
+            ],
+            [[["a": 1]], [["a": 1], ["a": 2]], [["a": [1, 2]], ["a": [2, 1]]]]),
+        FilterCase(
+            .setDuplicate,
+            #"{ "bsonType": "array", "items": { "bsonType": "object", "properties": { "s": \#(intSet) } } }"#,
+            [[["s": [1, 1]]], [["s": [1]], ["s": [2, 3, 2]]]], [[["s": [1]], ["s": [1]]], [], [1, 1], ["s": [1, 1]]]),
         FilterCase(
             .arrayItemType,
             #"{ "bsonType": "array", "items": [{ "bsonType": "int" }, { "bsonType": "string" }] }"#, [["x", "y"]],
@@ -31,6 +39,9 @@ extension FilterCase {
     static let dictionaries = [
         FilterCase(
             .dictionaryValueType, dictionary, [["a": "x"], ["a": 1, "b": [1]]], [["a": 1], [:], nil, 5, [["a": "x"]]]),
+        FilterCase(
+            .setDuplicate, #"{ "bsonType": "object", "additionalProperties": \#(intSet) }"#,
+            [["a": [1, 1]], ["a": [1], "b": [2, 2]]], [["a": [1], "b": [1]], [:], nil, [1, 1], [["a": [1, 1]]]]),
         FilterCase(.dictionaryValueNull, dictionary, [["a": .null]], [["a": 1], [:], nil, .null, ["a": [.null]]]),
         FilterCase(
             .dictionaryKey, dictionary, [["": 1], ["$a": 1], ["a.b": 1], ["a": 1, "$": 2], ["$a.b": 1], ["a$.": 1]],
