@@ -222,7 +222,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "BackfillTests",
-            dependencies: ["Backfill", "JobReports", "JobState", "Jobs", "Mongo", "BSON", "DemoData"]),
+            dependencies: [
+                "Backfill", "JobReports", "Running", "Steps", "JobState", "Jobs", "ServerSchema", "Mongo",
+                "Concurrency", "BSON", "DemoData",
+            ]),
         .testTarget(
             name: "PartnersTests",
             dependencies: [

@@ -1,4 +1,3 @@
-import Concurrency
 import JobReports
 import JobState
 import Jobs
@@ -114,32 +113,6 @@ import Testing
         let text = text(report)
         #expect(text.contains("  changed 1 of 1 document in 1 chunk, 5.8 s (after 1 chunk of earlier runs)\n"))
         #expect(text.contains("  made 1 document unsyncable under the active schema\n"))
-    }
-
-    /// A job that waits for the deploy is refused in the words of its schema's dialect.
-    @Test func aRefusalBeforeTheDeployOfAPrismaSchemaDoesNotSpeakOfSync() throws {
-        let text = """
-            datasource db {
-              provider = "mongodb"
-            }
-            model T {
-              id Int @id @map("_id")
-            }
-            """
-        let schema = try PrismaSchema(files: [SchemaSource(path: "s.prisma", text: text)])
-            .serverSchema(database: "app")
-        let job = try JobFile.parse(
-            "{job: j, collection: app.T, schema: {active: v1.prisma, next: ../v2.prisma}, requires: deployed, "
-                + "steps: [{unset: {field: nick}}]}", path: "j.yml")
-        let runner = BackfillRunner(
-            try CompiledJob(job, active: schema, next: schema), options: RunOptions(), stop: StopSignal(),
-            events: { _ in })
-        var plan = BackfillPlan.fixture()
-        plan.deploy = .awaited
-        let error = #expect(throws: RunError.self) { try runner.checkDeploy(of: plan) }
-        let message = error?.message ?? ""
-        #expect(message.contains("when all clients use v2.prisma, or none runs, run the job with --deployed"))
-        #expect(message.hasSuffix("shipshape deployed --yes FILE") && !message.contains("sync"), "\(message)")
     }
 
     @Test func aRefusedRunHasNoNextCommand() {
