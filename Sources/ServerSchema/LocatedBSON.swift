@@ -100,7 +100,8 @@ extension LocatedBSON {
 
     /// Whether the members of an object are a wrapper of extended JSON for a scalar.
     ///
-    /// A name that begins with `$` does not prove a wrapper, because schemas have names such as `$id`.
+    /// A first name that begins with `$` does not prove that the object is a wrapper, because the objects of schemas
+    /// have names such as `$id`.
     private static func isWrapper(_ members: [LocatedJSON.Member]) -> Bool {
         let names = members.map(\.name)
         return switch names.first {

@@ -138,7 +138,8 @@ extension SchemaReading {
 
     private mutating func readLegacyRules(_ file: String, service: String) throws(SchemaError) {
         let json = try files.json(file, isSource: false)
-        // A rules file of another kind of service, such as a web service, names no collection, and is skipped.
+        // A rules file of a service that is not a data source, such as a web service, names no collection, and is
+        // skipped.
         guard let rules = try RulesFile(json) else { return }
         if isForLint { schema.rules.append(AccessRules(namespace: rules.namespace, service: service, json: json)) }
         guard rules.schema != nil, try claim(rules.namespace, for: file, service: service) else { return }

@@ -15,14 +15,15 @@ struct SchemaReading {
     let isForLint: Bool
     /// Whether ``SchemaSearch`` reads the folder.
     ///
-    /// If `true`, an error does not start another search for suggestions.
+    /// An error that no schema was found suggests folders that hold schemas, and a search finds these folders. If this
+    /// reading is part of such a search, an error starts no further search.
     var isSuggested = false
 
     var reader = AppServicesReader()
     var schema = ServerSchema(dialect: .appServices, collections: [])
     var seen: [Namespace: SourceLocation] = [:]
     private var services: [Namespace: String] = [:]
-    /// The errors of schemas that could not be read at all, for lint.
+    /// The errors of schemas of which a reading for lint could read no part.
     ///
     /// The result has an empty schema in place of each of these schemas.
     private var unread: [(namespace: Namespace, error: SchemaError)] = []

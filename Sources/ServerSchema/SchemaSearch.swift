@@ -3,7 +3,8 @@ internal import SystemPackage
 
 /// Finds the folders below a folder that hold schemas.
 ///
-/// The search serves suggestions, so it ignores folders that it cannot read, and ends early in a very large folder.
+/// The folders are only suggested to the user. The search therefore ignores folders that it cannot read, and ends early
+/// in a very large folder.
 package enum SchemaSearch {
     /// The most levels of folders that are searched below the given folder.
     private static let mostLevels = 4
@@ -48,8 +49,8 @@ package enum SchemaSearch {
             // program. Only a schema that has properties counts.
             return try reading.run().collections.contains { !$0.root.properties.isEmpty }
         } catch {
-            // A folder whose files do not show the names of the collections is suggested as well. If the user names it,
-            // the error says how to name the files.
+            // The names of schema files may not show which collections the schemas cover. Such a folder is suggested,
+            // too. If the user names the folder, the error says how to name the files.
             return error.code == .namespaceUnknown
         }
     }

@@ -84,7 +84,7 @@ public struct ServerSchema: Sendable {
     package var prisma: PrismaSchema?
     /// The files that the schemas depend on, with their texts.
     ///
-    /// A started job continues only with the same texts.
+    /// A job stores these texts when it starts, and continues only while the files still have the same texts.
     public var sources: [SchemaSource] = []
 
     /// Creates the schemas of an app or a database.

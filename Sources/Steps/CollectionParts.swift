@@ -15,7 +15,7 @@ package struct CollectionParts {
 
     /// Divides a collection into parts for `concurrency` connections; for one connection, there is one part.
     ///
-    /// There is also only one part if the server cannot find the bounds of parts.
+    /// If the server cannot find the bounds of parts, the whole collection is one part, too.
     /// - Throws: ``MongoError`` if a failure is temporary, such as a lost connection.
     package init(of collection: MongoCollection, for concurrency: Int) throws(MongoError) {
         self.concurrency = concurrency
@@ -26,14 +26,16 @@ package struct CollectionParts {
         do throws(MongoError) {
             filters = IDRange.filters(try IDRange.splitting(collection, into: concurrency * 4))
         } catch {
-            // A server may fail to draw a random sample, for example because its document count is wrong after a crash,
-            // although it can still read the whole collection. The collection is then one part.
+            // The bounds of the parts come from a random sample of the collection. A server may fail to draw the
+            // sample, for example because its document count is wrong after a crash, although it can still read the
+            // whole collection. The collection is then one part.
             guard !error.isTransient else { throw error }
             filters = [[:]]
         }
     }
 
-    /// Calls `count` for each part, and combines the results into one; each thread begins with `start`.
+    /// Calls `count` for each part, and combines the results of all parts into one; each thread combines `start` with
+    /// the results of its parts.
     /// - Parameter collection: the collection on the calling thread's connection; each other thread uses its own
     ///   connection.
     package func reduce<R: Sendable>(
@@ -87,7 +89,8 @@ extension IDRange {
         BSONDocument([("lower", lower), ("upper", upper)].compactMap { name, bound in bound.map { (name, $0) } })
     }
 
-    /// The condition that a document's `_id` is in the range; it can judge an `_id` of any type.
+    /// The condition that a document's `_id` is in the range, as an expression, because an expression compares an `_id`
+    /// of any type with the bounds.
     var membership: Expression {
         let id = Expression(.string("$_id"))
         let bounds = [lower.map { ("$gte", $0) }, upper.map { ("$lt", $0) }].compactMap(\.self)

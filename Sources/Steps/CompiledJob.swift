@@ -38,7 +38,7 @@ package struct CompiledJob: Sendable {
     private let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
     /// The phases that each chunk goes through, in their order.
     package private(set) var phases: [Phase]
-    /// The phase of a refresh, which replaces values that the job wrote by the new values of their sources.
+    /// The phase of a refresh, which writes a value again if the source from which the job computed it has changed.
     ///
     /// `nil` if no step refreshes its target.
     package private(set) var refreshing: Phase?
@@ -156,8 +156,8 @@ package struct CompiledJob: Sendable {
     }
 
     /// Returns the compiled steps of the refresh, which is a part of each later run of the job.
-    /// - Parameter others: the steps of the job's phases; ``AlteredDocument`` also checks the values that these steps
-    ///   read or write.
+    /// - Parameter others: the steps of the job's phases. The server might alter a value that these steps read or
+    ///   write, so ``AlteredDocument`` checks these values, too.
     private static func refreshing(_ steps: [Job.LocatedStep], with others: [CompiledStep]) -> [CompiledStep] {
         let refreshing = steps.compactMap { located in
             located.step.kind.refresh.map { (step: located.step.with($0), location: located.location) }
@@ -261,14 +261,15 @@ extension Job {
         return try ServerSchema.read(at: resolved(path), namespace: namespace)
     }
 
-    /// Converts a path in the job file, which is relative to that file, to one relative to the working directory.
+    /// Converts a path that is relative to the job file into a path that is relative to the working directory.
     package func resolved(_ path: String) -> String {
         FilePath(self.path).removingLastComponent().pushing(FilePath(path)).string
     }
 }
 
 extension CompiledJob {
-    /// Whether the kinds of the job's steps prove that no document can be an obstacle to a run.
+    /// Whether the kinds of the job's steps prove that no document can prevent a run, so that the run need not survey
+    /// the documents first.
     ///
     /// They prove it if the job certainly ends, makes no document unsyncable, and skips every document that it cannot
     /// change.
@@ -295,7 +296,7 @@ extension CompiledJob {
 }
 
 extension Job {
-    /// Returns the changes of the collection's schema, with the renames that the file states.
+    /// Returns the changes of the collection's schema, with the renames that the job file states.
     /// - Throws: ``JobError`` at a rename that does not fit the schemas.
     fileprivate func changes(
         from active: CollectionSchema, to next: CollectionSchema

@@ -11,7 +11,8 @@ extension CompiledStep {
 
     /// Whether the step applies to elements of an array or dictionary.
     ///
-    /// A document can need such a step for some elements, while the step skips other elements for different reasons.
+    /// In one document, some elements can need such a step, while the step skips other elements, each for its own
+    /// reason. ``finding`` shows only one reason, and ``reasonCodes`` shows all of them.
     var isAboutElements: Bool { step.target.leadsIntoElements }
 
     /// An array with one number for each of ``reasons``: the reason's index plus 2 if the reason holds, and 0

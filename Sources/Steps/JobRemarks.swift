@@ -40,8 +40,8 @@ extension CompiledJob {
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         switch active?.dialect {
         case .appServices: break
-        // In a repair, the active schema is also the next one. A run counts the documents that clients of the next
-        // schema cannot read, so no note says that they are not counted.
+        // A repair gets no note that documents are not counted: its active schema is also its next one, and a run
+        // counts the documents that clients of the next schema cannot read.
         case .prisma where job.repairsDocuments: break
         case .jsonSchema:
             notes.append(
@@ -98,8 +98,8 @@ extension CompiledJob {
 
     /// The maximum size of a job's steps in the survey, in bytes; the survey is the longest command of a job.
     ///
-    /// The server accepts no command of more than 16 MiB, and a router makes the command longer before it sends it to
-    /// the shards.
+    /// The server accepts no command of more than 16 MiB. The maximum is lower, because the router of a sharded cluster
+    /// makes a command longer before sending it to the shards.
     private static let largestSurvey = 12 << 20
 
     /// Refuses a job if the server would not accept its steps in one command.

@@ -63,12 +63,14 @@ package struct JobSurvey: Sendable {
         }
         (self.steps, self.unconverted) = (steps, unconverted)
         let left = steps.flatMap(\.skipped).filter { $0.isTrouble && $0.count > 0 }
-        // The server counts only the documents that a server-side step skips, so the result may be too low.
+        // The server does not run client-side steps, so it misses documents that only the client finds to be skipped.
+        // At least as many documents are stuck as the largest single count of a step.
         let counted = left.count > 1 ? try Self.stuck(prepared, in: collection) : 0
         stuck = max(counted, left.map(\.count).max() ?? 0)
     }
 
-    /// Returns the number of documents that a server-side step skips for a reason on which the operator has to act.
+    /// Returns the number of documents that a step skips for a reason that the server can find, and on which the
+    /// operator has to act.
     private static func stuck(_ job: CompiledJob, in collection: borrowing MongoCollection) throws(MongoError) -> Int {
         let mark = "__shipshape_stuck"
         let altered = "__shipshape_altered"

@@ -23,7 +23,7 @@ package struct Phase: Sendable {
 
     /// The names of the top-level fields that the steps may write or remove, sorted by their bytes.
     package let touched: [String]
-    /// Further steps whose fields ``touched`` includes.
+    /// The steps outside of the phase whose written and removed fields ``touched`` includes.
     private let alsoTouching: [CompiledStep]
     /// Whether a step may remove or move a top-level field.
     package let removesFields: Bool
@@ -37,7 +37,7 @@ package struct Phase: Sendable {
 
     /// Creates a phase of steps.
     /// - Parameters:
-    ///   - others: further steps whose fields ``touched`` includes.
+    ///   - others: steps outside of the phase; ``touched`` includes the fields that they write or remove.
     ///   - isRisky: whether a step might make a syncing document unsyncable.
     package init(_ steps: [CompiledStep], touching others: [CompiledStep] = [], isRisky: (CompiledStep) -> Bool) {
         self.steps = steps
@@ -66,9 +66,9 @@ package struct Phase: Sendable {
         return Phase([step]) { _ in isRisky }
     }
 
-    /// Returns the phase with these schemas for its client-side step.
+    /// Returns the phase with the schemas by which its client-side step checks the documents that it creates.
     ///
-    /// The step checks each document that it creates by every schema that covers the document's collection.
+    /// Each created document is checked by every one of `schemas` that covers the document's collection.
     func judgingChildren(by schemas: [ServerSchema?], assuming assumptions: CheckOptions) -> Phase {
         guard var step = steps.first, let namespace = step.step.kind.creates else { return self }
         step.preparation.schemas = schemas.compactMap { schema in
@@ -94,8 +94,8 @@ package struct Phase: Sendable {
         return Phase(resolved, touching: alsoTouching) { risky.contains($0.step) }
     }
 
-    /// Returns the phase with `altered` as the condition for documents that the server would alter beyond the steps'
-    /// changes.
+    /// Returns the phase with `altered` as the condition under which a write by the server would change more of a
+    /// document than the steps change.
     func knowing(_ altered: AlteredDocument) -> Phase {
         var phase = self
         phase.steps = steps.map { $0.knowing(altered) }
@@ -105,7 +105,7 @@ package struct Phase: Sendable {
         return phase
     }
 
-    /// Joins the phases of a job into one phase, which shows the effect of the whole job.
+    /// Joins the phases of a job into one phase, whose conditions and fields are those of the whole job.
     package init(joining phases: [Phase]) {
         steps = phases.flatMap(\.steps)
         riskySteps = phases.flatMap(\.riskySteps)
@@ -121,10 +121,13 @@ package struct Phase: Sendable {
 
     /// Whether a document has an array among the values that the steps read or write.
     ///
-    /// For such a document, ``AlteredDocument/orArray`` holds even if the server would not alter the document.
+    /// The server renumbers an array if its keys are not 0, 1, 2 and so on. ``AlteredDocument/orArray`` does not
+    /// examine the keys, so it holds for every document with such an array, even if the server would not alter the
+    /// document.
     package var hasArray: Expression { .any(steps.alike.map(\.altered.hasArray)) }
 
-    /// Whether each value that the phase writes shows which value it replaced; see ``StepKind/determinesOldValue``.
+    /// Whether the old value can be determined from each value that the phase writes; see
+    /// ``StepKind/determinesOldValue``.
     package var determinesOldValue: Bool { steps.allSatisfy(\.step.kind.determinesOldValue) }
 
     /// Whether ``riskySteps`` is empty; otherwise each chunk is judged before the write.
@@ -143,8 +146,8 @@ package struct Phase: Sendable {
 
     /// The update pipeline for documents that are known to meet ``needs``.
     ///
-    /// The pipeline does not test again whether the server would alter a document, because the test would cost as much
-    /// as the update.
+    /// ``needs`` has already tested whether the server would alter a document. The pipeline does not repeat the test,
+    /// because it would cost as much as the update.
     package var neededPipeline: [BSONDocument] { steps.updateOfNeeding }
 
     /// Whether the server runs all steps.
@@ -213,7 +216,7 @@ extension [CompiledStep] {
     /// The update pipeline for documents that are known to need at least one of the steps.
     package var updateOfNeeding: [BSONDocument] { count == 1 ? [self[0].soleStage] : map(\.writeStage) }
 
-    /// The names of the top-level fields that the steps touch, each once, sorted by their bytes.
+    /// The names of the top-level fields that the steps may write or remove, each once, sorted by their bytes.
     fileprivate var touchedTopLevel: [String] {
         Set(flatMap { $0.step.kind.touched.map { $0.components[0] } }).sorted {
             $0.utf8.lexicographicallyPrecedes($1.utf8)

@@ -49,7 +49,7 @@ struct RoleLint {
 
     /// Checks that the permissions on documents and fields are constants, and that `_id` has no permissions of its own.
     ///
-    /// Sync evaluates these permissions before it reads documents.
+    /// Sync evaluates these permissions before it reads documents, so they cannot depend on a document's values.
     private mutating func permissions(of json: LocatedJSON) {
         for key in ["read", "write"] { literal(json[key], key) }
         if let more = json["additional_fields"] { for key in ["read", "write"] { literal(more[key], key) } }

@@ -31,7 +31,7 @@ public enum SchemaLint {
     /// The rules that report something missing, or that depend on a schema being complete.
     ///
     /// A finding of these rules is dropped if the part of the schema at the finding's path could not be read, because
-    /// the finding may only be a consequence of that.
+    /// the missing thing may be in that part.
     private static let ofAbsence: Set<LintFinding.Code> = [
         .titleMissing, .embeddedTitleMissing, .titleConflictEmbedded, .idMissing, .idForbidden, .typeMissing,
         .requiredUndefined, .arrayItemsMissing, .linkRefUnresolved, .linkType, .linkCrossPartition,

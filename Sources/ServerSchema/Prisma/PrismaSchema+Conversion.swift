@@ -42,7 +42,8 @@ private struct PrismaConversion {
 
     /// The depth to which a type that contains itself is converted; deeper values are not judged.
     private static let mostRecursion = 4
-    /// The size of a model, in nodes, from which on a type that contains itself is converted only one level deep.
+    /// The number of nodes in a model's schema from which on a type that contains itself is converted only one level
+    /// deep, so that the schema does not become too large.
     private static let mostNodes = 10_000
 
     init(schema: PrismaSchema) { self.schema = schema }

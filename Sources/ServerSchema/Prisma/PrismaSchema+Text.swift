@@ -4,7 +4,8 @@ internal import BSON
 extension PrismaSchema {
     /// The text, which ends with a line break.
     ///
-    /// Attributes such as `@relation` are left out, and so are all defaults except functions.
+    /// The text has the attributes `@id`, `@map`, `@@map` and `@db`, and also `@default` if the default is a function.
+    /// All other attributes are left out.
     package var text: String {
         let head = """
             datasource db {

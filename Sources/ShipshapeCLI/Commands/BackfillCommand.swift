@@ -177,8 +177,9 @@ struct BackfillCommand: AsyncParsableCommand {
         var commands: [String] = []
         if let next = job.nextSchema {
             let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string }
-            // If the job repairs documents or ran after the deploy, its next schema is live already. The command then
-            // has no --active, because there is no change to judge: the check counts every document that does not fit.
+            // If the job repairs documents or ran after the deploy, its next schema is live already. The proposed check
+            // then has no --active, because there is no schema change to judge: the check counts every document that
+            // does not fit.
             let active = job.activeSchema.map(path).flatMap { $0 == path(next) || job.requiresDeploy ? nil : $0 }
             let renames = active == nil ? [] : job.renames.map { (name: "--rename", value: $0.description) }
             let flags =

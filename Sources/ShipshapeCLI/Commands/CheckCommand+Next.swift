@@ -18,9 +18,10 @@ extension CheckCommand {
         return SchemaPlaces(schema, of: argument.name) { revision?.path(of: $0) ?? $0 }
     }
 
-    /// Returns the command that explains a rule of the engine: the worst rule that documents break or might break.
+    /// Returns the command that explains the engine rule with the worst outcome, among the rules that documents break
+    /// or might break; `nil` if there is none.
     ///
-    /// Rules of the outcome `changed` do not count, because no value is lost. Returns `nil` if there is no such rule.
+    /// Rules of the outcome `changed` do not count, because no value is lost.
     private static func explanation(of report: CheckReport) -> String? {
         let groups = report.collections.flatMap(\.groups).filter { $0.violation.level >= .possible }
         let worst = groups.max { $0.outcome ?? .changed < $1.outcome ?? .changed }
@@ -47,8 +48,8 @@ extension CheckCommand {
     /// Returns the command that plans the repair of documents; `nil` if no document fails under the live schema.
     ///
     /// Also returns `nil` in two other cases. If the documents are from a dump or from a collection of another name,
-    /// jobs would change other documents. If the operator names several collections, `plan` cannot take them: it takes
-    /// one or all.
+    /// jobs would not change the documents that were checked. If the operator names several collections, `plan` cannot
+    /// take them, because it plans for one collection or for all.
     /// - Parameter live: the live schema: the active one or, without it, the one that is checked.
     private func repair(
         of live: String, after report: CheckReport, _ place: [(name: String, value: String)]

@@ -234,7 +234,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// The rules that decide which findings fail the check.
     ///
-    /// A check of one part has no limits for failing documents, because `merge` applies them to all parts together.
+    /// A check of one part has no limits for failing documents. The command `merge` adds up the failing documents of
+    /// all parts, and applies the limits to the sums.
     private var policy: FailurePolicy {
         var policy = comparison.policy(isStrict: severity.strict)
         policy.includesAnomalies = severity.failOnAnomaly

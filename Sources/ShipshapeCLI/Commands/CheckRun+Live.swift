@@ -67,7 +67,8 @@ extension CheckRun {
             duration: started.duration(to: .now))
         report.jobs = jobs
         report.notes += (change?.notes ?? []).dropFirst(baseline?.change.notes.count ?? 0)
-        // Links are counted over whole collections. If a check runs in parts, only the first part counts them.
+        // Links are counted over whole collections. If a check runs in parts, only the first part counts them, because
+        // every other part would count the same links again.
         if scan.part.map({ $0.number == 1 }) ?? true {
             report.active?.backlinks = try await baseline?.backlinks(on: pool) { [map] in map.target(of: $0) } ?? []
         }
@@ -82,15 +83,17 @@ extension CheckRun {
     }
 }
 
-/// Collects the documents that fail under both the active and the new schema; jobs may have caused some of the
-/// failures.
+/// Collects the documents that fail under both the active and the new schema.
+///
+/// A job that ran before the deploy may have made such a document fail. The check therefore looks the documents up in
+/// the journals of the jobs.
 final class FailingAlready: Sendable {
     /// The maximum number of `_id`s that are kept.
     private static let maximum = 100_000
 
     private let state = Mutex<(ids: Set<IDKey>, isFull: Bool)>(([], false))
 
-    /// Adds the `_id` of a document; if the maximum number is kept already, only sets `isFull`.
+    /// Adds the `_id` of a document, or sets `isFull` instead if the maximum number of `_id`s is kept already.
     ///
     /// All threads of a scan call this method.
     func add(_ id: BSONValue) {
@@ -172,8 +175,9 @@ extension CheckRun {
         try reader.read(affected.map(\.value)) { view in
             let document = BSONDocument(copying: view)
             guard let id = document["_id"].map(IDKey.init), affected.contains(id) else { return }
-            // If the journal has changes of the document, they show whether the document fitted before them. Without
-            // such changes, a reservation counts as a sign that the document fitted before. A reservation proves less,
+            // If a job's journal has changes of the document, they show whether the document fitted before the job
+            // changed it. Otherwise, a reservation of a job for the document counts as a sign that the document fitted
+            // before, because the job expected to make it unsyncable. The sign is weaker than a change in the journal,
             // because the job may have left the document syncable.
             let wasSynced =
                 try changes[id].map { try tally.fittedBefore(document, $0) } ?? reserved.contains(id)
@@ -233,10 +237,11 @@ extension LedgerScope {
 }
 
 extension CheckRun {
-    /// Counts on the server how many documents the filter of each violation group finds.
+    /// Counts on the server how many documents the filter of each violation group finds, so that the report can show
+    /// where these counts differ from those of the scan.
     func prove(_ part: inout CheckReport.Collection, of selection: BSONDocument, on pool: ClientPool) async throws {
-        // The server cannot count only the documents of a sample, because the scan does not record which documents it
-        // read.
+        // The server cannot restrict a count to the documents of a sample, because the scan does not record which
+        // documents it read.
         if case .sample = part.reading.selection { return }
         let filters = part.groups.map(\.filter)
         let proof = FilterProof(part.reading.namespace ?? part.namespace, selection: selection)

@@ -196,7 +196,7 @@ extension CheckRun {
         return target == namespace ? nil : target
     }
 
-    /// Sets the options of a scan that the operator's flags choose.
+    /// Sets those options of a scan that depend on the operator's flags.
     /// - Returns: a note for the reader of the report if the prefilter cannot be used; otherwise `nil`.
     func choose(
         into options: inout ScanOptions, for schema: CompiledSchema, on pool: ClientPool
@@ -222,8 +222,8 @@ extension CheckRun {
         return nil
     }
 
-    /// Returns a filter that matches only documents that certainly fit the new schema and, if there is one, the active
-    /// schema.
+    /// Returns a filter for documents that the check need not read, because they certainly fit the new schema and, if
+    /// there is one, the active schema.
     ///
     /// Documents that fit only the new schema are still read, because the report counts them as fixed. Returns `nil` if
     /// a schema allows no such filter.
@@ -233,8 +233,8 @@ extension CheckRun {
         return active.proof.map { ["$and": [.object(proof), .object($0)]] }
     }
 
-    /// Returns the facts for the report about the reading of a collection, such as the selection of its documents and
-    /// the missing guarantees.
+    /// Returns the facts for the report about the reading of a collection, such as which documents were selected, and
+    /// which guarantees the check could not give.
     func reading(
         _ result: ScanResult, of namespace: Namespace, _ options: ScanOptions, _ target: LiveTarget,
         on pool: ClientPool
@@ -334,7 +334,8 @@ struct Baseline {
     /// Counts the links to the documents of each collection whose objects the new schema embeds instead of linking
     /// them.
     ///
-    /// Only the links that this schema defines are counted. The result is empty if no link becomes an embedded object.
+    /// Only the links that the live schema defines are counted. The result is empty if no link becomes an embedded
+    /// object.
     /// - Parameter place: returns, for a collection as the schemas name it, the collection that holds its documents.
     func backlinks(
         on pool: ClientPool, place: @escaping @Sendable (Namespace) -> Namespace

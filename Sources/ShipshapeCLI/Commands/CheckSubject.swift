@@ -68,8 +68,10 @@ struct CheckSubject {
         return schema
     }
 
-    /// Returns the collections of a database: those of the model or, without one, the existing ones apart from views,
-    /// time series and system collections.
+    /// Returns the collections of a database that are checked.
+    ///
+    /// These are the synced collections of the model. Without a model, they are all collections that exist in the
+    /// database, apart from views, time series and system collections.
     private static func collections(
         of database: String, _ model: ObjectBoxModel?, _ command: CheckCommand
     ) async throws -> [Namespace] {

@@ -28,7 +28,7 @@ struct DatabaseWorks {
     private(set) var ended: (database: String, end: DatabasesReport.End)?
     /// The exit codes of the jobs, in the order of the jobs and without the code 0.
     ///
-    /// If the run ended early, the last code is the one for its end.
+    /// If the run ended early, the last code is the one for the reason of the early end.
     private var codes: [ExitStatus] = []
 
     init(

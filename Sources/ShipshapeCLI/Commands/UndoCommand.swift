@@ -77,8 +77,8 @@ struct UndoCommand: AsyncParsableCommand {
         let planner = UndoRunner(
             name, on: named, options: options, assuming: assumptions, stop: stop,
             events: { if case .retrying = $0 { $0.show(on: silent, quiet: quiet) } })
-        // The command retries errors for a long time only after the undo has begun. Before that, it soon reports a
-        // deployment that it cannot reach.
+        // The command retries errors for a long time only after the undo has begun. Before that, it gives up early, so
+        // that the user soon learns that the deployment cannot be reached.
         try await onOwnedThread(name: "hello") { () throws in
             _ = try planner.early.run { try pool.client().hello() }
         }

@@ -28,7 +28,8 @@ struct ComparedSchemas {
                 "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), but \(new.name) is "
                     + "\(ComparisonFlags.name(of: after.dialect)): only schemas of the same kind can be compared")
         }
-        // A live deployment may have more collections, so only the collections of the other schema are compared.
+        // A live deployment may have collections that the other schema does not describe, so only the collections of
+        // the other schema are compared.
         if old.isLive { before.collections.removeAll { after[$0.namespace] == nil } }
         if new.isLive { after.collections.removeAll { before[$0.namespace] == nil } }
         if let asked, before[asked] == nil, after[asked] == nil {

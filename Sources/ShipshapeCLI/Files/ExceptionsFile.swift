@@ -106,7 +106,8 @@ enum ExceptionsFile {
     static func rule(_ node: YAMLNode) throws(LocatedError) -> RuleCode { try rule(node, among: []) }
 
     /// Reads the code of a rule for documents.
-    /// - Parameter others: codes that are no rules for documents, but are offered as corrections of a misspelt code.
+    /// - Parameter others: codes other than those of rules for documents; the hint about a misspelt code may name one
+    ///   of them.
     private static func rule(_ node: YAMLNode, among others: [String]) throws(LocatedError) -> RuleCode {
         let rule = RuleCode(rawValue: try node.text(of: "\"rule\""))
         guard RuleCode.known.contains(rule) else {
@@ -126,7 +127,7 @@ enum ExceptionsFile {
     }
 }
 
-/// The finding that an entry of the file accepts; no two entries accept the same one.
+/// The finding that an entry of the file of exceptions accepts; a file with two entries for one finding is refused.
 struct AcceptedKey: Hashable {
     let collection: String
     let path: String

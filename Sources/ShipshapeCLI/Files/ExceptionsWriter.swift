@@ -65,7 +65,8 @@ struct ExceptionsWriter {
                 && keys.contains { $0.isSameRule(as: key) && (key.fingerprint == nil || $0 == key) }
         }.map(\.acceptance.location.line)
         let starts = entries.map(\.acceptance.location.line).sorted()
-        // Swift treats a carriage return with a line feed as one character, so the lines are split by scalars.
+        // Swift treats a carriage return and the line feed after it as one character, which is not equal to a line
+        // feed. The lines are therefore split by scalars.
         var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
         if lines.last == "" { lines.removeLast() }
         if starts.isEmpty { lines.removeAll { $0.drop(while: \.isWhitespace).hasPrefix("[]") } }
@@ -73,7 +74,8 @@ struct ExceptionsWriter {
             lines.removeSubrange(line - 1..<Self.end(of: line, before: starts.first { $0 > line }, in: lines))
         }
         let result = (lines + new.flatMap(entry)).joined(separator: "\n") + "\n"
-        // The file may be written in a notation to which no entry can be added at the end, such as `[{…}]`.
+        // The file may be written in a notation to which no entry can be added at the end, such as `[{…}]`. The new
+        // text is therefore parsed, to check that it has the expected number of entries.
         let expected = known.count - replaced.count + new.count
         guard let read = try? ExceptionsFile.parse(result, path: path), read.count == expected else {
             throw UsageError(

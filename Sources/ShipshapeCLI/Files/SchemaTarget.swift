@@ -58,8 +58,8 @@ struct SchemaTarget {
                 guard try place.stat().type != .directory else { return }
                 throw OutputError(description: "cannot write the schema \(file): \(place) is not a folder")
             } catch let error as Errno {
-                // `notDirectory` means that the path has a file in place of a folder. The loop reports it when it
-                // reaches that file.
+                // `notDirectory` means that a component of the path is a file instead of a folder. The loop goes up to
+                // this component, and then reports it.
                 guard error == .noSuchFileOrDirectory || error == .notDirectory else {
                     throw OutputError(description: "cannot write the schema \(file): \(place): \(error)")
                 }

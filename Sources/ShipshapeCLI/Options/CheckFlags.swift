@@ -43,8 +43,8 @@ struct CheckSubjectFlags: ParsableArguments {
     var namespaces: [Namespace] { collection.compactMap { Namespace($0) } }
 }
 
-/// The flags for the findings that a check reports, for those that fail it, for the number of unsynced documents at
-/// which sync stops, and for the history of counts.
+/// The flags for the findings that a check reports and that make it fail, for the number of unsynced documents at which
+/// sync stops, and for the history of counts.
 struct SeverityFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit

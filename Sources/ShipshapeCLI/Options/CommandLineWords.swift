@@ -36,8 +36,8 @@ enum CommandLineWords {
         var seen: Set<Substring> = []
         for (index, word) in words.enumerated() where word.hasPrefix("--") {
             let flag = word.prefix { $0 != "=" }
-            // A flag without a value means the same if it is given twice. Therefore only a flag that may have a value
-            // is refused.
+            // A flag without a value has the same effect whether it is given once or twice. Therefore only a flag that
+            // may have a value is refused.
             let hasValue =
                 flag.count < word.count || words.dropFirst(index + 1).first.map { !$0.hasPrefix("--") } == true
             guard hasValue, !allowed.contains(String(flag)), !seen.insert(flag).inserted else { continue }

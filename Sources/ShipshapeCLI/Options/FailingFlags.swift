@@ -17,7 +17,8 @@ struct FailingFlags: ParsableArguments {
     /// `false` if its value comes from an environment variable or from the configuration file.
     var isGiven: Bool { !Console.flag(["--max-failing"]).isEmpty }
 
-    /// Returns a policy with the limits for failing documents: that of the flag, and the thresholds in `shipshape.yml`.
+    /// Returns a copy of `policy` with the limits for failing documents: the limit that the flag states, and the
+    /// thresholds in `shipshape.yml`.
     func added(to policy: FailurePolicy) -> FailurePolicy {
         var policy = policy
         policy.maximum = maxFailing

@@ -30,6 +30,6 @@ struct FixFlags: ParsableArguments {
         do { _ = try ScanFlags.parse(words) } catch { throw ValidationError(ScanFlags.message(for: error)) }
     }
 
-    /// The flags for reading documents, as arguments of `check`.
+    /// The flags of this command that affect how documents are read, written as arguments of `check`.
     var words: [String] { ["--threads", "\(threads)"] + (rate.map { ["--rate", "\($0)"] } ?? []) }
 }

@@ -27,7 +27,8 @@ struct LedgerFlags: ParsableArguments {
         }
     }
 
-    /// The location of the ledger: that of `--ledger`, otherwise the collections of the sync engine.
+    /// The location of the ledger: the one that `--ledger` states or, without the flag, the collections of the sync
+    /// engine.
     var location: LedgerLocation { ledger ?? .standard }
 
     /// Returns the location of the ledger, and the apps whose entries count.

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import JobState
 internal import Running
 
-/// The flags for running or undoing a job, for every command that does so.
+/// The flags of all commands that run or undo a job.
 struct RunFlags: ParsableArguments {
     @Option(help: ArgumentHelp("Accept that the run makes this many documents unsyncable.", valueName: "count"))
     var allowUnsync: Int?

@@ -77,7 +77,8 @@ struct DatabaseFlags: ParsableArguments {
         throw ValidationError("--database: \(database.quotedAsJSON) cannot be the name of a database")
     }
 
-    /// Returns the database of a Prisma schema; `nil` if only the schema itself can name it.
+    /// Returns the database for a Prisma schema: the one that `--database`, `namespace` or the connection string names;
+    /// `nil` if none of them names one, so that only the schema itself can name it.
     /// - Parameter namespace: the collection that the operator names.
     func database(of namespace: Namespace?, _ connection: ConnectionFlags) -> String? {
         database ?? namespace?.database ?? connection.databaseOfURI
@@ -90,7 +91,7 @@ struct DatabaseFlags: ParsableArguments {
     }
 }
 
-/// The flags that state which removals and additions between two schemas are renames.
+/// The flags that state renames between two schemas, which would otherwise count as a removal and an addition each.
 struct RenameFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -145,7 +146,7 @@ struct ExceptionFlags: ParsableArguments {
         return ExceptionList(file: path, exceptions, for: app, isPart: isPart, today: Self.today)
     }
 
-    /// Reads the changes of the schema that the operator accepts, and adds them to a report.
+    /// Reads the schema changes that the operator has accepted from the file, and adds them to a report.
     /// - Parameter isWritten: whether the command writes the file, which may then be missing.
     /// - Throws: ``LocatedError``.
     func read(into report: inout DiffReport, isWritten: Bool) throws {
@@ -170,7 +171,7 @@ struct ExceptionFlags: ParsableArguments {
     /// The path of the file of exceptions, like ``path``, but `nil` if the file does not exist.
     private var presentPath: String? { path.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil } }
 
-    /// The path of the file to which new exceptions are written, after checking that it can be written.
+    /// Returns the path of the file to which new exceptions are written, after checking that it can be written.
     /// - Throws: ``UsageError`` for `--exceptions none`; ``OutputError``.
     func writablePath() throws -> String {
         guard exceptions != "none" else {

@@ -16,8 +16,9 @@ struct Setting: Sendable, Hashable {
     var isSecret = false
     /// Whether a value from an environment variable or from `shipshape.yml` has the same effect as the flag.
     ///
-    /// If `false`, the value has less effect than the flag, and the commands read it from the settings themselves. For
-    /// example, `--uri` makes `diff` read a deployment, but `SHIPSHAPE_URI` does not.
+    /// If `false`, such a value has less effect than the flag. It is therefore not put in place of the flag when the
+    /// command line is parsed; the commands read it from ``Settings``. For example, `--uri` makes `diff` read a
+    /// deployment, but `SHIPSHAPE_URI` does not.
     var replacesFlag = true
 
     /// The flag that sets the setting, with its hyphens.

@@ -114,7 +114,8 @@ struct Settings: Sendable {
 // MARK: flags
 
 extension Settings {
-    /// Returns the settings that replace flags that are not on the command line, each with the arguments to add.
+    /// Returns each setting that takes the place of a flag which the command line lacks, with the arguments to add for
+    /// it.
     /// - Parameter accepted: returns the flags that the command takes; called only if a setting can replace a flag.
     func replacedFlags(
         for accepted: () throws -> Set<String>, in arguments: [String]
@@ -163,7 +164,8 @@ struct GivenFlags {
 extension Settings {
     /// The protected environment that this run would write to; `nil` if there is none.
     ///
-    /// The environment is the chosen one, or one that has the connection string of this run.
+    /// This is the environment that the operator chose or, if that one is not protected, a protected environment whose
+    /// connection string this run uses.
     private var protected: String? {
         if let environment, file.environments[environment]?.isProtected == true { return environment }
         guard let uri = self["uri"] else { return nil }
@@ -192,7 +194,7 @@ extension Settings {
 // MARK: reading
 
 extension [String: ConfigurationFile.Entry] {
-    /// The values that are set, by name.
+    /// The values that are not empty, by the names of their settings.
     fileprivate var known: [String: String] { mapValues(\.text).filter { !$0.value.isEmpty } }
 }
 

@@ -19,7 +19,8 @@ struct StateFlags: ParsableArguments {
             && !name.contains { "/\\. \"$".contains($0) }
     }
 
-    /// Returns the registry of the jobs in the state database; it reads from the primary.
+    /// Returns the registry of the jobs in the state database; it reads from the primary, because a secondary may lack
+    /// the latest state.
     /// - Parameter command: the command that needs the registry; the user's privileges for it are checked first.
     func registry(_ connection: ConnectionFlags, for command: String) async throws -> JobRegistry {
         let pool = try connection.pool(readsFromPrimary: true)

@@ -54,8 +54,9 @@ enum Console {
         try result(TerminalText.safe(text, isColored: isColored))
     }
 
-    /// Writes a result to standard output, with a newline at its end; the result's format has its own rules for
-    /// escaping.
+    /// Writes a result to standard output, with a newline at its end.
+    ///
+    /// Control characters are not escaped here, because the format of the result has its own rules for escaping.
     static func result(_ text: String) throws {
         do {
             _ = try FileDescriptor.standardOutput.writeAll((text.hasSuffix("\n") ? text : text + "\n").utf8)
@@ -71,8 +72,9 @@ enum Console {
         write(lines.fitted(to: isInteractive ? width : nil) + "\n", isColored: isColored)
     }
 
-    /// Writes to standard error why the command ends, as JSON if the result is JSON as well.
-    /// - Parameter file: the place of the error in a file; not shown if the result or the log is JSON.
+    /// Writes the reason why the command ends to standard error; as JSON if the command line asks for a result in JSON.
+    /// - Parameter file: the place of the error in a file; `nil` if the error has none. The place is not shown if the
+    ///   result or the log is JSON.
     static func failure(_ message: String, _ status: ExitStatus, at file: ErrorPlace? = nil) {
         guard !speaksJSON, Log.format == .text, let file else {
             return error(
@@ -170,7 +172,8 @@ enum Console {
         var silent = before
         let known = before
         silenced.withLock { $0 = known }
-        // A signal that ends the process restores the terminal first.
+        // If a signal ends the process, the terminal first gets back its settings, so that it shows what the user
+        // types.
         let signals = TerminationSignals { exit("stopped by a signal") }
         defer { signals.cancel() }
         // An interrupt from the keyboard ends the line instead of sending a signal.

@@ -43,15 +43,16 @@ struct ErrorPlace {
 
     /// Whether the line of the error may show a connection string or a password.
     ///
-    /// A part of a secret cannot be recognized. The line therefore counts as secret also if it, or a key that contains
-    /// it, has a word such as `uri` or `pass`.
+    /// The line may have only a part of a secret, which cannot be recognized. The line therefore counts as secret also
+    /// if it, or a key that contains it, has a word such as `uri` or `pass`.
     private func mayHoldSecret(_ text: String) -> Bool {
         let lines = text.split(separator: "\n", maxSplits: location.line, omittingEmptySubsequences: false)
-        // An error at the end of a file is shown with the last line.
+        // An error at the end of a file can have its position on the empty line after the last one. The line before it
+        // is then shown, so that line is examined.
         var rest = lines.prefix(location.line).map(String.init)
         while rest.last?.allSatisfy(\.isWhitespace) == true { rest.removeLast() }
         guard let line = rest.last else { return false }
-        // In a Prisma schema, attributes begin with @.
+        // An @ may belong to a connection string, except in a Prisma schema, where attributes begin with @.
         let hasAt = line.contains("@") && !location.file.hasSuffix(".prisma")
         if hasAt || line.contains("://") || ConnectionStringMask.mask(line) != line { return true }
         var indent = Int.max

@@ -134,8 +134,8 @@ enum ExitStatus: Int32, Error {
         if parsed == .validationFailure {
             if Console.speaksJSON { fail(ConnectionStringMask.mask(Shipshape.message(for: error)), .usage) }
             let text = ConnectionStringMask.mask(Shipshape.fullMessage(for: error))
-            // The text may quote an argument. If an argument has characters to escape, the whole text is escaped,
-            // including its line breaks.
+            // The text may quote an argument anywhere. If an argument has characters that must be escaped, the whole
+            // text is therefore escaped, including its line breaks.
             let isPlain = CommandLine.arguments.allSatisfy { $0 == $0.printable }
             Console.error(isPlain ? text : text.printable)
             leave(parsed.rawValue)

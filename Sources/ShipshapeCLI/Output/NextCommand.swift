@@ -22,9 +22,10 @@ struct NextCommand: CustomStringConvertible {
 }
 
 extension Settings {
-    /// Returns the flags of this run that select the deployment, the state or the ledger.
+    /// Returns the flags of this run that select the deployment, the state or the ledger, for a command that the
+    /// program proposes.
     ///
-    /// Flags that the command does not take are left out.
+    /// Flags that the proposed command does not take are left out.
     /// - Parameter command: the words of the command's name.
     fileprivate func repeatedFlags(for command: [String]) -> [(name: String, value: String)] {
         guard !selection.isEmpty, let accepted = try? CommandFlags.accepted(by: command) else { return [] }

@@ -3,7 +3,8 @@ internal import SystemPackage
 
 /// Checks that no result overwrites an input of the command, or another result.
 enum OutputPlaces {
-    /// Refuses an output file that the command also reads, as a file of its own or in a folder.
+    /// Refuses an output file that the command also reads, because an input names the file or a folder that contains
+    /// it.
     ///
     /// Also refuses two outputs that are the same file.
     /// - Parameter inputs: the files and folders that are read; those that do not exist are ignored.

@@ -112,8 +112,8 @@ struct ProgressState {
 
     /// A clause on the remaining time; empty if it is unknown.
     ///
-    /// The clause is also empty until a thousandth of the work is done, because the first documents say little about
-    /// the rest.
+    /// The clause is also empty until a thousandth of the work is done, because the time for the first documents says
+    /// little about the time for the others.
     private var remaining: String {
         guard let share, let total, share >= 0.001, rate > 0 else { return "" }
         let seconds = max(1, Int(Double(max(0, total - allDone)) / rate))

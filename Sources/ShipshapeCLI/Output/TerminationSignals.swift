@@ -24,7 +24,8 @@ final class TerminationSignals: Sendable {
     }
 
     private static let state = Mutex(State())
-    /// The system's sources of the signals, created once and never released, so that they stay active.
+    /// The dispatch sources that report the signals to the process, created once and never released, so that they stay
+    /// active.
     private nonisolated(unsafe) static let sources = install()
 
     private let id: UInt64
@@ -86,7 +87,7 @@ final class TerminationSignals: Sendable {
 ///
 /// During the work, the signal asks the work to stop. Before and after the work, it ends the process.
 final class Interruption: Sendable {
-    /// The signal to the work, raised when a termination signal asks the work to stop.
+    /// The flag that asks the work to stop; a termination signal during the work raises it.
     let stop = StopSignal()
     private let isWorking = Atomic<Bool>(false)
     private let idle: String

@@ -9,7 +9,7 @@ package import ServerSchema
 /// documents are changed, and how. The outcome depends only on the document and on the collections that the transform
 /// reads, so a dry run, the run and a later run agree.
 protocol ClientTransform: Sendable {
-    /// Collects the data from whole collections that the transform needs before it gets the first document.
+    /// Reads whole collections, to collect the data that the transform needs before it gets the first document.
     /// - Throws: ``RunError`` when a collection that the transform reads is missing or cannot be used; ``MongoError``.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws
 

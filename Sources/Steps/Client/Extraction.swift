@@ -39,8 +39,8 @@ struct Extraction: ClientTransform {
                     guard there == child else { return .leave(.otherDocument) }
                 } else {
                     if hasEquals, try !lookup.documents([id], in: context).isEmpty { return .leave(.otherDocument) }
-                    // A document that does not fit the schema is not created: it would be unsyncable and count against
-                    // the unsync budget.
+                    // A document that does not fit the schema is not created: it would be unsyncable, and would count
+                    // against the number of unsyncable documents that the operator allows.
                     for schema in schemas {
                         guard try schema.check(child.view) != .certain else { return .leave(.unfitChild) }
                     }
@@ -73,8 +73,8 @@ struct Extraction: ClientTransform {
             }
             times[object, default: 0] += 1
             guard object["_id"] == nil || step.id == .field("_id") else { return Children(reason: .ownID) }
-            // The server replaces an empty timestamp by its own time, so a later run would not recognize the created
-            // document.
+            // The server replaces an empty timestamp by its own time. The created document would therefore differ from
+            // the object, and a later run would not recognize it.
             guard !object.values.contains(.timestamp(0)) else { return Children(reason: .emptyTimestamp) }
             guard let id = id(of: object, number: times[object] ?? 1, in: document, context) else {
                 return Children(reason: .noID)
@@ -110,9 +110,10 @@ struct Extraction: ClientTransform {
         }
     }
 
-    /// Returns the `_id`s in the field `name` that objects with different contents share.
+    /// Returns each `_id` in the field `name` that several objects with different contents have, because only one of
+    /// the objects could become the document with this `_id`.
     ///
-    /// The server finds them in one aggregation.
+    /// The server finds these `_id`s in one aggregation over the whole collection.
     private func contested(by name: String, in context: ClientContext) throws -> Set<IDKey> {
         let object = Expression(.string("$o"))
         let pipeline: [BSONDocument] = [

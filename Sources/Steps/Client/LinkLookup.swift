@@ -7,8 +7,8 @@ import Mongo
 struct LinkLookup: ClientTransform {
     let step: LookupLinkStep
 
-    /// The largest number of documents that a lookup collection may have without an index on the field of the old or of
-    /// the new value.
+    /// The largest number of documents that a lookup collection may have if it has no index on the field of the old
+    /// links, or none on the field of the new links.
     private static let maximum = 10_000
 
     /// Throws if the lookup collection does not exist, or is large and lacks an index on a field that the step reads.

@@ -70,10 +70,11 @@ struct StepProgram {
         self.runs = runs
     }
 
-    /// Returns the stage before the first run, which stores whether the document needs a step.
+    /// Returns the stage that is put before the stages of the first run; it stores whether a document needs a step.
     ///
-    /// If the first run has stages that change documents, the stage also stores a copy of each document that needs a
-    /// step and is not large.
+    /// If stages of the first run change documents, the stage also stores a copy of each document that needs a step,
+    /// because the outcome needs the document as it was. A document of more than ``large`` bytes is not copied: the
+    /// document and its copy might not fit into one reply.
     func start(needs: Expression) -> BSONDocument {
         let changes = runs[0].stages.count > (runs[0].client == nil ? 0 : 2)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
@@ -93,7 +94,10 @@ struct StepProgram {
         return document
     }
 
-    /// Returns the state of a document before the first step; the document need not come from the collection.
+    /// Returns the state before the first step of a document that the caller supplies, and that need not be in the
+    /// collection.
+    ///
+    /// No run has been evaluated on the document, so ``finish(_:in:)`` evaluates all of them.
     func unread(_ document: BSONDocument) -> Document {
         Document(
             before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
@@ -170,8 +174,8 @@ extension StepProgram.Document {
 extension BSONDocument {
     /// Returns the document with this value at a path through objects.
     ///
-    /// A new field gets the position at which the server's `$mergeObjects` would put it. If an object on the path is
-    /// missing, the document stays unchanged.
+    /// A field that the object lacks is added at the end of the object, as the server's `$mergeObjects` does. If an
+    /// object on the path is missing, the document stays unchanged.
     func setting(_ value: BSONValue, at path: some Collection<String>) throws(BSONError) -> BSONDocument {
         guard let name = path.first, path.count > 1 else { return try replacing(path.first ?? "", with: value) }
         guard case .object(let inner)? = self[name] else { return self }

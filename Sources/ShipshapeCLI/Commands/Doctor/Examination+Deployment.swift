@@ -12,7 +12,8 @@ internal import Scanning
 internal import ServerSchema
 
 extension Examination {
-    /// Examines the deployment: first the connection and, only if it works, the rest.
+    /// Examines the connection to the deployment and, if it works, the server, the ledger, the state database and the
+    /// user's privileges.
     mutating func examineDeployment() async {
         do {
             let pool = try connection.pool()

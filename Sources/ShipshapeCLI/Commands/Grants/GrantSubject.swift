@@ -80,8 +80,8 @@ struct GrantSubject {
     ) throws {
         guard file != LiveSchema.name else {
             isLive = true
-            // Without names, only the deployment knows which collections have validators, so the role covers any
-            // database.
+            // If the operator names no collection, only the deployment knows which collections have validators, so the
+            // role covers every database.
             if collections.isEmpty { for place in [Place.data, .database] { places.add([.anyDatabase], to: place) } }
             return
         }

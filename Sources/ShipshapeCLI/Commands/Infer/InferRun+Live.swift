@@ -35,7 +35,8 @@ extension InferRun {
 
     /// Returns the collections to read, sorted by name.
     ///
-    /// If the operator names a database, its views, time series and system collections are left out.
+    /// If the operator names a database, the result has its collections apart from views, time series and system
+    /// collections. Otherwise, it has the collections that the operator names.
     private func collections(on pool: ClientPool) async throws -> [Found] {
         let (named, database) = (namespaces, database)
         let found: [Found] = try await onOwnedThread(name: "look-up") { () throws in

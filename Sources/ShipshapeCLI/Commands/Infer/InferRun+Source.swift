@@ -6,8 +6,10 @@ internal import Mongo
 internal import Scanning
 
 extension InferRun {
-    /// Infers schemas from a dump or an export; refuses standard input without `--sample`, because it can be read only
-    /// once.
+    /// Infers schemas from a dump or an export.
+    ///
+    /// Refuses standard input without `--sample`, because the documents would have to be read twice, and standard input
+    /// can be read only once.
     func infer(source path: String) async throws -> InferReport {
         let started = ContinuousClock.now
         let progress = ProgressLine("infer", total: nil, isShown: showsProgress)

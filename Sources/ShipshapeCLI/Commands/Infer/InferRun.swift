@@ -36,14 +36,14 @@ struct InferRun {
     /// Returns the options for the second reading, which checks each document against two schemas.
     ///
     /// One schema is inferred from all documents, and the other from one half of them. The documents of the other half
-    /// show how many similar documents might not fit.
+    /// that do not fit the second schema show how many new documents might not fit the first.
     func checking(_ inference: Inference, _ scan: ScanOptions) -> ScanOptions {
         var scan = scan
         scan.judging.active = .covered(inference.trained)
         return scan
     }
 
-    /// Returns a schema for each survey.
+    /// Returns the schema that is inferred from the survey of each collection, in the order of the surveys.
     func inferences(_ surveys: [(namespace: Namespace, survey: Survey)]) throws -> [Inference] {
         let titles = TypeTitles.roots(
             of: surveys.map(\.namespace.collection), isPascalCase: options.dialect == .prisma)

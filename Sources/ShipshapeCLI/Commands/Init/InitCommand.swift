@@ -114,16 +114,17 @@ struct InitCommand: AsyncParsableCommand {
         return nil
     }
 
-    /// Reads a schema, to see whether it is valid and which dialect it has; the name of the database does not affect
-    /// that.
+    /// Reads a schema, to see whether it is valid and which dialect it has.
+    ///
+    /// Neither depends on the database of a Prisma schema, so any name is given for the database.
     private static func read(_ name: String) throws(SchemaError) -> ServerSchema {
         try ServerSchema.read(at: name, database: "database")
     }
 
     /// Returns the dialect of the schema.
     ///
-    /// Without a schema that can be read, returns the dialect of `--dialect`, or else the user's answer; without a
-    /// terminal, App Services.
+    /// If there is no schema that can be read, returns the dialect of `--dialect`. Without this flag, returns the
+    /// user's answer or, if there is no terminal, App Services.
     /// - Throws: ``UsageError`` if `--dialect` names another dialect than the schema has.
     private func dialect(of schema: String?) throws -> Dialect {
         let shown = schema.flatMap { $0 == LiveSchema.name ? .jsonSchema : (try? Self.read($0))?.dialect }

@@ -8,8 +8,8 @@ extension DiffReport {
     /// Returns the partners in a state database that may serve changes of the report; empty if there are none, or if
     /// the user cannot read the database.
     ///
-    /// A partner is returned if its original has versioned or breaking changes, or if a change adds the partner's
-    /// collection.
+    /// A partner is returned if the report has versioned or breaking changes of its original collection, or if a change
+    /// adds the partner's own collection.
     /// - Parameter place: returns the collection in the deployment for a collection that the schemas describe.
     func partners(
         in stateDatabase: String, on pool: ClientPool, place: (Namespace) -> Namespace = { $0 }

@@ -251,7 +251,8 @@ struct PartnerVerifyCommand: AsyncParsableCommand {
         if comparison.count > 0 { throw ExitStatus.findings }
     }
 
-    /// Stores the result of the comparison; a user who must not write to the state database only gets a note.
+    /// Stores the result of the comparison in the state database; prints a note instead if the user lacks the privilege
+    /// to write there.
     private func keep(_ comparison: PartnerComparison, _ partner: Partner) async throws {
         let pool = try arguments.connection.pool(readsFromPrimary: true)
         let registry = PartnerRegistry(arguments.state.stateDatabase, on: pool)

@@ -225,7 +225,7 @@ struct PlanCommand: AsyncParsableCommand {
 
     /// Shows the plan.
     ///
-    /// Without a folder, the jobs go to standard output, and the text about them goes to standard error.
+    /// Without a folder, the jobs go to standard output, and the report on the plan goes to standard error.
     private func show(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) throws {
         let (jobs, partners) = (files.files, files.partners)
         let place = database.database.map { [(name: "--database", value: $0)] } ?? []

@@ -86,7 +86,8 @@ struct PlanFiles {
     /// Returns the texts of the job files, after checking that each one can be read back as the planned job and fits
     /// its schemas.
     ///
-    /// Drafts are not checked. Partner jobs without questions for the operator are read back as well.
+    /// A draft of a job is not checked, because its whole file is commented out until the operator chooses a
+    /// suggestion. Partner jobs without questions for the operator are read back as well.
     /// - Throws: ``PlanDefect`` if a text fails the check.
     func texts(of planner: Planner, ids: IDDisplay, showsValues: Bool) throws -> [String] {
         for partner in partners where partner.draft.open.isEmpty {
