@@ -1,6 +1,7 @@
 import BSON
 import Concurrency
 import JobReports
+import JobState
 import Running
 import ServerSchema
 import Testing
