@@ -99,7 +99,8 @@ extension Bench {
     private mutating func measureDocuments(_ count: Int) throws {
         let set = try Self.schema(["\"a\": {\"bsonType\": \"array\", \"uniqueItems\": true}"])
         let compiled = CompiledSchema(set.collections[0], of: set)
-        // No double equals any of these decimals.
+        // No double equals any of these decimals. If only equal doubles had a hash, all decimals would have the same
+        // one, and the time would grow with the square of their number.
         let decimals = (0..<count).compactMap { Decimal128("0.\($0)00000000000000000001") }.map {
             BSONValue.decimal($0)
         }

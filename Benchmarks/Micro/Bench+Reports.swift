@@ -5,7 +5,7 @@ import SchemaChange
 import ServerSchema
 
 extension Bench {
-    /// Measures the renderers of a check report with as many groups as possible, and of a diff report.
+    /// Measures the renderers of a diff report, and of a check report with the largest number of groups.
     mutating func measureReports() throws {
         let report = try Self.manyGroups()
         let groups = report.collections[0].groups.count
@@ -24,7 +24,8 @@ extension Bench {
 
     private static let namespace = Namespace(database: "bench", collection: "Order")
 
-    /// Returns a report with as many groups, and as many samples for each group, as a tally keeps.
+    /// Returns a report with the largest number of groups that a tally keeps, and with the largest number of samples
+    /// for each.
     private static func manyGroups() throws -> CheckReport {
         let text = #"{"title": "Order", "properties": {"_id": {"bsonType": "int"}}, "additionalProperties": false}"#
         let schema = try ServerSchema.read(text: text, namespace: namespace)

@@ -3,7 +3,7 @@ import BSON
 
 /// Measures single parts of the program on one thread, mostly in memory.
 ///
-/// The package ordo-one/benchmark is not used, because its counter of allocations always reads 0 here.
+/// The package ordo-one/benchmark is not used, because its counter of allocations always reads 0 in these benchmarks.
 @main
 struct MicroBenchmarks: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -18,7 +18,7 @@ public struct BSONBuilder: Sendable {
         append(value)
     }
 
-    /// Appends an element of another document with the same name and value.
+    /// Appends an element of another document, and keeps its name and value.
     public mutating func append(_ element: BSONElement, of view: borrowing BSONView) {
         bytes.append(element.type.rawValue)
         append(view.bytes, element.nameOffset, element.valueOffset + element.valueLength)

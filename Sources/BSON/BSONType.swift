@@ -34,13 +34,13 @@ extension BSONType {
     public static let null = Self(rawValue: 0x0A)
     /// A regular expression with its options.
     public static let regex = Self(rawValue: 0x0B)
-    /// A deprecated type of a namespace and an ObjectId.
+    /// A namespace and an ObjectId; the type is deprecated.
     public static let dbPointer = Self(rawValue: 0x0C)
     /// JavaScript code.
     public static let javascript = Self(rawValue: 0x0D)
-    /// A deprecated type of text.
+    /// A symbol, which is a text; the type is deprecated.
     public static let symbol = Self(rawValue: 0x0E)
-    /// A deprecated type of JavaScript code and its scope.
+    /// JavaScript code with its scope; the type is deprecated.
     public static let javascriptWithScope = Self(rawValue: 0x0F)
     /// A 32-bit integer.
     public static let int = Self(rawValue: 0x10)

@@ -26,13 +26,13 @@ public indirect enum BSONValue: Sendable {
     case null
     /// A regular expression and its options, which are sorted alphabetically.
     case regex(pattern: String, options: String)
-    /// A namespace and an ObjectId, of a deprecated type.
+    /// A namespace and an ObjectId; the type is deprecated.
     case dbPointer(String, ObjectID)
     /// JavaScript code.
     case javascript(String)
     /// A text of the deprecated type `symbol`.
     case symbol(String)
-    /// JavaScript code and its scope, of a deprecated type.
+    /// JavaScript code with its scope; the type is deprecated.
     case javascriptWithScope(String, BSONDocument)
     /// A 32-bit integer.
     case int(Int32)

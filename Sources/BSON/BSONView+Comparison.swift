@@ -1,5 +1,7 @@
-/// Equality as the keywords `enum` and `uniqueItems` of `$jsonSchema` define it: as in MongoDB's order, but the order
-/// of an object's fields is ignored.
+/// Equality as the keywords `enum` and `uniqueItems` of `$jsonSchema` define it.
+///
+/// Two values are equal if neither sorts before the other in MongoDB's order. The order of an object's fields is
+/// ignored.
 ///
 /// Source: `UnorderedFieldsBSONElementComparator` in mongod 6.0.
 extension BSONView {

@@ -129,7 +129,7 @@ extension Decimal128 {
         let (leading, otherLeading) = (leftDigits + exponent, rightDigits + other.exponent)
         guard leading == otherLeading else { return BSONOrder(leading, otherLeading) }
         // The first digits of both numbers have the same power of ten. The shorter coefficient gets zeros at its end,
-        // so that the two can be compared.
+        // so that the coefficients can be compared.
         let shift = rightDigits - leftDigits
         return BSONOrder(left * .powerOfTen(max(shift, 0)), right * .powerOfTen(max(-shift, 0)))
     }

@@ -19,7 +19,7 @@ import Testing
 
     /// A write takes at most a quarter of the lease, and at most ten seconds.
     ///
-    /// No write may begin if the remaining time of the lease is shorter.
+    /// No write may begin if the lease ends in less than that time.
     @Test(arguments: [(60, 49, true), (60, 51, false), (8, 5, true), (8, 7, false)])
     func aWriteMayBeginWhileItEndsWithinTheLease(_ seconds: Int, _ passed: Int, _ isCertain: Bool) {
         #expect(HeldLease(lease: lease(seconds), askedAt: now - .seconds(passed)).isCertain == isCertain)

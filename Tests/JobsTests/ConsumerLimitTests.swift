@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-/// Tests the limit `consumer` of a job file: a name whose rate is known, or a rate.
+/// Tests the limit `consumer` of a job file: the name of a consumer whose rate is known, or a rate.
 @Suite struct ConsumerLimitTests {
     private func limits(_ text: String) throws -> Job.Limits {
         try JobFile.parse(

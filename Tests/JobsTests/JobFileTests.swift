@@ -133,15 +133,17 @@ import Testing
             "b: c\njob: a", "job: ab", "job: !!str 1", "job: null", "job: ~", "job: \"null\"", "no: [yaml",
         ]
         let distinct = Set(others.map(JobFile.content))
-        // Quotation marks and tags only state the type, so three of these texts have the same content. The contents of
-        // `null` and `~` differ, although both mean null.
+        // Quotation marks and tags only state the type, so `"1"`, `'1'` and `!!str 1` have the same content. The
+        // contents of `null` and `~` differ, although both mean null.
         #expect(JobFile.content(of: "job: \"1\"") == JobFile.content(of: "job: '1'"))
         #expect(JobFile.content(of: "job: \"1\"") == JobFile.content(of: "job: !!str 1"))
         #expect(distinct.count == others.count - 2)
         #expect(JobFile.content(of: "no: [yaml") == "no: [yaml")
     }
 
-    /// A job that ran with `--reviewed` is the same one after its file states the review.
+    /// The content of a job file leaves out its reviews.
+    ///
+    /// A job that ran with `--reviewed` therefore stays the same job if its file later states the review.
     @Test func theContentOfATextHasNoReviews() {
         let content = JobFile.content(of: "job: a\nsteps: [copy: {from: d, to: e}]")
         let reviewed = "job: a\nreviewed: true\nsteps:\n  - copy: {from: d, to: e}\n    review: the field e\n"

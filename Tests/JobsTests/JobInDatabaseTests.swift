@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-/// Tests a job for one of many databases of the same shape: its name, and the collections that it uses.
+/// Tests a job for one of many databases of the same shape: the name of the job, and the collections that the job uses.
 @Suite struct JobInDatabaseTests {
     private func job(_ steps: String...) throws -> Job {
         let text = "job: people-v2\ncollection: app.people\nsteps:\n" + steps.map { "  - \($0)\n" }.joined()

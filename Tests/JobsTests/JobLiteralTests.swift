@@ -3,7 +3,7 @@ import Jobs
 import JobsSupport
 import Testing
 
-/// Tests the constants in a job file.
+/// Tests the values that a job file states, such as the `value` of a `default`, and their types.
 @Suite struct JobLiteralTests {
     @Test(arguments: plain + extended) func isRead(_ text: String, as value: BSONValue) throws {
         #expect(try Self.value(text) == value)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// Tests the comparison of each step with the schemas before a run: the step gets types from them, or is refused.
+/// Tests that, before a run, each step gets the types of its fields from the schemas, or is refused.
 @Suite struct StepFittingTests {
     private static let next = SchemaNode.object([
         "email": .of(.string), "age": .of(.long), "score": .of(.double), "price": .of(.decimal), "any": .of(.mixed),

@@ -21,7 +21,8 @@ import Testing
         #expect(MongoError(.server, .badValue, message: message).message == shown)
     }
 
-    /// Errors of expressions that quote a document's value, with the texts of mongod 6.0.
+    /// Messages of mongod 6.0 in which an expression quotes a document's value, and the same messages without the
+    /// value.
     @Test(arguments: [
         ("unknown time unit value: SECRET", "unknown time unit value: …"),
         (

@@ -118,7 +118,7 @@ import Testing
 
     @Test func documentsThatTheServerAcceptsAreNotRefusedByTheDriver() async throws {
         try await Mongod.shared.withDatabase { database in
-            // The document has empty names, names with dots, and a string that is not valid UTF-8.
+            // The server accepts empty names, names with dots, and a string that is not valid UTF-8.
             let document: BSONDocument = ["_id": 1, "": ["": 1, "a.b": 2, "$c": 3], "s": "?"]
             var bytes = document.bytes
             bytes[bytes.count - 3] = 0xFF

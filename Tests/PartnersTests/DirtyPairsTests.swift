@@ -4,7 +4,8 @@ import Testing
 
 @testable import Partners
 
-/// Tests the record of the pairs that clients changed and the mirror has not carried over yet.
+/// Tests the record of the pairs whose documents clients changed, and whose changes the mirror has not carried over
+/// yet.
 @Suite struct DirtyPairsTests {
     private let key = IDKey(1)
 

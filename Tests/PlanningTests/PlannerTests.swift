@@ -77,7 +77,7 @@ import Testing
         #expect(remedy.remarks[0].hasSuffix(".x=VALUE"), "the flag stands there as it is typed: \(remedy.remarks)")
     }
 
-    /// An enum without a type shows by its values that a text is meant.
+    /// The default of an enum of texts needs no quotation marks, because the values of the enum show that it is a text.
     @Test func aDefaultOfAnEnumOfTextsNeedsNoQuotationMarks() throws {
         let new = Self.field("{ \"enum\": [\"Open\", \"Done\"] }", required: true)
         var options = PlanOptions()
@@ -197,7 +197,7 @@ import Testing
         #expect(plan.remarks[0].remarks[0].contains(words))
     }
 
-    /// A job fills fields only in objects that are there, so the object comes before its fields.
+    /// A step adds a field only to an object that exists, so the plan adds the object first and then its fields.
     @Test func aNewObjectComesBeforeItsFields() throws {
         let object =
             "{ \"title\": \"A\", \"bsonType\": \"object\", \"required\": [\"city\"], \"properties\": { \"city\": { "

@@ -50,7 +50,8 @@ import Testing
 
     // MARK: Plans between two schemas
 
-    /// All steps of a moved collection come after the deploy, so the rename of a field needs no copy before it.
+    /// All steps of a moved collection come after the deploy, so a field is renamed in one step, without a copy before
+    /// the deploy.
     @Test func aFieldOfAMovedCollectionIsRenamedByOneStep() throws {
         let plan = try plan(
             Self.schema("name String"), Self.schema("name String @map(\"full_name\")", map: "clients"))
@@ -124,8 +125,8 @@ import Testing
 
     // MARK: Repairs
 
-    /// The step `convert` of a field does not convert a list, so the step `unwrap` first replaces the list by its
-    /// element.
+    /// The step `convert` of a field does not convert a list, so the step `unwrap` first replaces a list of one element
+    /// by the element.
     @Test(arguments: [("f Int?", "f"), ("t T", "t.f")]) func aListOfOneIsUnwrappedBeforeItsValueIsConverted(
         _ field: String, _ path: String
     ) throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Reporting
 
-/// Tests the rule by which a finding has more documents than usual.
+/// Tests the rule that decides whether a finding has more documents than usual.
 @Suite struct CheckAnomalyTests {
     private func summary(
         _ day: Int, _ documents: Int, accepted: Bool = false, source: String = "here", schema: String = "v2",

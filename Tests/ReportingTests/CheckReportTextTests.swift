@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// At most six models are named; the first is the one with the most failures.
+    /// The report names at most six models; the first is the one with the most failures.
     @Test(arguments: [
         (3, "`prisma.C.findMany()`, `prisma.B.findMany()` and `prisma.A.findMany()`"),
         (

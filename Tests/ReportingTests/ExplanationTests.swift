@@ -6,7 +6,7 @@ import Testing
 
 @testable import Reporting
 
-/// The pages that `explain` prints are the rows of the documentation, and every code has a page.
+/// Each page that `explain` prints is a row of a table in the documentation, and every code has a page.
 @Suite struct ExplanationTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/reference")

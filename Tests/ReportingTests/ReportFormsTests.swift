@@ -37,10 +37,10 @@ import Testing
                 GitHubAnnotations(report).text.split(separator: "\n").count { $0.hasPrefix("::error ") }
             )
         }
-        // The three failures are the documents, the limit, and one group of findings.
+        // The three failures are the verdict on the documents, the verdict on the limit, and one group of findings.
         #expect(try failures(FailurePolicy()) == (3, 3))
         #expect(try failures(FailurePolicy(includesPossible: true)) == (4, 4))
-        // If the ledger will reach its limit, this is a failure even if no finding about documents counts as one.
+        // If the ledger will reach its limit, this is a failure, even if findings about documents are not failures.
         #expect(try failures(FailurePolicy(documents: .none)) == (1, 1))
     }
 
@@ -58,7 +58,8 @@ import Testing
         let gauge = try #require(try failing().figures.gauges.first)
         #expect(gauge.limit == 100_000 && gauge.amounts.map(\.value) == [99_000, 1_000, 5])
         let passed = HTMLGauge(gauge, number: 0)
-        // The amounts add up to 100,005, and the scale ends at 1.05 times that.
+        // The amounts add up to 100,005, and the scale ends at 1.05 times that amount, so the limit of 100,000 is at
+        // 95.2%.
         #expect(passed.isPassed && passed.limitPercent == "95.2")
         var below = gauge
         below.amounts[0].value = 10
@@ -126,7 +127,7 @@ import Testing
         let markdown = MarkdownReport(report).text
         #expect(!markdown.contains("\u{1B}") && !markdown.contains("\u{202E}"))
         let rows = markdown.split(separator: "\n").filter { $0.hasPrefix("| `app.Person`") }
-        // A vertical bar in a name is escaped, so that the row has as many cells as its head.
+        // A vertical bar in a name is escaped, so that each row has as many cells as the head of the table.
         #expect(rows.count == 2 && rows.allSatisfy { $0.replacing("\\|", with: "").count { $0 == "|" } == 8 })
         for line in GitHubAnnotations(report).text.split(separator: "\n") {
             #expect(

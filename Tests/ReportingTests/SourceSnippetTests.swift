@@ -43,7 +43,7 @@ import Testing
         #expect(lines("ab\tcd", 1, 4) == ["  1 | ab  cd", "    |     ^~"])
     }
 
-    /// Wide characters take two columns, and combining ones none.
+    /// Wide characters take two columns, and combining characters take none.
     ///
     /// JSON parsers count the column of an error in bytes, and YAML parsers count it in characters.
     @Test func wideCharactersAreAligned() {
@@ -93,7 +93,8 @@ import Testing
         #expect(!TerminalText.safe(link, isColored: false).contains("\u{1B}"))
     }
 
-    /// The escape sequence of a link in a text from outside is escaped, so that no terminal opens the link.
+    /// The program escapes the escape sequence of a link in a text that is not its own, so that no terminal opens the
+    /// link.
     @Test func anotherLinkIsEscaped() {
         let foreign = "\u{1B}]8;;https://example.net\u{1B}\\click\u{1B}]8;;\u{1B}\\"
         #expect(TerminalText.safe(foreign, isColored: true).hasPrefix(#"\u001b]8;;https"#))

@@ -3,7 +3,8 @@ import Testing
 
 @testable import Reporting
 
-/// Text on a terminal stays within its columns, except for commands and names, which are copied as they are.
+/// Tests that text for a terminal is not wider than the terminal, except for commands and names, which a user must be
+/// able to copy.
 @Suite struct WidthTests {
     private func long(_ text: String, _ width: Int) -> [Substring] {
         text.split(separator: "\n").filter { line in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Running
 
-/// Tests that a run writes no faster than the rate at which a consumer takes its changes.
+/// Tests that a run writes no faster than the rate at which a consumer takes the run's changes.
 @Suite struct ConsumerPaceTests {
     private static let start = ContinuousClock.now
 

@@ -9,7 +9,8 @@ import Testing
 @Suite struct ThrottleRulesTests {
     private let start = ContinuousClock.now
 
-    /// Returns, for each reading, the reasons for which a run waits; the readings are a second apart.
+    /// Returns, for each reading of the server metrics, the reasons for which a run waits; the readings are a second
+    /// apart.
     private func run(_ readings: [ServerMetrics], _ limits: ThrottleLimits = ThrottleLimits()) -> [[WaitReason]] {
         var rules = ThrottleRules()
         return readings.enumerated().map { index, values in
@@ -46,8 +47,8 @@ import Testing
     }
 
     @Test func flowControlHoldsWhileWritersWaitForIt() {
-        // The server's total waiting times, in microseconds. They grow by 0.5, 1, 0.9 and 0.5 seconds per second; the
-        // last total is from another server.
+        // The server's totals of the time for which writers waited for flow control, in microseconds. They grow by 0.5,
+        // 1, 0.9 and 0.5 seconds per second; the last total is from another server.
         let sums = [5_000_000, 5_500_000, 6_500_000, 7_400_000, 7_900_000, 12]
         #expect(waitReasons(\.flowControlWait, sums) == [false, false, true, true, false, false])
     }
@@ -57,8 +58,8 @@ import Testing
     }
 
     @Test func ticketsThatNoOperationWaitsForCauseNoWait() {
-        // From 7.0 on, the server itself adjusts the number of tickets, so a run waits only if operations wait for a
-        // ticket.
+        // From MongoDB 7.0 on, the server itself adjusts the number of tickets, so a run waits only if operations wait
+        // for a ticket.
         var reading = ServerMetrics()
         (reading.ticketsInUse, reading.ticketQueue) = (1, 0)
         #expect(run([reading])[0].isEmpty)

@@ -51,8 +51,8 @@ import Testing
         let bytes = Self.documents.flatMap(\.bytes)
         var starts = [0]
         for document in Self.documents { starts.append(starts[starts.count - 1] + document.bytes.count) }
-        // The damaged bytes are a type in the first element of a document, a length, and the end of a document. One
-        // case also cuts off the end of the file.
+        // Each damage changes one byte: the type of a document's first element, a document's length, or its terminator.
+        // Some of the files also lack the end of the last document.
         let damages: [(Int, UInt8)] = [
             (starts[5_000] + 4, 0x44), (starts[6_001], 0), (starts[7_501] - 1, 1), (starts[31] + 4, 0x44),
         ]

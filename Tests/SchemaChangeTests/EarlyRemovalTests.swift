@@ -4,7 +4,7 @@ import Testing
 
 @testable import SchemaChange
 
-/// Tests the change for a property that is removed before the day until which clients may use it.
+/// Tests that a diff reports a property that is removed while clients may still use it.
 @Suite struct EarlyRemovalTests {
     private static let people = Namespace(database: "app", collection: "Person")
     private static let old = #"{"bsonType": "int", "description": "@deprecated 2027-03-31"}"#
@@ -32,7 +32,8 @@ import Testing
         #expect(try removals(#", "age": \#(Self.old)"#, on: "2027-04-01") == [])
     }
 
-    /// A removal is no breaking change of a validator by itself, but it is one before the day in `@deprecated`.
+    /// A removal is no breaking change of a validator by itself, but it is one until the day in `@deprecated` has
+    /// passed.
     @Test func itIsBreakingInEveryDialect() throws {
         let early = try removals(#", "age": \#(Self.old)"#, on: "2027-01-01", validator: true)
         #expect(early.map(\.code) == [.removedBeforeDay] && early.first?.kind.verdict == .breaking)
@@ -88,7 +89,7 @@ import Testing
         #expect(report.hasFailed)
     }
 
-    /// Another change of the same property is not the one that was accepted.
+    /// The fingerprint of an accepted change accepts no other change of the same property.
     @Test func aFingerprintAcceptsOneChangeOnly() throws {
         var (toInt, toDate) = (try report("int"), try report("date"))
         let fingerprint = try #require(toInt.changes.first).fingerprint

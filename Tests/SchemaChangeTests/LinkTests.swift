@@ -3,7 +3,7 @@ import SchemaChange
 import ServerSchema
 import Testing
 
-/// Tests links from lists of keys.
+/// Tests links whose source is a field with a list of keys.
 ///
 /// The source of such a link is written either as the field (`pets`) or as its elements (`pets.[]`).
 @Suite struct LinkTests {

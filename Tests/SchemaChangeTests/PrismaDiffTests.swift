@@ -83,7 +83,7 @@ import Testing
         #expect(verdicts(try schema("x E", two), try schema("x E", "enum E {\n C @map(\"A\")\n B\n}")).isEmpty)
     }
 
-    /// Programs use a field's name in the schema, so a new name in the documents is a rename.
+    /// Programs use a field's name in the schema, so only a new name in the documents is a rename.
     @Test func aNewNameInTheDocumentsIsARename() throws {
         #expect(
             try verdicts("x Int?", "x Int? @map(\"y\")") == ["property-renamed breaking breaking hidden-values"])
@@ -96,7 +96,9 @@ import Testing
                 == ["collection-moved breaking breaking hidden-values"])
     }
 
-    /// A client that requires the renamed field fails without it, but for other clients the value is only hidden.
+    /// After a rename, a client that requires the field fails on documents with the other name.
+    ///
+    /// A client that does not require the field, or has a default for it, only misses the field's value.
     @Test(arguments: [
         ("x Int", "x Int @map(\"y\")", "failed-queries failed-old-clients"),
         ("x Int?", "x Int @map(\"y\")", "failed-queries hidden-values"),
@@ -113,13 +115,15 @@ import Testing
         #expect(changes.map(\.description) == ["x: enum restricted, no longer \"b\", \"C\""])
     }
 
-    /// If both schemas have both field names, nothing was renamed.
+    /// If two fields exchange their stored names, this is no rename, because both names are in both schemas.
     @Test func swappedNamesAreNoRename() throws {
         let codes = try verdicts("a Int?\nb String?", "a Int? @map(\"b\")\nb String? @map(\"a\")")
         #expect(codes.allSatisfy { $0.hasPrefix("property-type-changed") } && codes.count == 2, "\(codes)")
     }
 
-    /// The comparison of single collections also finds a rename; the notes of a job use this comparison.
+    /// The comparison of two collections finds a rename, as the comparison of two whole schemas does.
+    ///
+    /// The notes of a job use the comparison of two collections.
     @Test func oneCollectionIsComparedAlike() throws {
         let (old, new) = (try schema("x Int?"), try schema("x Int? @map(\"y\")"))
         let changes = SchemaDiff.changes(from: old.collections[0], to: new.collections[0])

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// Tests the annotation of properties that clients may use only until a day.
+/// Tests the annotation that states the last day on which clients may use a property.
 @Suite struct DeprecationTests {
     private static let people = Namespace(database: "app", collection: "Person")
 

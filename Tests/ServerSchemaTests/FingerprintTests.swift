@@ -2,7 +2,7 @@ import ServerSchema
 import Testing
 
 @Suite struct FingerprintTests {
-    /// Files of exceptions keep fingerprints, which another hash would make useless.
+    /// The hash must stay the same, because files of exceptions contain fingerprints of findings.
     @Test func theHashStaysTheSameInEveryVersion() {
         #expect(Fingerprint(of: []).description == "cbf29ce484222325")
         #expect(Fingerprint(of: ["check", "app.Task", "type-mismatch"]).description == "822edee3c818e683")

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// Tests complete exports of each generation of App Services, which also contain other files than schemas.
+/// Tests complete exports of each generation of App Services, which contain schemas and other files.
 @Suite struct GenerationTests {
     private func namespaces(_ schema: ServerSchema) -> [String] { schema.collections.map(\.namespace.description) }
 

@@ -2,7 +2,8 @@ import BSON
 import ServerSchema
 import Testing
 
-/// Tests that the other collections of an app are known as neighbours if only one collection is read.
+/// Tests that a schema with only one collection of an app still knows the app's other collections, which are its
+/// neighbours.
 @Suite struct NeighbourTests {
     private let people = Namespace(database: "shop", collection: "Person")
 

@@ -99,7 +99,7 @@ import Testing
     }
 }
 
-/// Tests that a path can be read from its text in reports.
+/// Tests that a path can be read back from the text with which reports show it.
 @Suite struct SchemaPathTests {
     @Test(arguments: [
         SchemaPath(), SchemaPath([.field("a")]), SchemaPath([.field("a"), .field("b")]),

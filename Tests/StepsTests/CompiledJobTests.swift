@@ -43,7 +43,8 @@ import Testing
             ])
     }
 
-    /// If a job changes to another Prisma schema, its run cannot count the documents that clients can no longer read.
+    /// If a job leads from one Prisma schema to another, its run cannot count the documents that clients can no longer
+    /// read.
     ///
     /// A repair names the same schema as the active and as the next one, so its run counts these documents.
     @Test(arguments: [("next: s.prisma", true), ("next: t.prisma", false)])

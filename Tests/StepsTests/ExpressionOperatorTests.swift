@@ -34,7 +34,7 @@ import Testing
 
     /// An operator that runs code is refused, whatever its arguments are.
     ///
-    /// A literal is only data, and is not checked.
+    /// The value of a `$literal` is only data, so it is not checked.
     @Test func bodiesAreCompiledAndLiteralsAreData() {
         #expect(
             refusal("{$function: {body: {$_internalJsEmit: 1}, args: [], lang: js}}")?.contains("$function") == true)

@@ -40,7 +40,7 @@ import Testing
         #expect(!notes.contains { $0.contains("reversible") }, "\(notes)")
     }
 
-    /// A job has only one note about losses; it lists everything that the job's steps lose.
+    /// A job has only one note about losses; the note lists everything that the job's steps lose.
     @Test func allLossesOfAJobAreOneNote() throws {
         let steps = "default: {field: id, generate: uuid, when: missingOrNull}\n  - unset: {field: nick}"
         let stated = try notes(steps, keepsJournal: true).filter { $0.contains("reversible") }

@@ -21,11 +21,11 @@ package final class BadLink: Sendable {
         }
     }
 
-    /// The number of connections that the proxy has accepted so far, and the number of times that it has cut one.
+    /// The number of connections that the proxy has accepted so far, and the number of its cuts.
     package struct Tally: Sendable {
         /// The number of connections that the proxy has accepted.
         package var connections = 0
-        /// The number of cuts; each direction of a connection is cut by itself.
+        /// The number of cuts; a connection counts twice if both of its directions are cut.
         package var cuts = 0
     }
 

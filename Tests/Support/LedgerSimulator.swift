@@ -79,10 +79,10 @@ package final class LedgerSimulator: Sendable {
 
     /// The highest number of unsynced documents so far.
     ///
-    /// A document counts as unsynced if the ledger shows it, or would show it without the delay.
+    /// A document counts as unsynced if the ledger shows it, or would show it if the ledger were not late.
     package var highest: Int { state.withLock { $0.counts.highest } }
 
-    /// Makes another schema the active one, and judges the unsyncable documents by it.
+    /// Makes another schema the active one, and checks the unsyncable documents against that schema.
     package func deploy(_ schema: CompiledSchema) throws { try state.withLock { try $0.deploy(schema) } }
 
     /// Waits until the ledger shows all changes so far.
@@ -186,7 +186,7 @@ extension LedgerSimulator.State {
         (waiting, due) = (changes.count, changes.first?.due)
     }
 
-    /// Returns the documents to add to the ledger, and the documents to remove from it.
+    /// Updates the counts, and returns the documents to add to the ledger and the documents to remove from it.
     mutating func apply(
         _ changes: [(id: BSONValue, document: BSONDocument?)], removesEntries: Bool
     ) throws -> (added: [BSONValue], removed: [BSONValue]) {

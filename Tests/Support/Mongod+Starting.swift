@@ -5,7 +5,8 @@ extension Mongod {
     /// Starts a server for the caller alone.
     ///
     /// It stops when the last reference to it is released, or when the process ends.
-    /// - Parameter more: further arguments of mongod; `--oplogSize` and `--wiredTigerCacheSizeGB` replace the default.
+    /// - Parameter more: arguments of mongod in addition to the usual ones; `--oplogSize` and `--wiredTigerCacheSizeGB`
+    ///   replace the usual ones.
     package static func start(_ kind: Kind = .replicaSet, _ more: [String] = []) async throws -> Mongod {
         let (process, host, _) = try await startProcess(kind, more)
         do {
@@ -65,8 +66,8 @@ extension Mongod {
         if kind == .withAuthentication {
             try writeText("c2hpcHNoYXBlIHRlc3RzIG9ubHk=", to: "\(folder)/key")
             arguments += ["--auth", "--keyFile", "\(folder)/key"]
-            // The tests log in thousands of times, and each login computes the iterations on both sides, so the number
-            // of iterations is the lowest that mongod allows.
+            // The server hashes a password this many times when a user is created, and the client does so in each login.
+            // The tests log in thousands of times, so they use the lowest number that mongod allows.
             for name in ["scramIterationCount", "scramSHA256IterationCount"] {
                 arguments += ["--setParameter", "\(name)=5000"]
             }

@@ -49,7 +49,7 @@ package final class Mongod: Sendable {
     }
 
     /// Returns a new pool of connections for a test.
-    /// - Parameter appName: the application name of the pool, by which ``FailPoint/appName`` chooses it.
+    /// - Parameter appName: the application name of the pool, so that ``FailPoint/appName`` can select the pool.
     package func pool(appName: String? = nil) throws -> ClientPool {
         var options = options
         options.appName = appName
@@ -66,7 +66,7 @@ package final class Mongod: Sendable {
 
     /// Returns the pool that the test support uses for its own commands.
     ///
-    /// There is only one, because a new pool for each command would have to connect each time.
+    /// There is only one such pool, because a new pool for each command would have to connect each time.
     func sharedPool() throws -> ClientPool {
         try adminPool.withLock { kept in
             let pool = try kept ?? pool()

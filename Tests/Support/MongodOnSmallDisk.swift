@@ -55,7 +55,7 @@ package final class MongodOnSmallDisk: Sendable {
         guard errno == ENOSPC else { throw TestSupportError("\(ballast): errno \(errno)") }
     }
 
-    /// Waits until the server has ended on the full disk.
+    /// Waits until the server has ended because the disk is full.
     package func waitForEnd() async throws {
         guard let port = mongod.host.split(separator: ":").last.flatMap({ UInt16($0) }) else { return }
         try await waitUntil("mongod has ended") { !LocalPort(number: port).isOpen }

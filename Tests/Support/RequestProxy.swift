@@ -99,7 +99,8 @@ package final class RequestProxy: Sendable {
         }
     }
 
-    /// Kills the program after its process ID is known: its first request may arrive before the test knows the ID.
+    /// Kills the program once its process ID is known, because its first request may arrive before the test knows the
+    /// ID.
     private func kill() {
         while true {
             if let program = state.withLock({ $0.program }) {
@@ -150,7 +151,8 @@ struct WireMessage {
 
     /// The message as a router would send it; only the reply to a hello differs from the server's message.
     var asOfRouter: WireMessage {
-        // The driver's first hello and the reply to it have an older message format.
+        // The driver's first hello and the reply to it have an older message format, in which the document begins at
+        // another offset.
         let start = Self.number(bytes, 12) == Self.message ? 21 : 36
         guard bytes.count > start + 4, let reply = try? BSONDocument(bytes: Array(bytes[start...])),
             reply["maxWireVersion"] != nil, let elements = try? reply.elements()

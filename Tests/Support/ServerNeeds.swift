@@ -20,7 +20,8 @@ extension Trait where Self == ConditionTrait {
         from major: Int, _ minor: Int = 0, for missing: String,
         fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
     ) -> Self {
-        // The macro for a source location can be used only in test targets.
+        // The macro for a source location can be used only in test targets, so the parameters state the parts of the
+        // location.
         let place = SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
         return .enabled("MongoDB \(major).\(minor) or later: \(missing)", sourceLocation: place) {
             try await Mongod.build.isAtLeast(major, minor)

@@ -24,7 +24,8 @@ package final class ThreeNodes: Sendable {
 
     /// Starts the set, and waits until all members have all data.
     ///
-    /// If only the first member can be elected, a member counts as healthy for a minute after it has stopped answering.
+    /// If only the first member can be elected, it considers another member healthy for a minute after that member has
+    /// stopped answering. The throttle ignores the lag of members that are not healthy.
     /// - Parameter electsAny: whether every member can be elected; otherwise only the first one can.
     package static func start(electsAny: Bool = false) async throws -> ThreeNodes {
         var started: [(process: WatchedProcess, host: String)] = []
@@ -66,7 +67,8 @@ package final class ThreeNodes: Sendable {
 
     /// Makes the primary consider a member healthy for a minute after the member has stopped answering.
     ///
-    /// Call it after the first election, because the settings would delay that election by a minute.
+    /// The throttle ignores the lag of members that are not healthy. Call this function after the first election,
+    /// because its settings would delay that election by a minute.
     private func keepUnreachableMembers() async throws {
         let reply = try await primary.admin(["replSetGetConfig": 1])
         guard let config = reply["config"]?.document, let version = config["version"]?.integer else {

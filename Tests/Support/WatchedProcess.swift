@@ -1,6 +1,6 @@
 import Glibc
 
-/// A child process that always ends with this process; its folder is removed then.
+/// A child process that always ends with this process, and whose folder is removed after its end.
 ///
 /// A shell waits on a pipe that only this process holds open. When `stop()` is called or this process ends, the pipe
 /// closes. The shell then kills the child and removes the folder.

@@ -96,7 +96,9 @@ public struct DumpError: Error, Hashable, Sendable {
 }
 
 extension DumpError: CustomStringConvertible {
-    /// The error as text: the source and the failure; usually also its offset, and whether the documents before it are
+    /// The error as text: the source and the failure.
+    ///
+    /// Usually, the text also has the offset of the failure, and says whether the documents before the failure are
     /// good.
     public var description: String {
         let name = path == DumpInput.standardInput ? "standard input" : path.string

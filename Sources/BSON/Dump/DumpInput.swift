@@ -112,7 +112,7 @@ extension DumpInput {
 
     /// Returns `count` bytes; the first of them is `given` bytes before the first pending byte.
     ///
-    /// The bytes that were used last are still in the buffer.
+    /// The bytes that a reader used last are still in the buffer, so they can be returned again.
     @_lifetime(borrow self)
     func bytes(before given: Int, _ count: Int) -> RawSpan {
         let start = pending.lowerBound - given

@@ -14,7 +14,7 @@ public struct DumpMetadata: Hashable, Sendable {
     public let kind: Kind
     /// The options with which the collection was created, such as `validator` and `viewOn`.
     public let options: BSONDocument
-    /// The collection's UUID as 32 hexadecimal digits; `nil` for a view, and in dumps from before mongodump 3.6.
+    /// The collection's UUID as 32 hexadecimal digits; `nil` for a view, and in dumps of versions before mongodump 3.6.
     public let uuid: String?
     /// The collection's full name, which may be too long for a file name; `nil` in old dumps.
     public let collectionName: String?

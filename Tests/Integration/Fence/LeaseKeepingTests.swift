@@ -60,7 +60,7 @@ import Testing
                     try await test.mongod.waitForCommand("find", of: test.appName)
                     program.send(SIGTERM)
                     try await waitUntil("the program ends") { program.hasEnded }
-                    // The program did not wait for its read, which still runs on the server.
+                    // The program has ended without waiting for its read, which still runs on the server.
                     #expect(try await test.mongod.killCommands("find", of: test.appName) > 0)
                 }
             }

@@ -8,6 +8,8 @@ import Testing
 @testable import JobState
 
 /// If a runner is known to be dead, the next runner waits until the dead runner's lease has ended.
+///
+/// If that runner may still be alive, the next runner is refused, unless `--lease-wait` is set.
 @Suite struct LeaseSeekingTests {
     /// Returns an expression for the lease of a dead runner; the lease ends in this many seconds.
     ///

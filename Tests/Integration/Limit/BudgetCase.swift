@@ -80,9 +80,9 @@ enum BudgetCase {
         try await test.state.documents("harm", filter).compactMap { $0["_id"]?.document?["id"]?.integer }
     }
 
-    /// Expects a reservation for each document that a job made unsyncable, and that the limit is not reached.
+    /// Expects that each document that a job made unsyncable has a reservation, and that the limit is not reached.
     ///
-    /// Documents count if they are unsyncable, have a pending reservation, or are in the ledger.
+    /// A document counts towards the limit if it is unsyncable, has a pending reservation, or is in the ledger.
     static func expectUnderCeiling(_ test: BackfillCase) async throws {
         let unsyncable = Set(try await unsyncable(test))
         #expect(unsyncable.isSubset(of: try await recorded(test)))

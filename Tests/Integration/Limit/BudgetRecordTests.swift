@@ -30,7 +30,8 @@ import Testing
             #expect(run.exitCode == 75, "\(run.errors)")
             #expect(try await test.state.count("harm", ["_id.job": "first", "seen": true]) == 1)
             #expect(try await test.state.count("harm", ["_id.job": "second", "seen": false]) == 1)
-            // The limit allows 99 documents: one is in the ledger, one is reserved by the second job, and 97 are left.
+            // The limit allows 99 documents: one is in the ledger, one is reserved by the second job, and 97 are left
+            // for the run.
             #expect(try await BudgetCase.unsyncable(test).count == 97)
         }
     }

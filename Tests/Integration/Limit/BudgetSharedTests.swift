@@ -29,7 +29,8 @@ import Testing
         }
     }
 
-    /// If three `partner init` commands and a backfill start at the same time, they stay below the limit together.
+    /// If three `partner init` commands and a backfill start at the same time, the documents of all four together stay
+    /// below the limit.
     @Test func partnersAndABackfillAtOnceShareTheLimit() async throws {
         try await BudgetCase.withTasks { test in
             try test.write(
@@ -87,7 +88,7 @@ import Testing
                 try await test.database.fill(
                     "tasks", (0..<50).map { ["_id": .integer(2 * $0 + 1), "priority": "1"] })
             }
-            // The next pass checks the new documents. The limit allows 49 of the 50.
+            // The next pass checks the 50 new documents. The limit allows 49 of them.
             #expect(run.exitCode == 75, "\(run.errors)")
             let unsyncable = try await test.database.documents("tasks", ["priority": ["$type": "int"]])
             #expect(unsyncable.count == BudgetCase.ceiling - 1)

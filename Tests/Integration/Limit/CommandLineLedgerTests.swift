@@ -8,7 +8,7 @@ import Testing
     ///
     /// The ledger has ten entries of the app `mine`, two of which name failing documents, and nine of another app.
     ///
-    /// - Parameter body: receives a function that runs a check with further flags.
+    /// - Parameter body: receives a function that runs a check with the flags that it is given.
     private func withApp(_ body: (@escaping ([String]) async throws -> ProgramRun) async throws -> Void)
         async throws
     {
@@ -92,7 +92,7 @@ import Testing
 
     /// Failing documents are findings even if the ledger already has all of them.
     ///
-    /// The headline, the severity, the JSON and the exit code all show that.
+    /// The headline, the severity, the JSON and the exit code all report these findings.
     @Test(arguments: [[], ["--strict"]]) func documentsThatTheLedgerRecordsAlreadyAreFindings(
         _ flags: [String]
     ) async throws {

@@ -6,7 +6,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The number of unsynced documents stays below the limit, although the ledger shows each of them seconds late.
+/// Tests that the number of unsynced documents stays below the limit, although the simulated ledger shows each of them
+/// only some seconds later.
 @Suite(.serialized) struct LedgerSimulatorTests {
     private static let documents = TestScale.pick(2_000, full: 10_000, torture: 50_000)
     private static let limit = TestScale.pick(200, full: 500, torture: 1_000)
@@ -58,8 +59,8 @@ import Testing
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
             try await ledger.catchUp()
             #expect(ledger.highest == Self.ceiling - 1)
-            // The pending documents are in the ledger now, so the sum of ledger and pending is the same as before. The
-            // limit allows no more documents.
+            // The pending documents are in the ledger now. The sum of the pending documents and the documents in the
+            // ledger is the same as before, so the limit allows no more documents.
             #expect(try await test.backfill(flags: flags).exitCode == 75)
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
 

@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// All ledger entries of an app are added up, even if they are in several collections or several are of one document.
+/// The ledger entries of an app are added up, even if they are in several collections, or if several entries have the
+/// same document.
 ///
 /// This is tested for `check`, `backfill` and `unsynced`.
 @Suite struct LedgerSumTests {
@@ -17,7 +18,8 @@ import Testing
     /// The ledgers have the same names as in production, so the test starts a server of its own.
     /// - Parameters:
     ///   - fill: receives a function that inserts entries into a ledger.
-    ///   - body: receives a function that runs `check`, `unsynced` or a dry run of `backfill` with further flags.
+    ///   - body: receives a function that runs `check`, `unsynced` or a dry run of `backfill` with the flags that it is
+    ///     given.
     private func withLedgers(
         _ fill: (BackfillCase, (Namespace, [BSONDocument]) async throws -> Void) async throws -> Void,
         _ body: (BackfillCase, _ run: (String, String...) async throws -> ProgramRun) async throws -> Void

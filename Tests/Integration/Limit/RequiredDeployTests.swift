@@ -21,7 +21,7 @@ import Testing
             more: (requires ? "requires: deployed\n" : "") + "schema: {active: active.json, next: next.json}")
     }
 
-    /// Writes a job with one step to a file in a folder of jobs; the job's name is that of the file.
+    /// Writes a job with one step to a file in a folder of jobs; the job has the name of the file.
     private func job(
         _ file: String, _ step: String, _ more: String, below folder: FilePath, in test: BackfillCase
     ) throws {
@@ -85,7 +85,7 @@ import Testing
                 "early", on: "tasks", steps: ["default: {field: priority, value: 0}"],
                 more: "schema: {active: active.json, next: next.json}")
             try job("late", in: test)
-            // The early job does not convert the tasks, and reports that they do not fit the next schema.
+            // The job `early` does not convert the tasks, and reports that they do not fit the next schema.
             #expect(try await run("early", test: test).exitCode == 1)
             #expect(try await run("late", test: test).exitCode == 75)
             let deployed = try await Program.run([

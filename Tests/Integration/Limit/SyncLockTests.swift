@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The program writes no document while the sync translator has locked it; it can remove a lock that does not change.
+/// The program writes no document that the sync translator has locked; it can remove locks that do not change.
 @Suite struct SyncLockTests {
     private func withPeople(
         on mongod: Mongod? = nil, _ body: (BackfillCase) async throws -> Void

@@ -68,7 +68,7 @@ enum ThrottleCase {
         try await test.state.documents("ranges").first?["waiting"]?.document?.values.compactMap(\.document) ?? []
     }
 
-    /// Runs a command on the test's job, such as `pause`.
+    /// Runs a command, such as `pause`, on the test's job.
     @discardableResult
     static func steer(_ verb: String, _ test: BackfillCase, _ arguments: String...) async throws -> ProgramRun {
         try await Program.run(

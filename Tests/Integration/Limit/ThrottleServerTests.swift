@@ -51,8 +51,8 @@ import Testing
         try await ThrottleCase.withPeople(on: mongod, limits: "oplog: 1h, nice: 10", chunk: 1) { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
             try await test.database.fill("more", count: 200) { ["_id": .integer($0), "text": text] }
-            // The documents of this test make the oplog window short. A job of two documents does not wait for a longer
-            // window.
+            // The documents of this test make the oplog window short. A job of two documents writes almost nothing to
+            // the oplog, so it does not wait for a longer window.
             try await test.database.fill("few", count: 2)
             try test.job("small", on: "few", steps: ["default: {field: email, value: none}"], limits: "{oplog: 1h}")
             let few = try await test.backfill("small", "--max-runtime", "60s")
@@ -85,7 +85,7 @@ import Testing
                 try await ThrottleCase.expectWait("cacheDirty", "dirty cache", test, isSteady: false) {
                     group.cancelAll()
                     try await group.waitForAll()
-                    // `fsync` makes the server write all dirty pages to disk.
+                    // `fsync` makes the server write all dirty pages to disk, which ends the throttle reason.
                     try await mongod.admin(["fsync": 1])
                 }
             }
@@ -111,7 +111,8 @@ import Testing
         let mongod = try await Mongod.start(
             .replicaSet, ["--setParameter", "wiredTigerConcurrentWriteTransactions=5"])
         try await ThrottleCase.withPeople(on: mongod, limits: "") { test in
-            // An insert that hangs on the server keeps its write ticket.
+            // An insert that hangs on the server keeps its write ticket, so four hanging inserts use four of the five
+            // tickets.
             let hang: BSONDocument = ["configureFailPoint": "hangWithLockDuringBatchInsert"]
             try await mongod.admin(hang.merging(["mode": "alwaysOn"]))
             try await withThrowingTaskGroup { group in
@@ -150,7 +151,8 @@ import Testing
                         while !Task.isCancelled { try await test.database.fill("other\(number)", [["n": 1]]) }
                     }
                 }
-                // The server begins to hand out fewer tickets only after some seconds.
+                // The fail point limits the flow-control tickets that the server hands out to writers, but takes effect
+                // only after some seconds.
                 try await waitUntil("writers wait for flow control") {
                     let status = try await mongod.admin(["serverStatus": 1])
                     return status["flowControl"]?.document?["timeAcquiringMicros"]?.integer ?? 0 > 1_000_000
@@ -165,7 +167,7 @@ import Testing
 }
 
 extension BSONDocument {
-    /// Returns the document with the fields of another one at its end.
+    /// Returns the document with the fields of another document at its end.
     fileprivate func merging(_ more: BSONDocument) throws -> BSONDocument {
         BSONDocument(try (elements() + more.elements()).map { ($0.name, $0.value) })
     }

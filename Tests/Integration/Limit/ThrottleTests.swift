@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests the throttle rules that work on a shared server: each makes a run wait, reports the reason, and ends the wait.
+/// Tests the throttle rules that work on a shared server: a run waits, reports the reason, and continues once the
+/// reason ends.
 @Suite struct ThrottleTests {
     @Test func aPauseWindowHoldsUntilItIsTakenOff() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 Europe/Madrid""#) {

@@ -73,7 +73,8 @@ import Testing
         }
     }
 
-    /// The runner keeps its lease while it waits for an answer that takes longer than the lease.
+    /// The runner keeps its lease while it waits for the answer to a veto, even if the answer takes longer than the
+    /// lease.
     ///
     /// A signal ends the run before the answer arrives.
     @Test func theLeaseIsKeptWhileAnAnswerIsWaitedFor() async throws {
@@ -133,7 +134,7 @@ import Testing
     }
 }
 
-/// A web server that answers requests with the status that a file contains, except for a few paths.
+/// A web server that answers requests with the status that a file contains; a few paths have answers of their own.
 private enum Answering {
     private static let script = """
         const fs = require("fs"), path = require("path"), folder = process.argv[2];

@@ -104,8 +104,8 @@ import Testing
                 try await waitUntil("it has told its lag") {
                     reported = lag(test)
                     if reported == before { reported = nil }
-                    // If a write took too long, the mirror retries it in halves, and stops again before it reports its
-                    // lag. The test lets it continue.
+                    // If a write took too long, the mirror retries it in two halves. The second fault then stops the
+                    // mirror before it reports its lag, so the test lets it continue.
                     if reported == nil, try program.isStopped { program.send(SIGCONT) }
                     return reported != nil || program.hasEnded
                 }

@@ -4,9 +4,9 @@ import Jobs
 import TestSupport
 import Testing
 
-/// A change of one document of a pair cannot be carried over, and then the other document changes too: a conflict.
+/// A change of one document of a pair cannot be carried over, and then a client changes the other document, too.
 ///
-/// Neither document overwrites the other until the conflict is resolved.
+/// This is a conflict. Neither document overwrites the other until the conflict is resolved.
 @Suite(.fencedDeletes) struct MirrorHeldTests {
     private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
         try await PartnerCase.withCopy { test in

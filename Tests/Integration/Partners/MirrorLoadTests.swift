@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Clients write on both sides while mirrors are killed and primaries change.
+/// Clients write to the original and to the partner while mirrors are killed and primaries change.
 ///
 /// No change is lost, carried over twice, or carried back.
 @Suite(.fencedDeletes) struct MirrorLoadTests {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// Lets clients of both sides write until `during` ends.
+    /// Lets clients write to the original and to the partner until `during` ends.
     /// - Returns: the record of the clients' last writes.
     private static func load(
         _ workload: MirrorWorkload, _ test: PartnerCase, during: (MirrorWorkload.Model) async throws -> Void

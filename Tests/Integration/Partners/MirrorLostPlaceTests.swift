@@ -35,7 +35,7 @@ import Testing
                 "find": "oplog.rs", "filter": ["o2._id": .objectID(PartnerCase.id(1))], "limit": 1,
             ]
             // The server removes the oldest section of the oplog as a whole, and only after its storage has written a
-            // checkpoint.
+            // checkpoint. The test therefore fills the oplog, and forces a checkpoint after each insert.
             try await waitUntil("the oplog begins after the changes") {
                 round += 1
                 try await test.database.fill("other", count: 20) { ["_id": .integer(round * 20 + $0), "text": text] }
@@ -63,7 +63,7 @@ import Testing
             try await change(test)
             #expect(try await test.run("mirror", fault: "before-commit:2:kill").wasKilled)
             try await test.endLease()
-            // The collection exists only if a mirror had something to store in it.
+            // Errors are ignored, because the collection exists only if a mirror had something to store in it.
             _ = try? await test.state.run(["drop": .string(collection)])
             let run = try await test.run("mirror", "--once", "-o", "json")
             #expect(run.exitCode == 0, "\(run.errors)")
@@ -73,7 +73,7 @@ import Testing
 
     /// Without the state database, the position of the mirror is unknown.
     ///
-    /// The mirror ends, and `init` refuses to copy over the partner's documents.
+    /// The mirror ends, and `partner init` refuses to overwrite the partner's documents.
     @Test func aStateDatabaseThatIsLostStopsTheMirrorAndOverwritesNothing() async throws {
         try await PartnerCase.withCopy { test in
             try await change(test)

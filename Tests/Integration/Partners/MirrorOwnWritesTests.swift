@@ -81,9 +81,9 @@ import Testing
         }
     }
 
-    /// A client changes a document after the mirror has read it, and restores its content before the mirror writes it.
+    /// A client changes a document after the mirror has read it, and restores the document before the mirror writes it.
     ///
-    /// The content is as before, but the client's last change still wins over the mirror's write.
+    /// The document is as before, but the client's last change still wins over the mirror's write.
     @Test(arguments: [false, true]) func aDocumentThatIsSetBackMeanwhileIsAConflict(_ stopsAtOnce: Bool) async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "new"]])

@@ -36,7 +36,7 @@ import Testing
             #expect(original(12) == nil && original(200)?["title"] == "new" && original(200)?["note"] == nil)
             #expect(original(14)?["priority"] == nil)
             #expect(try await test.differences()["difference_count"] == 0)
-            // The mirror's own writes come back as change events, and it carries none of them over.
+            // The mirror's own writes come back as change events. The mirror carries none of these changes over.
             let again = try self.report(try await test.run("mirror", "--once", "-o", "json"))
             #expect(again["to_target"] == 0 && again["to_source"] == 0)
         }
@@ -193,6 +193,8 @@ import Testing
     }
 
     /// A mirror must not record a lag of years while the change stream of one side is not open yet.
+    ///
+    /// If the missing time of that stream counted as 0, the lag would be the time since 1970.
     @Test func aMirrorThatBeginsDoesNotLagByYears() async throws {
         try await PartnerCase.withCopy { test in
             let appName = "opens-late-\(test.database.name)"

@@ -49,7 +49,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         return try await test.run("init")
     }
 
-    /// A record of the clients' last write to each document, and of the numbers of writes.
+    /// A record of the text that clients last wrote to each document, and of the numbers of writes.
     final class Model: Sendable {
         private struct State {
             var titles: [Int: String?] = [:]
@@ -142,8 +142,8 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
                 }
                 try await set(number, side, text, in: test)
                 model.wrote(number, text)
-                // A document that clients of both sides write is also written on the other side, immediately
-                // afterwards.
+                // If clients of both sides write this document, the other side is also written immediately afterwards,
+                // so that conflicts occur.
                 if Self.isShared(number) { try await set(number, 1 - side, "shared \(text)", in: test) }
             }
         }

@@ -90,7 +90,7 @@ struct PartnerCase: Sendable {
         reverse: [{rename: {from: name, to: title}}]
         """
 
-    /// Inserts the originals of this many tasks.
+    /// Inserts this many tasks into the original collection.
     func load(_ count: Int) async throws { try await database.fill("Task", count: count, Self.task) }
 
     /// Returns the partner's documents in the order of their `_id`s.
@@ -119,7 +119,7 @@ struct PartnerCase: Sendable {
         return status["at_work"] == true ? status["behind_seconds"]?.integer : nil
     }
 
-    /// Compares both sides with `partner verify`, and returns its report.
+    /// Compares the original with the partner by `partner verify`, and returns the report.
     func differences(_ flags: String...) async throws -> BSONDocument {
         let run = try await Program.run(
             [

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests the result and the refusals of `partner init`, and that a killed copy continues.
+/// Tests the result and the refusals of `partner init`, and that the next run continues the copy of a killed one.
 @Suite struct PartnerInitTests {
     @Test func everyDocumentIsThereInItsNewShape() async throws {
         try await Mongod.shared.withPartner { test in

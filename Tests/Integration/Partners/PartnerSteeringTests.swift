@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// Clients write after the last mirror and the last comparison.
+    /// Clients write after the last run of the mirror, and after the last comparison of both sides.
     ///
     /// The cutover carries their changes over.
     @Test func aCutoverSeesWhatClientsWroteAMomentAgo() async throws {

@@ -112,7 +112,7 @@ import Testing
     /// A partner without a running mirror is not safe to deploy, because later changes of clients would not be carried
     /// over.
     ///
-    /// The partner was verified. A `mirror --once` in between does not make it safe.
+    /// The partner was verified. It is not safe even after a run of `mirror --once`, because that mirror ends.
     @Test(arguments: verdicts) func aPartnerWithoutAMirrorIsNotSafeToDeploy(_ command: String) async throws {
         try await withPartner { test in
             try await verify(test)
@@ -234,8 +234,8 @@ import Testing
         }
     }
 
-    /// A schema change stays breaking if it changes the type of the tags, because the partner's steps do not mention
-    /// the tags.
+    /// If a schema change also changes the type of `tags`, it stays breaking, because no step of the partner mentions
+    /// `tags`.
     @Test(arguments: ["check", "diff", "plan"]) func aChangeThatThePartnerDoesNotCarryStaysBreaking(
         _ command: String
     ) async throws {

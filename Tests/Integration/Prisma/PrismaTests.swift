@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that the jobs from one Prisma schema to the next make documents that the newer client can read.
+/// Tests that the newer client can read every document after the jobs that lead from one Prisma schema to the next.
 @Suite struct PrismaTests {
     @Test(arguments: PrismaCase.names) func theJobsMakeEveryDocumentReadable(_ name: String) async throws {
         try await PrismaCase.with(name) { prisma in
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// The filter of each group, run by the server, finds the documents of the group.
+    /// The server finds the documents of each group of findings with the filter that the check shows for the group.
     @Test func theServerFindsTheDocumentsOfEachGroup() async throws {
         try await Mongod.shared.withBackfill { backfill in
             let values: [BSONValue] = [

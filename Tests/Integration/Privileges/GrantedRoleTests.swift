@@ -2,7 +2,8 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests that the role which `grants` prints is enough for its command, and that the command needs each of its actions.
+/// Tests that the role which `grants` prints is enough for its command, and that the command needs each action of the
+/// role.
 @Suite struct GrantedRoleTests {
     /// The privileges of a role without one of its actions.
     ///
@@ -31,7 +32,7 @@ import Testing
             }
         }
 
-        /// The resource as an error of the program names it.
+        /// The name of the resource in errors of the program.
         var place: String {
             let (database, collection) = (resource["db"]?.text ?? "", resource["collection"]?.text ?? "")
             return collection.isEmpty ? "the database \(database)" : "\(database).\(collection)"
@@ -66,7 +67,8 @@ import Testing
         }
     }
 
-    /// With the optional privileges in addition, the command succeeds and reports no missing throttle.
+    /// If the role includes the optional privileges, the command succeeds and does not report that a throttle is
+    /// missing.
     @Test(
         .fencedDeletes,
         arguments: RoleCase.commands.filter { ["check", "backfill", "watch"].contains($0.arguments[0]) })

@@ -31,7 +31,7 @@ struct Browser {
         _ script: String, on file: FilePath, width: Int, in folder: CommandLineFolder
     ) async throws -> String {
         let page = try String(contentsOfFile: file.string, encoding: .utf8)
-        // The page's own policy forbids scripts, so the copy leaves the policy out.
+        // The page's own policy forbids scripts, so the test opens a copy of the page without that policy.
         let open = page.replacing(/<meta http-equiv="Content-Security-Policy"[^>]*>/, with: "")
         try #require(open != page)
         let copy = try folder.write(

@@ -54,7 +54,8 @@ import Testing
         }
     }
 
-    /// A finding has the position of the part of the schema that it breaks, so that a pull request shows it there.
+    /// A finding is shown at the part of the schema that the documents do not fit, so that a pull request shows it
+    /// there.
     @Test func aCheckIsShownNextToTheSchema() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

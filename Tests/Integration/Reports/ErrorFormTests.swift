@@ -94,7 +94,8 @@ import Testing
                     for form in Self.forms {
                         let run = try await Program.run(arguments + ["-o", form], in: folder.path)
                         #expect([0, 1].contains(run.exitCode), "\(arguments) \(form): \(run.errors)")
-                        // These two formats show only findings, and some of these commands find nothing here.
+                        // The formats `github` and `gitlab` show only findings, and some of these commands find nothing
+                        // here.
                         let isOfFindings = ["github", "gitlab"].contains(form)
                         #expect(isOfFindings || run.output.contains(says), "\(arguments) \(form): \(run.output)")
                         let start = [

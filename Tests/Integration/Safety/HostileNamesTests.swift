@@ -145,7 +145,8 @@ import Testing
         try await withCase { test in
             var seen: Set<String> = []
             for command in commands(test) {
-                // The invalid job file ends the command before it reads documents, so its other formats are not tried.
+                // With the invalid job file, the command ends before it reads documents, so the test does not try its
+                // other formats.
                 let isFirst = !command.contains("bad.yml") && seen.insert(command[0]).inserted
                 for form in isFirst ? forms(of: command) : ["text"] {
                     let flags = form == "text" ? [] : ["--output", form]

@@ -26,7 +26,9 @@ import Testing
         }
     }
 
-    /// Runs a test with a user whose login crashes the driver if the password is missing.
+    /// Runs a test with a user who can log in only by SCRAM-SHA-256.
+    ///
+    /// Such a login crashes the driver if the password is missing.
     private func withUser(_ body: (_ uri: String) async throws -> Void) async throws {
         let mongod = try await Mongod.withAuthentication
         let name = "login-\(UInt32.random(in: 0 ... .max))"

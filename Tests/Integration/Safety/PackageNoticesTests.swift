@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// The list of a release's contents, as far as the tests read it.
+    /// The parts of the list of a release's contents that the tests read.
     private struct Contents: Decodable {
         struct Package: Decodable {
             let name: String

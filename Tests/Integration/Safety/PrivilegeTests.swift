@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An error names the missing privilege, and the run releases its lease, so that other runners need not wait.
+/// If a user lacks a privilege, the error names it, and the run releases its lease, so that other runners need not
+/// wait.
 @Suite struct PrivilegeTests {
     /// Runs a test with a job over `people`, and a user who may write to the test's database and to the state database.
     private func withWriter(_ body: (BackfillCase, _ name: String, _ uri: String) async throws -> Void) async throws {

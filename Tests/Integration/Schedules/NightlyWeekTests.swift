@@ -4,7 +4,7 @@ import Subprocess
 import TestSupport
 import Testing
 
-/// Tests a week of nightly checks with a threshold, two anomalies and an accepted finding that expires.
+/// Tests a week of nightly checks with a threshold, two anomalies, and an exception that expires.
 @Suite(.enabled(if: FakeClock.library != nil, "scripts/setup --tests installs libfaketime"))
 struct NightlyWeekTests {
     /// A night, and what the check of that night has to report.
@@ -19,8 +19,8 @@ struct NightlyWeekTests {
 
     /// The nights of the week.
     ///
-    /// Twelve documents have an age that is a text. An exception accepts these until the fourth night, and another one
-    /// from the sixth night on. The threshold allows twenty documents without a name.
+    /// Twelve documents have an age that is a text. An exception accepts these documents until the fourth night, and
+    /// another exception accepts them from the sixth night on. The threshold allows twenty documents without a name.
     private static let nights: [Night] = [
         Night(
             missing: 5, exitCode: 0,
@@ -62,7 +62,7 @@ struct NightlyWeekTests {
         (0..<1_000).map { number in
             let id = BSONValue.int(Int32(number))
             if number < missing { return ["_id": id] }
-            // The last twelve documents have a text as their age, and all of them have a name.
+            // The last twelve documents have a text as their age, but each of them has a name.
             return number < 988 ? ["_id": id, "name": "Ada"] : ["_id": id, "name": "Ada", "age": "old"]
         }
     }

@@ -5,7 +5,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests the order of precedence of settings: a flag, a variable, an environment of `shipshape.yml`, the file itself.
+/// Tests the order of precedence of settings: a flag, a variable, an environment in `shipshape.yml`, the top level of
+/// that file.
 @Suite struct SettingsTests {
     private static let nowhere = "mongodb://127.0.0.1:1/"
 
@@ -70,7 +71,7 @@ import Testing
         }
     }
 
-    /// A setting from `shipshape.yml` or a variable has the same effect on a command as its flag.
+    /// A setting from `shipshape.yml` or a variable has the same effect on a command as the flag for the setting.
     @Test func aSettingReplacesItsFlag() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { state in

@@ -43,7 +43,7 @@ struct BackfillCase: Sendable {
     ///
     /// - Parameters:
     ///   - steps: the entries of the list `steps`, as YAML.
-    ///   - more: further top-level lines, such as `limits` and `schema`.
+    ///   - more: other top-level lines of the job file, such as `schema`.
     func job(
         _ name: String = "job", on collection: String = "people", steps: [String], limits: String? = nil,
         more: String = ""

@@ -54,7 +54,7 @@ extension BackfillCase {
         return try #require(info).validation
     }
 
-    /// Whether the collection has `validator` with a validation action.
+    /// Whether the collection has `validator` with this validation action, such as `error`.
     func isEnforced(_ action: String) async throws -> Bool {
         try await validation().isSame(as: Validation(Self.validator, action: action))
     }

@@ -58,7 +58,7 @@ struct JSONShape {
         "$schema", "title", "description", "definitions",
     ]
 
-    /// Reads the JSON Schema of the output of a command, such as `check`.
+    /// Reads the JSON Schema for the output of a command such as `check`.
     init(_ name: String) throws {
         let path = Repository.path("docs/reference/json/\(name).schema.json").string
         root = try JSONValue(String(contentsOfFile: path, encoding: .utf8))

@@ -27,7 +27,7 @@ struct ProgramRun: Sendable {
 struct LiveProgram: Sendable {
     let process: pid_t
 
-    /// The letter of the process's state in `/proc/PID/stat`, which follows the name in parentheses.
+    /// The letter of the process's state, which follows the process's name in parentheses in `/proc/PID/stat`.
     private var state: Character? {
         get throws {
             let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
@@ -63,10 +63,11 @@ enum Program {
     /// Runs the program to its end.
     ///
     /// - Parameters:
-    ///   - environment: further variables. The inherited `SHIPSHAPE_URI` and `SHIPSHAPE_PASSWORD` are removed.
+    ///   - environment: variables in addition to the inherited ones. The inherited `SHIPSHAPE_URI` and
+    ///     `SHIPSHAPE_PASSWORD` are removed.
     ///   - folder: the working directory.
     ///   - fault: the point at which a build with fault injection kills or stops itself, such as `after-write:3`.
-    ///   - plant: the bug that such a build injects into itself, such as `no-fence`.
+    ///   - plant: the bug that a build with fault injection injects into itself, such as `no-fence`.
     ///   - held: whether the program is stopped before its first instruction, until `during` sends `SIGCONT`.
     ///   - during: the test's actions during the run; if they fail, the program is killed.
     static func run(

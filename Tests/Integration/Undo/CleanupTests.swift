@@ -103,7 +103,8 @@ import Testing
             #expect(run.errors.contains(#"a field "raised" already, such as { "_id" : 7 }"#), "\(run.errors)")
             #expect(try await test.database.documents("people") == people)
             #expect(try await !test.hasState())
-            // The job has begun, so a marker in a document may be the job's own, and the next run does not refuse it.
+            // Once the job has begun, a marker in a document may come from the job itself, so the next run is not
+            // refused.
             try await test.database.run([
                 "update": "people", "updates": [["q": ["_id": 7], "u": ["$unset": ["raised": ""]]]],
             ])

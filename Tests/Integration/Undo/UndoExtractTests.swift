@@ -134,7 +134,8 @@ import Testing
                 let second = try await test.undo(flags: ["--lease-wait", "20s"])
                 #expect(second.exitCode == 0, "\(second.errors)")
                 #expect(try await test.database.documents("homes") == [["_id": "a user's"]])
-                // A user inserts the same documents as the job.
+                // While the first undo sleeps, a user inserts the same documents as the job. The first undo must not
+                // delete them.
                 try await test.database.fill("homes", made.filter { $0["_id"] != "a user's" })
             }
             #expect(first.exitCode == 76, "\(first.errors)")

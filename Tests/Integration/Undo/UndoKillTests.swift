@@ -101,7 +101,8 @@ import Testing
                 defer { program.send(SIGCONT) }
                 let second = try await test.undo(flags: ["--lease-wait", "20s"])
                 #expect(second.exitCode == 0, "\(second.errors)")
-                // A user makes the same change as the job.
+                // While the first undo sleeps, a user makes the same change as the job. The first undo must not revert
+                // it.
                 try await test.database.set("people", .minKey, ["email": "none"])
             }
             #expect(first.exitCode == 76, "\(first.status): \(first.errors)")

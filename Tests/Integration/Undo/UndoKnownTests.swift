@@ -83,7 +83,8 @@ import Testing
 
     // MARK: Changes that are journaled, but not known to be written
 
-    /// Each element has a step, a user's update that makes the same change, and document 3 after that update.
+    /// Each element has a step, a user's update that makes the same change as the step, and document 3 after that
+    /// update.
     private static let byHand: [(String, BSONDocument, BSONDocument)] = [
         (
             "unset: {field: nick}", ["$unset": ["nick": ""]],
@@ -121,7 +122,7 @@ import Testing
 
     /// Undo keeps a user's write that equals the change of the step, and lists the document as uncertain.
     ///
-    /// The user writes document 3 while a runner sleeps between its journal and its write.
+    /// The user writes document 3 while a runner sleeps after it has journaled a chunk, and before it writes the chunk.
     @Test(arguments: byHand)
     func aUsersWriteDuringARunStays(
         _ step: String, _ user: BSONDocument, _ expected: BSONDocument
@@ -260,7 +261,7 @@ import Testing
 
     /// The job inserts a document for an embedded object, and then skips the object, because a user has changed it.
     ///
-    /// No document links to the inserted one. Undo removes it all the same.
+    /// No document links to the inserted one, but undo still removes it.
     @Test(.fencedDeletes) func createdButUnlinkedDocumentsAreRemoved() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 5) {

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// Undo does not rely on equal numbers: a chunk changed as many documents as now have the job's result.
+    /// Undo does not trust equal numbers: the chunk changed as many documents as now have the job's result.
     ///
     /// They are not the same documents. Before the write, a user makes the job's change to document 3 by hand. After
     /// the write, a user reverts the job's change to document 5.

@@ -33,7 +33,7 @@ import Testing
         let ledger = ["--ledger", "\(test.database.name).ledger", "--lease-ttl", "60s"]
         return try await test.undo(flags: ledger, fault: "before-write:1:stop") { program in
             try await waitUntil("the undo stands before its write") { try program.isStopped }
-            // Task 3 did not fit before the undo either, so it has no reservation.
+            // Task 3 did not fit the active schema before the undo either, so it has no reservation.
             #expect(try await !BudgetCase.recorded(test).contains(3))
             try await test.database.set("tasks", 3, ["name": "repaired"])
             program.send(SIGCONT)

@@ -7,8 +7,9 @@ import Testing
 ///
 /// Before undo writes anything, it reports the documents that the validator would refuse.
 @Suite struct UndoValidatorTests {
-    /// Runs a test with ages that a job converted to `int`, three of them from text; then the collection gets a
-    /// validator.
+    /// Runs a test with ages that a job converted to `int`, three of them from text.
+    ///
+    /// After the job, the collection gets a validator.
     private func withValidator(
         _ settings: BSONDocument, _ validator: BSONDocument = ["age": ["$not": ["$type": "string"]]],
         _ body: (BackfillCase) async throws -> Void

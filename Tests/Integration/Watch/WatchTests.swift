@@ -200,8 +200,8 @@ import Testing
                 try await test.state.run(["drop": "unsynced_documents"])
                 try await test.database.fill("person", [["_id": 3]])
                 try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3)])
-                // The watch removes entries only after it has read the whole collection. An entry for the new document
-                // 4 shows that it has read the collection.
+                // The watch removes entries only after it has read the whole collection. The entry for the new document
+                // 4 shows that the watch has read it.
                 try await test.database.fill("person", [["_id": 4]])
                 try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3), IDKey(4)])
                 try await test.database.update("person", ["_id": 4], ["$set": ["name": "Cy"]])
@@ -259,8 +259,8 @@ import Testing
             let stopped = try await backfill("--allow-unsync", "100")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try await converted() == 39)
-            // The watch adds the pending documents to the ledger. The sum of ledger and pending stays the same, so the
-            // limit allows no more documents.
+            // The watch adds the pending documents to the ledger, so they are no longer pending. The sum stays the
+            // same, so the limit allows no more documents.
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 49)
             let again = try await backfill("--allow-unsync", "100")

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// The rules for the App Services dialect do not apply to MongoDB's.
+    /// The rules for the App Services dialect do not apply to MongoDB's own dialect.
     @Test func theDialectDecides() throws {
         let text = #"{"properties": {"a": {"bsonType": "timestamp"}}}"#
         #expect(try codes(text) == [])

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LintLinkTests {
     /// Makes an app of people, and of pets that may have an owner, several friends and a dictionary.
     ///
-    /// With a valid link and without further arguments, the app breaks no lint rule for links.
+    /// If the link is valid and the other arguments have their default values, the app breaks no lint rule for links.
     private func app(
         _ link: String, source: String = "owner", required: [String] = [], person: String? = nil, sync: String? = nil
     ) throws -> AppFolder {
