@@ -6,7 +6,7 @@
 public enum ExtendedJSON {
     /// The form of numbers and dates in extended JSON.
     public enum Form: Hashable, Sendable {
-        /// Every type is written, so that the text can be read back to the same bytes.
+        /// The type of every value is written, so that the text can be read back to the same bytes.
         case canonical
         /// Readable: numbers other than decimals are plain, and dates of the years 1970 to 9999 are ISO 8601 text.
         ///

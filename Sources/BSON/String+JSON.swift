@@ -1,7 +1,7 @@
 extension String {
     /// The text in quotation marks, valid in JSON and in JavaScript.
     ///
-    /// Characters that could mislead a reader are escaped.
+    /// Characters are escaped if programs would obey them instead of showing them, such as control characters.
     package var quotedAsJSON: String { quoted(\.escapedAsJSON) }
 
     /// The text in quotation marks, valid in YAML: characters above U+FFFF are escaped without surrogates, unlike in

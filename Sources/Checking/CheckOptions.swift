@@ -25,10 +25,10 @@ public struct SyncCircumstances: Hashable, Sendable {
     public var state: SyncConfiguration.State?
     /// The time at which sync was paused, in seconds since 1970; `nil` if the export does not say.
     public var pausedAt: Int?
-    /// Whether clients may change the schemas, even by breaking changes.
+    /// Whether development mode is on, in which clients may change the schemas, even by breaking changes.
     public var isInDevelopment: Bool
 
-    /// Takes the settings from `active`, which the active schema's export contains, or from `new` if `active` is `nil`.
+    /// Takes the settings from the export of the active schema, or from that of the new schema if `active` is `nil`.
     public init(active: SyncConfiguration?, new: SyncConfiguration?) {
         let known = active ?? new
         state = known?.state
@@ -43,7 +43,7 @@ struct SchemaContext {
     ///
     /// `nil` in three cases: there is no app, the app does not sync by partitions, or the collection does not sync.
     private(set) var partition: SyncConfiguration.PartitionKey?
-    /// The collections that sync; `nil` if not all of them are known, or if the judged collection does not sync itself.
+    /// The collections that sync; `nil` if not all of them are known, or if the judged collection itself does not sync.
     private(set) var synced: [CollectionSchema]?
     private var schemas: [Namespace: SchemaNode] = [:]
 
@@ -56,7 +56,7 @@ struct SchemaContext {
         if app.isWhole { synced = collections.filter { app.scope(of: $0) == .synced } }
     }
 
-    /// Returns the types of the field with which a link's key is compared.
+    /// Returns the types of the field in the linked collection with which a link's key is compared.
     /// - Returns: `nil` if the schema of the linked collection, or the type of the field, is not known.
     func keyTypes(of link: Relationship) -> [SchemaType]? {
         guard let types = schemas[link.target]?.property(link.foreignKey)?.types, !types.isEmpty else { return nil }

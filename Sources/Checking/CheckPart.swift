@@ -19,7 +19,7 @@ public struct CheckPart: Hashable, Sendable {
         (self.number, self.count) = (number, count)
     }
 
-    /// Parses a text such as `3/8`; `nil` for any other text.
+    /// Parses a text such as `3/8`, which means part 3 of 8; `nil` for any other text.
     public init?(_ text: String) {
         let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard numbers.count == 2, let number = numbers[0], let count = numbers[1] else { return nil }

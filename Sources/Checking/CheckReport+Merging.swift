@@ -110,8 +110,8 @@ extension CheckReport.Collection {
                 }
             }
         }
-        // A part whose report lacks the group did not count the group's documents on the server, so the total is
-        // unknown.
+        // If the report of a part lacks a group, the check of this part did not have the server count the group's
+        // documents. The total is then unknown.
         for index in groups.indices where !parts.allSatisfy({ $0.groups.contains { $0.key == groups[index].key } }) {
             groups[index].provenCount = nil
         }
@@ -164,8 +164,10 @@ extension ViolationGroup {
         sampleIDs = Array(samples.prefix(Tally.Options().sampleCount))
     }
 
-    /// Whether `left` is listed before `right`: the worse level first, then the worse outcome of the engine, then the
-    /// larger count, then path and text.
+    /// Whether `left` is listed before `right`.
+    ///
+    /// The group with the worse level comes first. Groups of one level are compared by the worse outcome in the engine,
+    /// then by the larger count, and then by path and text.
     static func isWorse(_ left: ViolationGroup, _ right: ViolationGroup) -> Bool {
         if left.violation.level != right.violation.level { return left.violation.level > right.violation.level }
         let (outcome, other) = (left.outcome ?? .changed, right.outcome ?? .changed)

@@ -24,7 +24,8 @@ public struct CheckReport: Sendable {
     public var exceptions: ExceptionUse?
     /// The operator's limits for failing documents, each with the number of documents that fail; empty without limits.
     public var limits: [FailingLimitUse] = []
-    /// The numbers that decide whether the deploy is safe for the documents and for the limit of the ledger.
+    /// The numbers that decide whether documents stop syncing after the deploy, and whether the ledger reaches its
+    /// limit.
     public var verdict: DeployVerdict
     /// Remarks for the reader on facts that no other property shows, each a clause.
     public var notes: [String]
@@ -75,9 +76,9 @@ public struct CheckReport: Sendable {
 
     /// The number of failing documents that the ledger already records, if the deploy makes no document stop syncing.
     ///
-    /// 0 if the deploy makes documents stop syncing, if no ledger was read, or if there is an active schema. The
-    /// verdicts under an active schema show which documents fail already. Documents whose failures are all covered by
-    /// exceptions do not count. Documents that might fail count only after ``countPossible()``.
+    /// 0 if the deploy makes documents stop syncing, or if no ledger was read. Also 0 if there is an active schema,
+    /// because the verdicts under that schema show which documents fail already. Documents whose failures are all
+    /// covered by exceptions do not count. Documents that might fail count only after ``countPossible()``.
     public var failingInLedger: Int {
         guard verdict.ledger != nil, verdict.newlyFailing == nil, verdict.stopping + verdict.possiblyStopping == 0
         else { return 0 }
@@ -102,7 +103,7 @@ public struct CheckReport: Sendable {
     /// A change to an App Services schema has consequences only in Device Sync, and is not judged for other engines.
     public var isChangeJudged: Bool { rules.hasSchema && (!rules.dialect.isOfSync || isOfDeviceSync) }
 
-    /// The number of documents that halt the engine and whose findings no exception covers.
+    /// The number of documents that halt the engine by a finding that no exception covers.
     public var haltingCount: Int { total.engine.map { $0.halting - $0.haltingExcepted } ?? 0 }
 }
 
@@ -187,7 +188,7 @@ extension CheckReport {
         public var scope = SyncScope.synced
         /// Whether the collection's documents count in the verdict.
         public var isCounted = true
-        /// The partner that serves, or is to serve, the schema change, so that this collection keeps its schema.
+        /// The second collection that has, or is to have, the changed schema, so that this collection keeps its schema.
         ///
         /// `nil` if there is none.
         public var partner: Namespace?
@@ -229,10 +230,11 @@ extension CheckReport {
 }
 
 extension CheckReport {
-    /// Whether the documents, the limit and the change are all known to be safe.
+    /// Whether the deploy is known to be safe for the documents, for the limit of the ledger, and in its change of the
+    /// schema.
     public var isSafe: Bool { [documentsSeverity, limitSeverity, changeSeverity].allSatisfy { $0 == .safe } }
 
-    /// The severity for the documents.
+    /// The severity of the deploy's effect on the documents.
     ///
     /// Unsafe if documents do not sync or lose their schema. Unknown if documents or collections were not checked, or
     /// if jobs are unfinished or their effects are not fully known.
@@ -243,7 +245,9 @@ extension CheckReport {
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }
 
-    /// The severity for the ledger's limit, at which sync as a whole stops; always safe without Device Sync.
+    /// The severity of the deploy's effect on the ledger; always safe without Device Sync.
+    ///
+    /// Sync as a whole stops when the ledger reaches its limit.
     public var limitSeverity: DeployVerdict.Severity {
         guard isOfDeviceSync else { return .safe }
         switch verdict.band {
@@ -357,6 +361,6 @@ public struct MissingGuarantee: Hashable, Sendable {
 }
 
 extension CheckReport {
-    /// Whether documents were left out on purpose; no result can then be called safe.
+    /// Whether a check left out documents on purpose; no result can then be called safe.
     public var isPartial: Bool { collections.contains { $0.reading.selection != .everything } }
 }

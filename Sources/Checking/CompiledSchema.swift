@@ -24,7 +24,7 @@ public struct CompiledSchema: Sendable {
     /// The plan that checks the constraints of an App Services schema, such as `minimum`; `nil` if there are none.
     let constraints: JSONSchemaPlan?
     private(set) var walkPlan: WalkPlan
-    /// Whether ``jsonSchema`` is not `nil`: a Boolean is faster to test than the plan itself.
+    /// Whether ``jsonSchema`` is not `nil`; stored, because a Boolean is faster to test than the plan itself.
     let hasJSONSchema: Bool
     let hasConstraints: Bool
     /// The plan that checks the rules of a sync engine; `nil` if the options name no engine with rules of its own.
@@ -232,7 +232,7 @@ extension CompiledSchema {
         var hasUUIDs: Bool
     }
 
-    /// A field that links to documents of another collection: it holds their keys.
+    /// A field that links to documents of another collection by holding their keys.
     struct Link: Sendable {
         /// The node of a link's key: the node of the field, or of the field's elements or values.
         var node: Int
@@ -270,7 +270,9 @@ extension RuleCode {
     }
 }
 
-/// The parts of a compiled schema that ``Walker`` reads; few, because they are copied for each document.
+/// The parts of a compiled schema that ``Walker`` reads.
+///
+/// The type has no other parts, because it is copied for each document.
 struct WalkPlan: Sendable {
     let nodes: [CompiledSchema.Node]
     var fields: [CompiledSchema.Field]

@@ -42,7 +42,7 @@ struct ContributionTable: Sendable {
         }
     }
 
-    /// Returns the number for a document without findings; this needs no search in the table.
+    /// Returns the number of the contribution of a document without findings, without a search in the table.
     @inline(__always)
     static func numberOfFitting(active: Verdict?) -> UInt32 { active.map { UInt32($0.rawValue) + 1 } ?? 0 }
 

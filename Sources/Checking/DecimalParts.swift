@@ -47,7 +47,7 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
 
     var isIntegral: Bool { kind == .finite && exponent >= 0 }
 
-    /// The value as an integer; `nil` if it is not a whole number, or too large.
+    /// The value as an integer; `nil` if the value is not a whole number, or is out of the range of `Int64`.
     package var exactInt64: Int64? {
         guard isIntegral, exponent <= 19 else { return nil }
         var magnitude = coefficient
@@ -146,7 +146,7 @@ extension DecimalParts {
         return roundedSlowly(value, toMultiplesOf: exponent)
     }
 
-    /// Returns the same as `rounded`, for values and exponents that its fast cases do not cover.
+    /// Returns the same as `rounded`, for values and exponents that the fast cases of `rounded` do not cover.
     ///
     /// Converts the value to a decimal of 34 digits first, as mongod does.
     @inline(never)

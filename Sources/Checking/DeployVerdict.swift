@@ -43,14 +43,14 @@ public struct DeployVerdict: Hashable, Sendable {
     /// documents in the ledger count as well, because the ledger is deleted.
     public var newCertain: Int
     /// The number of documents that might not fit and are not in the ledger; if sync is terminated, the documents in
-    /// the ledger count as well.
+    /// the ledger count as well, because the ledger is deleted.
     public var newPossible: Int
     /// The number of documents that are certain to fail under the new schema, but not under the active one; `nil` if
     /// there is no active schema to compare with.
     ///
     /// Not used for ``projected``, because a resync also records the documents that fail already.
     public var newlyFailing: Int?
-    /// The number of documents that might stop syncing, if the operator wants them to count; else 0.
+    /// The number of documents that might stop syncing; 0 if the operator does not want these documents to count.
     ///
     /// Not part of ``projected``, because it is not certain that they stop.
     public var possiblyStopping = 0
@@ -60,7 +60,7 @@ public struct DeployVerdict: Hashable, Sendable {
     public var isLedgerUnread = false
     /// The number of ledger entries at which the sync engine stops.
     public var limit: Int
-    /// Whether documents were left out on purpose, so that low counts prove nothing.
+    /// Whether the check left out documents on purpose, so that low counts do not prove the deploy safe.
     public var isPartial = false
     /// The state of sync in the app's export; `nil` if the export does not say.
     public var syncState: SyncConfiguration.State?

@@ -23,7 +23,8 @@ public enum FailingLimit: Hashable, Sendable {
     func accepts(_ failing: Int, of judged: Int) -> Bool {
         switch self {
         case .documents(let most): failing <= most
-        // The product of a share such as 0.1 may be a little less than the exact number.
+        // The factor allows for rounding: the `Double` of 0.7, for example, is a little less than 0.7, so its products
+        // may be a little too small.
         case .percent(let percent): Double(failing) * 100 <= percent * Double(judged) * (1 + 1e-12)
         }
     }
@@ -125,15 +126,17 @@ extension FailurePolicy {
         return policy
     }
 
-    /// Returns how many documents of a collection fail by a rule; a document counts once for each of the rule's groups.
+    /// Returns how many documents of a collection fail because of a rule.
+    ///
+    /// A document counts once for each group of the rule's findings that it belongs to.
     private func failing(_ collection: CheckReport.Collection, by rule: RuleCode) -> Int {
         collection.groups.reduce(0) { $0 + ($1.violation.rule == rule ? failing($1) : 0) }
     }
 
-    /// Returns how many documents of a collection fail by at least one rule that is not in `rules`.
+    /// Returns how many documents of a collection fail because of at least one rule that is not in `rules`.
     ///
-    /// The result is never less than the exact number. The result can be more if documents have several findings of
-    /// such rules, or if the tally did not group all findings.
+    /// The result is never less than the exact number. It can be greater if documents have several findings of rules
+    /// that are not in `rules`, or if the tally did not group all findings.
     private func failing(_ collection: CheckReport.Collection, except rules: [RuleCode]) -> Int {
         let counts = collection.counts.unexcepted
         let all =

@@ -7,8 +7,8 @@ public struct FailurePolicy: Hashable, Sendable {
     public enum Documents: String, Hashable, Sendable {
         /// Only documents that halt the engine make the check fail.
         case none
-        /// Only documents that newly fail, compared with the active schema, or that halt the engine make the check
-        /// fail. Documents whose findings are covered by exceptions do not count.
+        /// Only documents that fail under the new schema but not under the active one, or that halt the engine, make
+        /// the check fail. Documents whose findings are all covered by exceptions do not count.
         case new
         /// Every failing document that no exception covers makes the check fail, even if the ledger already records it.
         case all

@@ -15,7 +15,7 @@ struct FieldRange: Sendable, BitwiseCopyable {
 struct FieldTable: Sendable {
     /// The name of each field.
     private(set) var keys: [FieldKey] = []
-    /// The names of ``keys``, prepared for testing whether a name is at a given offset of a document.
+    /// The names of ``keys``, in a form in which the walker can test whether a document has a name at a given offset.
     private(set) var matchers: [NameMatcher] = []
     /// The hash tables of large objects; each slot holds an index into the object's fields, or -1 if it is free.
     private(set) var slots: [Int32] = []
@@ -41,7 +41,8 @@ struct FieldTable: Sendable {
         return unsafe FieldKey(nameBytes.span.bytes, at: start, length: name.utf8.count)
     }
 
-    /// Builds a hash table for more than eight names, so that fields in an unexpected order are found quickly.
+    /// Builds a hash table if an object has more than eight names, so that fields in an unexpected order are found
+    /// quickly.
     private mutating func appendSlots(of range: inout FieldRange) {
         guard range.count > 8 else { return }
         var size = 32

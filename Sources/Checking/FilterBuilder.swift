@@ -59,8 +59,8 @@ enum Expression {
 struct FilterBuilder {
     let schema: CompiledSchema
 
-    /// The largest number of path steps in a filter; a longer path is cut, because the server limits a filter's
-    /// nesting.
+    /// The largest number of steps of a path in a filter; a longer path is cut off, because the server limits how deep
+    /// a filter can be nested.
     static var maximumSteps: Int { 16 }
 
     /// Returns the filter, and whether it matches only the documents of the group.

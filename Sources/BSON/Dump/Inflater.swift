@@ -60,7 +60,7 @@ internal import CZlib
         switch code {
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: isBetweenMembers = true
-        // The bytes before the damage are returned first; the next call throws the error.
+        // If this call has decompressed bytes before the damage, it returns them; the next call throws the error.
         case _ where count > 0: break
         default: throw isChecksum ? .checksum : .invalid
         }

@@ -20,7 +20,8 @@ struct UnsyncBudget {
     let limits: Job.Limits
     let stop: StopSignal
 
-    /// The limit of unsynced documents that the job shares with all other jobs and partners.
+    /// The limit of unsynced documents, which the job shares with everything else that reserves in the same state
+    /// database.
     var limit: SharedLimit { SharedLimit(ledger: ledger, limits: limits) }
 
     /// The documents of a chunk that may be written, and which of them need a reservation first.
@@ -33,7 +34,7 @@ struct UnsyncBudget {
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
         /// The documents of ``counted`` that this job has not reserved yet.
         var newlyRecorded: [BSONValue] = []
-        /// The documents that the ledger lists although they sync now; the write makes them unsyncable.
+        /// The documents for which the ledger has an outdated entry: they sync now, but will not after the write.
         var stale: [BSONValue] = []
     }
 
@@ -82,7 +83,8 @@ struct UnsyncBudget {
         var isRecorded: Bool
         /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
-        /// Whether the ledger shows the document although it syncs now; the write makes it unsyncable.
+        /// Whether the ledger still has an outdated entry for the document, which syncs now but will not after the
+        /// write.
         var isStale: Bool
         var isCounted: Bool { document.judgement?.isCounted ?? false }
     }
@@ -158,8 +160,9 @@ extension UnsyncBudget {
 
     /// Marks the reservations of documents that sync again or no longer exist, and removes the mark of the others.
     ///
-    /// If the ledger does not show such a document, and its reservation is older than twice the time in ``grace(_:)``,
-    /// the reservation is removed at once.
+    /// The mark is the time at which the document was found to sync again or to be gone. If the reservation of a marked
+    /// document is older than twice ``grace(_:)``, and the ledger does not show the document, the reservation is
+    /// removed at once.
     /// - Returns: how many of the documents sync again or no longer exist.
     func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
         let namespace = collection.namespace
@@ -224,7 +227,8 @@ extension SchemaPath {
 /// The number of documents that a run makes unsyncable, the headroom for them, and the reserved documents that the run
 /// still has to check.
 struct UnsyncAccount {
-    /// How many documents the run made unsyncable under the active schema, or tried to.
+    /// How many documents the run made unsyncable under the active schema, or tried to make unsyncable by a failed
+    /// write.
     private(set) var unsyncable = 0
     /// The headroom as read for the previous chunk; `nil` if it has to be read before the next chunk.
     var headroom: Headroom?

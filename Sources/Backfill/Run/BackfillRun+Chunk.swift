@@ -26,7 +26,8 @@ extension BackfillRun {
             // The journal records which documents the attempt changed, because even an attempt that was cut off or
             // refused may have written some.
             try acknowledge(job.phase(at: chunk.phase))
-            // Documents may be written without a checkpoint. Undo needs their journal, so a majority must have it.
+            // The attempt may have ended before its checkpoint, but after it wrote documents. An undo needs the journal
+            // of these documents, so a majority must have the journal.
             try journal.confirm(kernel)
             return attempt
         } catch let failure as DocumentFailure {
@@ -112,13 +113,15 @@ extension BackfillRun {
 
     /// The most documents for which the client evaluates earlier client-side steps at once.
     ///
-    /// The number is limited, because the server compares each document that it reads with all the results.
+    /// The number is limited, because the server compares each document that it reads with the results for all of these
+    /// documents.
     private static let maximumCleared = 200
 
     /// Returns the phase with a condition that matches only documents which need no earlier client-side step.
     ///
-    /// Only the client can find these documents. The condition matches such a document until another client changes a
-    /// field that the earlier steps read or write.
+    /// The server cannot evaluate a client-side step. This program therefore evaluates the steps, and the condition
+    /// lists the documents that need none of them. A listed document matches until another client changes a field that
+    /// the earlier steps read or write.
     private func cleared(_ phase: Phase, for ids: [BSONValue]) throws -> Phase {
         let steps = phase.earlierOfClient
         guard !steps.isEmpty else { return phase }
@@ -375,9 +378,9 @@ extension BackfillRun {
 
     /// Writes the checkpoint of a chunk, and waits until a majority has everything that the chunk wrote.
     ///
-    /// If there may have been an election between the chunk's writes, earlier ones may be rolled back. The checkpoint
-    /// is then undone, and the chunk is run again. If the runner dies before it has undone the checkpoint, the final
-    /// count finds the documents whose changes were lost.
+    /// If there may have been an election between the chunk's writes, the writes before the election may be rolled
+    /// back. The checkpoint is then undone, and the chunk is run again. If the runner dies before it has undone the
+    /// checkpoint, the final count finds the documents whose changes were lost.
     /// - Returns: whether a majority certainly has everything; if not, the chunk has to be run again.
     mutating func checkpoint(_ documents: [DueDocument], of chunk: Chunk) throws -> Bool {
         let earlier = progress

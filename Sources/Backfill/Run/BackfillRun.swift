@@ -53,7 +53,7 @@ struct BackfillRun: ~Copyable {
         skipped = SkippedDocuments(maximum: runner.options.maxErrors)
     }
 
-    /// The limit that decides how fast the run is, in words; `nil` for a run that is too short to say.
+    /// The limit that decides how fast the run is, in words; `nil` if the run was too short to find that out.
     var bound: String? {
         SpeedBound(
             waits: kernel.throttler?.waits ?? [], rested: time.rested, seconds: time.begun.duration(to: .now).seconds,
@@ -298,7 +298,8 @@ extension BackfillRun {
             kernel.throttler?.note(changed: progress.modified, size: plan.collection.averageSize)
             if let stop = try kernel.waitForThrottle() { return stop }
             takeOver()
-            // Servers before MongoDB 6.0 do not compare the collection's UUID with each write, so the run compares it.
+            // A server before MongoDB 6.0 cannot check at each write that the collection still has the UUID for which
+            // the job was planned, so the run checks it before each chunk.
             if !plan.collection.checksUUID { try checkCollection() }
             // The reader may have read ahead for a larger chunk, so its documents are cut into chunks of the current
             // size.

@@ -227,7 +227,8 @@ extension BackfillRunner {
 }
 
 extension BackfillRunner {
-    /// Returns the maximum size of the oplog in bytes; `nil` if it cannot be read, for example without the privilege.
+    /// Returns the maximum size of the oplog in bytes; `nil` if it cannot be read, for example if the user lacks the
+    /// privilege.
     private static func oplogCapacity(on client: borrowing Client) -> Int? {
         var cursor = client.collection(Namespace(database: "local", collection: "oplog.rs")).aggregate(
             [["$collStats": ["storageStats": [:]]], ["$project": ["size": "$storageStats.maxSize"]]])
@@ -257,7 +258,8 @@ extension BackfillRunner {
 extension CompiledJob {
     /// Whether several runners can share the job.
     ///
-    /// A job with `once` steps cannot be shared, because their marker fields belong to the whole job.
+    /// Each runner runs its part as a job of its own. A job with `once` steps cannot be shared, because the marker
+    /// fields of these steps belong to the whole job.
     package var canBeShared: Bool { MarkerRemoval.markers(of: job).isEmpty }
 
     fileprivate func taking(_ part: CheckPart, between bounds: [BSONValue]) -> CompiledJob {

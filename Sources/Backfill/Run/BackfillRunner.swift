@@ -202,8 +202,9 @@ package struct BackfillRunner: Sendable {
         return result
     }
 
-    /// Returns the groups of metrics that the throttle cannot read, and notes on these groups and on the reasons to
-    /// wait now.
+    /// Returns the groups of metrics that the throttle cannot read, with notes for the operator.
+    ///
+    /// The notes are on these groups, and on the reasons for which a run would have to wait now.
     private func throttleOfPlan(
         on pool: ClientPool
     ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
@@ -212,7 +213,9 @@ package struct BackfillRunner: Sendable {
         return (throttler.missing, throttler.missingGuarantees + waitReasons.map { "a run would wait now: \($0)" })
     }
 
-    /// Returns a note on the rate of the consumer, which limits the run; none without a consumer.
+    /// Returns a note on the rate at which a consumer, such as a sync engine, can process the changes of the run.
+    ///
+    /// The run is not faster than this rate. There is no note if the job states no such rate.
     private func notes(onConsumerOf plan: BackfillPlan) -> [String] {
         let rate = job.job.limits.consumer
         guard !rate.isUnlimited else { return [] }
@@ -315,8 +318,8 @@ package struct BackfillRunner: Sendable {
 
     /// Refuses a job whose plan found obstacles in the documents, or that would make too many documents unsyncable.
     ///
-    /// Too many means that two limits are exceeded: the documents are more than the operator accepted, and those that
-    /// are not reserved yet are more than the headroom.
+    /// The job is refused only if both limits are exceeded: it would make more documents unsyncable than the operator
+    /// accepted with `--allow-unsync`, and the headroom is too small for those documents that are not reserved yet.
     package func checkHeadroom(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
         let count = plan.risk.madeUnsyncable
@@ -349,8 +352,9 @@ package struct BackfillRunner: Sendable {
 }
 
 extension BackfillRunner {
-    /// Calls `body`, which has the server compute the job's steps; if a step fails, the thrown error names its line in
-    /// the job file.
+    /// Calls `body`, which has the server compute the job's steps.
+    ///
+    /// If the server cannot compute a step, the thrown error names the line of that step in the job file.
     func locating<R>(in collection: MongoCollection, _ body: () throws -> R) throws -> R {
         do { return try body() } catch let error as MongoError where error.isOfExpression {
             throw try located(error, in: collection)

@@ -19,7 +19,8 @@ struct DueDocument: Sendable {
         /// The positions of the touched fields among all fields of the document; `nil` if the journal need not keep
         /// them.
         var positions: [Int]?
-        /// The digests that distinguish the document from another one with the same `_id`; see ``DocumentEvidence``.
+        /// The digests that distinguish the document from a later document with the same `_id`; see
+        /// ``DocumentEvidence``.
         var evidence: [UInt8] = []
         /// The documents that must exist in other collections before this document is written, because it will link to
         /// them.
@@ -68,14 +69,15 @@ struct Chunk: Sendable {
         }
     }
 
-    /// Divides the chunk into chunks of at most `count` documents each; documents that were read stay read.
+    /// Divides the chunk into chunks of at most `count` documents each; documents that were read need not be read
+    /// again.
     func parts(of count: Int) -> [Chunk] {
         if let documents { return documents.parts(of: count).map { Chunk($0, detail, phase: phase) } }
         return rereading(in: count)
     }
 
-    /// Divides the chunk into its first `count` documents and the others; the second chunk is `nil` if there are no
-    /// others.
+    /// Divides the chunk into its first `count` documents and the remaining ones; the second chunk is `nil` if no
+    /// documents remain.
     func cut(after count: Int) -> (Chunk, Chunk?) {
         let parts = [ids.prefix(count), ids.dropFirst(count)].map {
             Chunk(Array($0), phase: phase, conflicts: conflicts)

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Reads the documents of a collection that need a phase, on its own thread and client, one chunk ahead of the writes.
 ///
-/// The reader ends with the first failure. The caller then creates another reader, which finds the documents that still
+/// The reader ends at the first error. The caller then creates another reader, which finds the documents that still
 /// need the phase.
 final class ChunkReader: Sendable {
     /// The state that the reading thread and the caller share.

@@ -30,10 +30,13 @@ struct ChunkSize: Hashable {
     /// The size of the first chunk, if the limits of documents and bytes allow it.
     private static let start = 20_000
     private static let maximumGrowth = 1.5
-    /// If a chunk takes more than `alarm` times its target, the size is divided by `cut` at once.
+    /// If a chunk has more than `alarm` times the bytes or the time that its limits allow, the size is divided by `cut`
+    /// at once.
     private static let (alarm, cut) = (5.0, 10)
 
-    /// Starts with the size that the average document allows; `averageSize` is `nil` if the server does not report it.
+    /// Starts with as many documents of average size as the limits of a chunk allow, but at most ``start``.
+    ///
+    /// - Parameter averageSize: the average size of a document in bytes; `nil` if the server does not report it.
     init(_ limits: Job.Limits, averageSize: Int?) {
         self.averageSize = averageSize
         maximum = limits.mostDocuments
@@ -82,8 +85,8 @@ struct ChunkSize: Hashable {
         set(max(1, min(maximum, Int(grown))))
     }
 
-    /// Returns the cost of a chunk divided by its target, for bytes or for time, whichever is greater; 1 is exactly the
-    /// target.
+    /// Returns the greater of two ratios: the bytes of a chunk to the target for bytes, and its time to the target for
+    /// time.
     private func share(_ cost: Cost) -> Double { max(cost.bytes / targetBytes, cost.time / targetTime) }
 
     private mutating func set(_ size: Int) {

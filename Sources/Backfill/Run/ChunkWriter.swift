@@ -15,7 +15,7 @@ struct ChunkWriter {
     let isJournaled: Bool
     /// The UUID of the collection for which the job was planned; `nil` if the server cannot compare it.
     ///
-    /// With it, the server refuses the write if the collection was replaced.
+    /// Each write names the UUID, so that the server refuses the write if the collection was replaced.
     let collectionUUID: BSONValue?
     /// Whether each document gets its own statement, as ``Chunk/isCareful`` says.
     var isCareful = false
@@ -105,7 +105,7 @@ extension ChunkWriter {
     private struct Likeness: Hashable {
         /// Whether the statement leaves out the steps that can make documents unsyncable.
         var isSafe: Bool
-        /// Whether the client saw that no document meets ``Phase/hasArray``, so that the statement tests less.
+        /// Whether the client saw that no document meets ``Phase/hasArray``, so that the statement need not test it.
         var hasNoArray: Bool
         /// The change of each field that the phase touches: 0 for no change, 1 if the field was missing before, 2 if it
         /// had another value before.
@@ -212,7 +212,8 @@ extension ChunkWriter {
     }
 }
 
-/// Updates whose values the client computes; each one is a compare-and-set of one document.
+/// Updates whose values the client computes; each of them writes one document, if its fields are still as they were
+/// read.
 extension ChunkWriter {
     private func clientUpdate(_ document: DueDocument) throws -> Update? {
         let step = phase.steps[0]

@@ -106,7 +106,9 @@ struct DueCursor: ~Copyable {
         return try view.value(id)
     }
 
-    /// Returns the next documents, until they reach `amount` or the limit of bytes of `_id`s; empty at the end.
+    /// Returns the next documents; empty at the end.
+    ///
+    /// The read ends when the documents reach `amount`, or when their `_id`s reach ``ReadAmount/maximumIDBytes``.
     /// - Parameter isAwaited: returns whether the caller has waited so long that it accepts ``ReadScope/batch``
     ///   documents.
     mutating func read(_ amount: ReadAmount, isAwaited: () -> Bool = { false }) throws -> [DueDocument] {

@@ -19,7 +19,7 @@ struct DueReading: ~Copyable {
     private var unknown: [BSONValue] = []
     private var asked: TouchedFields?
 
-    /// The number of documents in ``unknown`` at which the server evaluates them, before more documents are read.
+    /// The number of documents in ``unknown`` at which the server has to evaluate them before more documents are read.
     private static let maximumUnknown = 1_000
 
     /// - Parameter evidence: the fields of which the journal keeps a digest; `nil` if only the `_id`s are wanted.

@@ -38,7 +38,7 @@ struct WrittenValues {
             }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Whether the journal has no digest of the document's targets.
+    /// Whether the journal has no digest of the document's target fields.
     func isUnknown(_ id: BSONValue) -> Bool { digests[id] == nil }
 
     mutating func add(_ part: JournalPart, of ids: Set<BSONValue>) {
@@ -79,7 +79,7 @@ struct WrittenValues {
     }
 }
 
-/// Finds the documents for a refresh: their targets still hold the values that the job wrote, but the job would now
+/// Finds the documents to refresh: their target fields still hold the values that the job wrote, but the job would now
 /// write other values.
 struct RefreshSearch {
     /// The documents that a search found.

@@ -52,9 +52,9 @@ struct RunJournal {
 
     /// Chooses the fields that distinguish a document from a later document with the same `_id`.
     ///
-    /// At most six fields are chosen, with the most different values in the first and the last 50 documents by `_id`.
-    /// The job neither writes these fields nor reads them for a refresh. A random sample of documents would cost the
-    /// server as much as thousands of writes.
+    /// At most six fields are chosen: those with the largest numbers of distinct values in a sample, which is the first
+    /// and the last 50 documents in the order of their `_id`s. The job neither writes these fields nor reads them for a
+    /// refresh. The sample is not random, because a random one would cost the server as much as thousands of writes.
     mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
         guard evidence == nil else { return }
         // The fields that a refresh reads are expected to change, so they cannot identify a document.
@@ -72,7 +72,7 @@ struct RunJournal {
         evidence = try DocumentEvidence.chosen(from: sample, without: touched)
     }
 
-    /// Writes the coming changes to the journal, before they are made.
+    /// Writes to the journal the changes that an attempt is about to make to documents.
     /// - Parameter key: the attempt's key in the journal; this function sets the attempt's number in the key.
     /// - Returns: the documents that are in the journal, and may be written.
     mutating func write(
@@ -122,8 +122,8 @@ struct RunJournal {
         }
     }
 
-    /// Writes the journals of the chunk again, with majority, if a majority may lack them, so that an election cannot
-    /// lose them.
+    /// Writes the journals of the chunk again if a majority may lack them, and waits for a majority, so that an
+    /// election cannot undo them.
     mutating func confirm(_ kernel: borrowing Kernel) throws {
         for journal in durability.unconfirmed { _ = try Self.send(journal, isFinal: true, kernel) }
         durability.confirmed()
@@ -154,7 +154,7 @@ struct RunJournal {
 
     /// The most updates whose conditions the server evaluates, to find which documents meet them.
     ///
-    /// A client-side step has one update for each document.
+    /// The limit matters for a client-side step, which has one update for each document.
     private static let maximumAsked = 200
 
     /// Returns which of the documents met the condition of their update just before the first update was sent; `nil` if

@@ -11,8 +11,8 @@ struct RunTally {
     private(set) var updates = 0
     /// Changes by the current chunk that are not in the other counts yet, because the chunk has no checkpoint.
     private(set) var uncounted = 0
-    /// The documents of the current read: `changed` has those that an earlier phase changed, and `fresh` has those that
-    /// the current phase may be the first to change.
+    /// The documents that were last read: `changed` has the documents that an earlier phase changed already, and
+    /// `fresh` has the documents whose first change may come from the current phase.
     ///
     /// `nil` in a run of one phase.
     private var found: (changed: Set<BSONValue>, fresh: Set<BSONValue>)?

@@ -21,7 +21,7 @@ package struct JobReach: Sendable {
     /// Whether steps mark the documents that they have changed, by marker fields.
     package private(set) var marks = false
 
-    /// Creates the reach of a job of which only the collection is known.
+    /// Creates the reach of a job of which only the collection is known, because the text of the job cannot be read.
     package init(collection: Namespace) { self.collection = collection }
 
     init(_ job: CompiledJob) {

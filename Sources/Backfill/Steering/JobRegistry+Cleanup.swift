@@ -30,7 +30,7 @@ extension JobRegistry {
         return MarkerRemoval(job: job, pool: pool, stateDatabase: stateDatabase)
     }
 
-    /// Marks the job as cleaned up, and drops what the plan lists.
+    /// Marks the job as cleaned up, and drops everything that the plan lists.
     ///
     /// The job is marked before its marker fields are removed. Otherwise, a run that starts without the fields would
     /// repeat the steps. The clean-up holds the job's lease, so that no run starts in the meantime. It does not hold

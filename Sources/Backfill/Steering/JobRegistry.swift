@@ -251,7 +251,8 @@ extension JobRegistry {
 
     /// Takes the job's lease, and binds the job to the collection for which the plan was made.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job; of kind `bindingChanged` when the
-    ///   collection is another one, or when the job or the collection changed after the plan was made; ``MongoError``.
+    ///   collection is not the one on which the job was started, or when the job or the collection changed after the
+    ///   plan was made; ``MongoError``.
     package func rebind(_ plan: RebindPlan) throws {
         guard !plan.isAnother else {
             throw RunError(

@@ -78,7 +78,8 @@ struct MarkerRemoval {
 
     /// Creates the runner of the removal.
     ///
-    /// The text of its job does not depend on which marker fields are left, so that a stopped removal can be resumed.
+    /// A stopped job can be resumed only with the same text. The text of this job is therefore the same whichever
+    /// marker fields are left.
     private func runner(_ stop: StopSignal) throws -> BackfillRunner {
         let markers = Self.markers(of: job)
         var removal = job

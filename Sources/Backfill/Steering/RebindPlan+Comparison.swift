@@ -36,8 +36,8 @@ extension RebindPlan {
                 if try part.evidence.isReplaced(document, since: evidence) { others += 1 } else { same += 1 }
                 continue
             }
-            // Without evidence of its identity, a document counts as the one that the job changed if its fields are as
-            // the job wrote them, or as the job found them.
+            // If the journal has no evidence of the document's identity, the document counts as the one that the job
+            // changed if its fields are as the job wrote them, or as the job found them.
             let group = part.groups[entry.group]
             let now = try group.fields(of: document)
             if JournalDigest(of: now) == group.after || (!now.isEmpty && now == group.before) { same += 1 }

@@ -9,8 +9,8 @@ struct Restoring {
     let group: JournalGroup
     /// The index of the group in its part of the journal; documents with the same index are restored in the same way.
     let groupIndex: Int
-    /// The evidence that distinguishes the document from another one with the same `_id`; used when the document is
-    /// read again.
+    /// The evidence that distinguishes the document from a later document with the same `_id`; used when the document
+    /// is read again.
     var evidence: ArraySlice<UInt8>?
     /// The document as it was read; either the whole document, or only the fields that undo needs.
     let current: BSONDocument

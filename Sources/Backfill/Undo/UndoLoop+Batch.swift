@@ -64,8 +64,8 @@ extension UndoLoop {
             left.removeAll { !kept.contains($0.id) }
             finished.removeAll { entry, _ in !kept.contains(entry.id) }
         }
-        // Servers before MongoDB 6.0 do not compare the collection's UUID with each command, so the undo compares it
-        // before it skips documents.
+        // A server before MongoDB 6.0 cannot check at each command that the collection still has the same UUID, so the
+        // undo checks it before it skips documents.
         if !left.isEmpty, !subject.target.checksUUID { try checkCollection() }
         guard !kernel.isDry else {
             for document in due { overlay?.restore(document) }
@@ -85,7 +85,8 @@ extension UndoLoop {
         return .done(count)
     }
 
-    /// Counts the uncertain changes, and the documents that needed no write, of a batch that is finished.
+    /// Counts, for a finished batch, the changes that the job might not have made, and the documents that needed no
+    /// write.
     ///
     /// A batch that has to be tried again is not counted, because the next try finds the same documents.
     private mutating func count(_ found: [(JournalPart.Entry, Found)]) {
@@ -171,16 +172,17 @@ extension UndoLoop {
             for (id, code) in outcome.refused {
                 left.append((id, UndoReport.LeftDocument(reason: .refused, code: code)))
             }
-            // The number that a router reports is not reliable: if a document moves from one shard to another, the
-            // router may count it twice or not at all.
+            // The number of written documents that a router reports is not reliable: if a document moves from one shard
+            // to another during the write, the router may count it twice or not at all.
             let isShort = outcome.modified < due.count
             guard isShort || kernel.client.isBehindRouter else {
                 isDone = true
                 break
             }
-            // Some documents changed after they were read, the server refused some, or its reply is not reliable, so
-            // the documents are read again. If the budget has judged the documents, and the server refused none of
-            // them in the first attempt, the whole batch starts again, so that they are judged again as well.
+            // Some documents changed after they were read, the server refused some, or a router's number is not
+            // reliable. The documents are therefore read again. If a budget judged them, and this first attempt wrote
+            // too few of them although the server refused none, the whole batch starts again, so that they are also
+            // judged again.
             if budget != nil, isShort, outcome.refused.isEmpty, isGrouped { return false }
             isGrouped = false
             let refused = Set(outcome.refused.map(\.id))
@@ -209,8 +211,8 @@ extension UndoLoop {
             if due.isEmpty { break }
             guard !runner.stop.isRaised else { return false }
         }
-        // The documents that remain in `due` were not written in four attempts, for example because the server
-        // compares some values differently.
+        // The documents that remain in `due` were not written in four attempts. One possible reason is that the server
+        // finds a value different from the value that was read, although no client changed it.
         if !isDone { left += due.map { ($0.id, UndoReport.LeftDocument(reason: .refused)) } }
         return true
     }
@@ -314,7 +316,7 @@ extension UndoLoop {
         }
     }
 
-    /// Notes for the operator on documents that the validator refuses, and on fields that were restored at the end.
+    /// Notes on documents that the validator refuses, and on fields that were restored at the end of their documents.
     var notes: [String] {
         var notes = subject.target.validator?.notes(tally, of: subject.namespace) ?? []
         if tally.moved > 0 {

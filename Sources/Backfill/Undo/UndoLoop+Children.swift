@@ -44,7 +44,7 @@ extension UndoLoop {
         return nil
     }
 
-    /// Returns the counts of the documents that the job inserted in other collections; `nil` if there are none.
+    /// Returns the counts of the documents that the job inserted in other collections; `nil` if all counts are 0.
     /// - Parameter left: the documents that stay in place: after all undos of the job, or, in a dry run, after this one
     ///   alone.
     func reportOfChildren(left: ChildTally) -> UndoReport.Children? {
@@ -54,8 +54,9 @@ extension UndoLoop {
         return report == UndoReport.Children() ? nil : report
     }
 
-    /// Returns the values that may be links, from the job's fields in skipped documents; the linked documents must
-    /// stay.
+    /// Returns the values that may be links in the fields that the job writes, for all skipped documents.
+    ///
+    /// The skipped documents keep these links, so the linked documents must stay.
     private func linksOfSkipped() throws -> Set<IDKey> {
         let ids = Array(memory.left)
         let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
@@ -69,7 +70,7 @@ extension UndoLoop {
         }
     }
 
-    /// Returns the links that remain in the fields to which the job wrote links; empty in a dry run.
+    /// Returns the links that are still in the fields to which the job wrote links; empty in a dry run.
     ///
     /// The caller must undo the job's changes first, because the fields hold the job's own links until then.
     private func linksThatStayed() throws -> Set<IDKey> {
@@ -119,8 +120,8 @@ extension UndoLoop {
             }
             for _ in 0..<4 where !due.isEmpty {
                 try send(due, to: namespace)
-                // The documents that still exist changed after they were read, the server refused to remove them, or
-                // the lease had ended. They are read again.
+                // A document can still exist for three reasons: it changed after it was read, the server refused to
+                // remove it, or the lease had ended. The documents are therefore read again.
                 let ids = Set(due.compactMap { $0["_id"] })
                 due = try compare(made.filter { ids.contains($0.key) }, in: namespace, keeping: linked, isFirst: false)
             }

@@ -91,8 +91,8 @@ struct UndoLoop: ~Copyable {
 
     /// Throws if the collection was dropped, renamed or created again during the undo.
     ///
-    /// A server before MongoDB 6.0 does not compare the collection's UUID with each command. Without this check,
-    /// documents of the journal would look as if other clients had deleted them.
+    /// A server before MongoDB 6.0 cannot check at each command that the collection still has the same UUID. Without
+    /// the check in this function, the documents of the journal would look as if other clients had deleted them.
     func checkCollection() throws {
         let (name, namespace, uuid) = (subject.name, subject.namespace, subject.target.uuid)
         guard let fate = try kernel.retrying({ try Target.fate(of: namespace, uuid, for: name, on: kernel.client) })

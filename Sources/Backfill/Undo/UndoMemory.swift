@@ -5,7 +5,7 @@ import Jobs
 /// The facts that an undo remembers about documents: which ones to process, which ones the job wrote, and what the undo
 /// itself did with them.
 struct UndoMemory {
-    /// The only documents to process, if this undo retries the documents that an ended undo skipped; `nil` for all
+    /// The documents that an ended undo of the job skipped, if this undo only retries them; `nil` if it processes all
     /// documents.
     private let retried: Set<BSONValue>?
     /// Documents that an earlier undo skipped, and that this undo does not retry.
@@ -24,20 +24,20 @@ struct UndoMemory {
     /// The hashes of the fields that this undo restored, each computed from the document's `_id` and the field's name.
     private var restored: Set<Int> = []
 
-    /// Once this many fields are recorded, the fields of the documents restored later are not recorded.
+    /// The number of restored fields after which the fields of further documents are not recorded.
     private static let maximumRestored = 2_000_000
 
-    /// Creates the memory; `leftBefore` holds the documents that earlier undos of the job skipped, without those to
-    /// retry.
+    /// Creates the memory; `leftBefore` holds the documents that earlier undos of the job skipped, without the
+    /// documents to retry.
     /// - Parameter retried: the only documents to process; `nil` for all.
     init(rewritten: Set<String>?, leftBefore: Set<BSONValue>, retried: Set<BSONValue>? = nil) {
         (self.rewritten, self.leftBefore, self.retried) = (rewritten, leftBefore, retried)
     }
 
-    /// Whether this undo only retries documents that an ended undo skipped.
+    /// Whether this undo only retries documents that an earlier undo, which has ended, skipped.
     var isRetry: Bool { retried != nil }
 
-    /// Whether an ended undo skipped the document, so that this undo processes it again.
+    /// Whether an earlier undo that has ended skipped the document, so that this undo processes it again.
     func retries(_ id: BSONValue) -> Bool { retried?.contains(id) == true }
 
     /// Whether the document is still to be processed.

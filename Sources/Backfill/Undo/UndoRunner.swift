@@ -57,7 +57,8 @@ package struct UndoRunner: Sendable {
 
     private func budget(_ subject: UndoSubject, on client: borrowing Client, _ pool: ClientPool) throws -> UnsyncBudget?
     {
-        // The schema that is active now judges the documents.
+        // The documents are judged by the schema that is active now, which may be another one than during the job's
+        // run.
         let control = try retry.run { try store(pool).jobs.control() }
         guard let compiled = subject.job?.judged(by: control), compiled.countsUnsyncable else { return nil }
         let runner = BackfillRunner(compiled, options: options, stop: stop, events: events)
@@ -110,7 +111,8 @@ package struct UndoRunner: Sendable {
 
     /// Refuses an undo that would make too many documents unsyncable.
     ///
-    /// Too many means more than the headroom and more than the operator accepted.
+    /// The undo is refused only if both limits are exceeded: the headroom, and the number that the operator accepted
+    /// with `--allow-unsync`.
     package func checkHeadroom(of report: UndoReport) throws(RunError) {
         guard let headroom = report.headroom, let count = report.madeUnsyncable, count > headroom.documents,
             count > options.allowUnsync ?? 0

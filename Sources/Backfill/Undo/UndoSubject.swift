@@ -18,7 +18,8 @@ struct UndoSubject {
     let touched: [String]
     /// Notes for the operator, to be shown before the undo starts.
     var notes: [String] = []
-    /// How many documents an earlier version of the program changed without a journal, as far as its records show.
+    /// How many documents an earlier version of the program changed without a journal, as far as that version recorded
+    /// it.
     let unjournaled: Int
     /// The number of the newest attempt in the journal that a checkpoint confirms.
     let journaled: Int64
@@ -41,8 +42,9 @@ struct UndoSubject {
     /// `nil` if the job's text cannot be read.
     ///
     /// Other clients can change the source fields just before the write. The job may then have written another value
-    /// than the journal shows. A value that a later attempt found in such a field may therefore be the job's own. Other
-    /// steps are not needed again after they wrote a field, so a later value of that field is a user's.
+    /// than the journal shows. A value that a later attempt found in such a field may therefore be the job's own. A
+    /// step of another kind is not needed again by a document in which it wrote its field. A later value of that field
+    /// is therefore a user's.
     var rewritten: Set<String>? {
         job.map { job in
             let steps = job.steps.map(\.step.kind).filter(\.mayRewrite)

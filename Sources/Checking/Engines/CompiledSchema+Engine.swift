@@ -131,9 +131,9 @@ struct EngineCondition {
         return ["$or": [["$lt": [value, bound(range.lowerBound)]], ["$gt": [value, bound(range.upperBound)]]]]
     }
 
-    /// Returns an expression that is true if the value is 16 bytes of binary data with the found subtype.
+    /// Returns an expression that is true if the value is 16 bytes of binary data with the subtype of the finding.
     ///
-    /// Binary data of one length sorts by subtype, so two bounds select the subtype.
+    /// MongoDB sorts binary data of one length by subtype, so the expression compares the value with two bounds.
     private func subtype(of value: BSONValue) -> BSONValue {
         func bound(_ byte: UInt8) -> BSONValue {
             .binary(subtype: finding.found.subtype, bytes: Array(repeating: byte, count: 16))

@@ -6,7 +6,7 @@ import ServerSchema
 public enum Engine: String, Hashable, Sendable, CaseIterable {
     /// PowerSync, which turns each document into a row of the clients' SQLite database.
     case powersync
-    /// ObjectBox Sync, which turns each document into an object of a stated model.
+    /// ObjectBox Sync, which turns each document into an object of the model that the operator states.
     case objectbox
     /// Ditto's MongoDB connector.
     case ditto
@@ -14,7 +14,7 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
     case rxdb
     /// Couchbase Sync Gateway, for documents that move from MongoDB to Couchbase.
     case couchbase
-    /// The conditions that trouble at least one of the engines, for operators who have not chosen one.
+    /// The conditions that cause trouble with at least one engine, for operators who have not chosen an engine.
     case any
     /// Atlas Device Sync, whose rules are those of App Services schemas, and which keeps a ledger with a limit.
     case deviceSync = "device-sync"

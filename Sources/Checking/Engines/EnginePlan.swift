@@ -13,9 +13,10 @@ struct EnginePlan: Sendable {
     private(set) var table = FieldTable()
     private(set) var range = FieldRange()
     private(set) var limits = Limits()
-    /// The words for what each of ``fields`` expects, in their order; `nil` if the words of the rule itself apply.
+    /// The words for what each of ``fields`` expects, in the order of ``fields``; `nil` where the words of the rule
+    /// apply.
     private(set) var expectations: [String?] = []
-    /// The names of ``fields``, in their order.
+    /// The names of ``fields``, in the same order.
     private(set) var names: [String] = []
     /// The rule for two `_id`s with the same text; `nil` if the engine has none.
     private(set) var idText: Rule?
@@ -25,7 +26,7 @@ struct EnginePlan: Sendable {
     /// numbers.
     let firstNode: Int
 
-    /// A test of the values of some types at some places.
+    /// A test that applies to values of certain types at certain places in a document.
     struct ValueTest: Sendable, BitwiseCopyable {
         enum Kind: Sendable, BitwiseCopyable { case always, nonFinite, dateOutside, notUUID, legacyUUID }
 
@@ -201,8 +202,8 @@ extension EnginePlan {
         let expected = "value that an \(column.type) column holds"
         switch column.type {
         case .text:
-            // A text column loses no value. It is in the table nevertheless, so that the fields of most documents are
-            // in the table's order.
+            // A text column loses no value. It is in the table nevertheless, because a lookup is fastest if a
+            // document's fields are in the table's order.
             add(column.name, Field(kind: .text, rule: rule.rule, level: rule.level, plain: .all))
         case .integer:
             let plain = nulls.union(whole).union([.long, .timestamp])

@@ -1,4 +1,4 @@
-/// ObjectBox Sync: a document becomes an object, whose properties have the types of a stated model.
+/// The rules of ObjectBox Sync, which makes each document an object with the property types that the operator states.
 extension EngineRule {
     private static let mapping = "objectbox-sync-docs: mongodb-sync-connector/mongodb-data-mapping.md"
     private static let setup = "objectbox-sync-docs: mongodb-sync-connector/objectbox-sync-connector-setup.md"
@@ -43,7 +43,7 @@ extension EngineRule {
     ]
 }
 
-/// Ditto: the connector copies documents as JSON or as extended JSON.
+/// The rules of Ditto, whose MongoDB connector copies documents as JSON or as extended JSON.
 extension EngineRule {
     private static let connector = "docs.ditto.live: cloud/mongodb-connector"
 
@@ -77,7 +77,8 @@ extension EngineRule {
     ]
 }
 
-/// RxDB: the plugin reads documents in the order of their primary key, and follows the change stream.
+/// The rules of RxDB, whose replication plugin reads documents in the order of their primary key, and follows the
+/// change stream.
 extension EngineRule {
     private static let plugin = "rxdb: src/plugins/replication-mongodb"
 
@@ -105,7 +106,7 @@ extension EngineRule {
     ]
 }
 
-/// Couchbase Sync Gateway: for documents that are copied from MongoDB to Couchbase.
+/// The rules of Couchbase Sync Gateway, for documents that are copied from MongoDB to Couchbase.
 extension EngineRule {
     private static let limits = "docs.couchbase.com: server/current/learn/clusters-and-availability/size-limitations"
 
@@ -136,7 +137,7 @@ extension EngineRule {
     ]
 }
 
-/// The conditions that trouble at least one of the engines.
+/// The conditions that cause trouble with at least one engine.
 extension EngineRule {
     static let any: [EngineRule] = [
         EngineRule(

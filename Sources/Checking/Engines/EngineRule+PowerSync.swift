@@ -14,7 +14,7 @@ extension EngineRule {
     static func all(of engine: Engine) -> [EngineRule] { all.filter { $0.engine == engine } }
 }
 
-/// PowerSync: top-level fields become columns of SQLite, and the values in them become text, integers or reals.
+/// The rules of PowerSync, which makes top-level fields columns of SQLite, and their values text, integers or reals.
 extension EngineRule {
     /// The dates that a JavaScript `Date` can hold, in milliseconds since 1970.
     static let javaScriptDates: ClosedRange<Int64> = -8_640_000_000_000_000...8_640_000_000_000_000

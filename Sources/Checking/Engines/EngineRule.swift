@@ -6,7 +6,7 @@ public struct EngineRule: Sendable {
     public let outcome: Outcome
     /// Whether the outcome is certain.
     ///
-    /// If it is not, it also depends on other facts than the document, such as the engine's settings.
+    /// An outcome that is not certain also depends on facts outside the document, such as the engine's settings.
     public let isCertain: Bool
     /// The condition that the rule describes, in words.
     public let meaning: String
@@ -72,7 +72,7 @@ extension EngineRule {
         case binary
         /// Binary data of 16 bytes has subtype 3: an old UUID, whose byte order depends on the driver that wrote it.
         case legacyUUID
-        /// An object or array is nested deeper than a number of levels below its top-level field.
+        /// An object or array is nested more than `over` levels below its top-level field.
         case depth(over: Int)
         /// The document has more bytes than the limit.
         case size(over: Int)

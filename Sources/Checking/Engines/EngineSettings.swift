@@ -7,7 +7,7 @@ public struct EngineSettings: Hashable, Sendable {
     public var engine: Engine
     /// The tables of the clients' PowerSync schema, as the operator states them.
     ///
-    /// If no table is stated for a collection, its columns follow from its schema.
+    /// If the operator states no table for a collection, the columns follow from the collection's schema.
     public var tables: [ClientTable] = []
     /// The model of ObjectBox clients; `nil` if the operator states none.
     public var model: ObjectBoxModel?
@@ -49,8 +49,10 @@ public struct ClientTable: Hashable, Sendable {
 }
 
 extension EngineSettings {
-    /// Returns the columns that the operator states for a collection; without a statement, the columns that follow from
-    /// the types in its schema.
+    /// Returns the columns that the operator states for a collection.
+    ///
+    /// If the operator states no table for the collection, returns the columns that follow from the types in its
+    /// schema.
     func columns(of schema: CollectionSchema) -> [ClientTable.Column] {
         if let table = tables.first(where: { $0.holds(schema.namespace) }) { return table.columns }
         return schema.root.properties.compactMap { property in
@@ -69,7 +71,7 @@ extension ClientTable.ColumnType {
         self = column
     }
 
-    /// Returns the type of a column that holds all values of a schema's type; `nil` if there is none.
+    /// Returns the type of a column that holds all values of a schema's type; `nil` if no column holds all of them.
     private static func column(_ type: SchemaType) -> Self? {
         switch type {
         case .int, .long, .bool, .timestamp: .integer

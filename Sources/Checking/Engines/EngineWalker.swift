@@ -153,7 +153,7 @@ extension EngineWalker {
 // MARK: fields
 
 extension EngineWalker {
-    /// Judges a top-level field whose type alone does not show that it fits.
+    /// Judges a top-level field, if the type of the value alone does not show that it fits.
     @inline(never)
     private func field<Sink: FindingSink>(
         _ element: BSONElement, _ index: Int, of view: borrowing BSONView, into sink: inout Sink
@@ -198,8 +198,10 @@ extension EngineWalker {
         }
     }
 
-    /// Returns what SQLite's CAST loses of a value in an `integer` or `real` column; `nil` if it loses nothing, or if
-    /// another rule judges the value.
+    /// Returns a description of a value that loses something when SQLite's CAST stores it in an `integer` or `real`
+    /// column.
+    ///
+    /// Returns `nil` if the value loses nothing, or if another rule judges it.
     private func lost(
         _ element: BSONElement, in column: EnginePlan.Field.Kind, of view: borrowing BSONView
     ) -> Found? {

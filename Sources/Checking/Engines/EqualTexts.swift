@@ -7,7 +7,8 @@ struct IDTypes: Sendable {
 
     mutating func note(_ document: borrowing BSONView) throws(BSONError) {
         var position = document.firstPosition
-        // The server stores `_id` as the first field, but a document of another source may have it elsewhere.
+        // The server stores `_id` as the first field. In a document from another source, such as a dump, `_id` may be
+        // elsewhere.
         guard let first = try document.step(&position) else { return }
         if first.isID(in: document) {
             mask.formUnion(TypeMask(first.type))
@@ -85,7 +86,7 @@ extension Tally {
 
 /// The text of a document's `_id`.
 ///
-/// An engine whose keys are texts identifies the document by this text.
+/// An engine that uses texts as keys identifies the document by this text.
 package enum IDText {
     /// Returns the text of the document's `_id`; `nil` if the `_id` is missing, or has no text, such as null.
     /// - Throws: ``BSONError`` if the bytes are damaged.

@@ -2,7 +2,8 @@ import BSON
 
 /// The texts that engines make of BSON values: of an `_id` as the key of a row, and of a document as JSON.
 ///
-/// The texts are PowerSync's. Source: powersync-service, modules/module-mongodb/src/replication/bufferToSqlite.ts.
+/// PowerSync makes these texts; the texts of the other engines are taken to be the same. Source: powersync-service,
+/// modules/module-mongodb/src/replication/bufferToSqlite.ts.
 struct JSONText {
     private var bytes: [UInt8] = []
 
@@ -137,7 +138,9 @@ extension BSONValue {
         }
     }
 
-    /// Returns the text of a double at the top level, where PowerSync makes a `BigInt` of each whole number.
+    /// Returns the text of a double that is a top-level value.
+    ///
+    /// PowerSync makes a `BigInt` of each whole number there, so the text of a whole number has all its digits.
     private static func topText(of number: Double) -> String {
         guard number.isFinite else { return number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity" }
         return number.rounded(.towardZero) == number ? digits(of: number) : scriptText(of: number)

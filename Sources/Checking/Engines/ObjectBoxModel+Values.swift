@@ -17,7 +17,7 @@ struct PropertyValues {
 }
 
 extension TypeMask {
-    /// The types of `_id`s that ObjectBox maps; a relation holds an `_id` of one of these types.
+    /// The types of `_id`s that ObjectBox can convert; a relation holds an `_id` of one of these types.
     fileprivate static var keys: Self { [.objectId, .binData, .string, .int, .long] }
 }
 
