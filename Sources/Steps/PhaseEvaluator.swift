@@ -23,9 +23,9 @@ package struct PhaseEvaluator: Sendable {
 
     /// Compiles a phase for the documents of a scope; `nil` if the server has to evaluate them.
     ///
-    /// The server has to evaluate the documents if it answers slowly, if the collection has a collation, or if a step
-    /// is client-side. It also has to if the client cannot evaluate the update of a step, or if the client can evaluate
-    /// less than 80 % of the first documents.
+    /// The server has to evaluate the documents if it answers slowly, so that reading them costs much, if the
+    /// collection has a collation, or if a step is client-side. It also has to evaluate them if the client cannot
+    /// evaluate the update of a step, or more than 20 % of the first documents.
     /// - Throws: ``MongoError``.
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
         guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }

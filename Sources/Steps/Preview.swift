@@ -14,7 +14,7 @@ package struct Preview: ~Copyable {
         package var before: BSONDocument?
         /// The document after the phase.
         package var after: BSONDocument
-        /// Whether the document, as it is after the phase, would need the phase again.
+        /// Whether the document would need the phase again after the phase has changed it.
         package var isOpen: Bool
         /// The number of ``Phase/parts`` that change the document.
         package var changes: Int

@@ -7,7 +7,7 @@ package import Scanning
 package enum ReadScope: Sendable {
     /// All documents, in the order in which the server stores them.
     ///
-    /// Reading them in this order costs half as much as by the index on `_id`.
+    /// Reading the documents in this order costs half as much as reading them by the index on `_id`.
     case collection
     /// The documents of a part of a job, read by the index on `_id`.
     case part(IDRange)
@@ -54,7 +54,8 @@ package enum ReadScope: Sendable {
         }
     }
 
-    /// Returns the number of documents in the scope; for a whole collection, the count in the metadata.
+    /// Returns the number of documents in the scope; for a whole collection, the number that the server's metadata
+    /// states, which may be inexact.
     package func count(in collection: MongoCollection) throws(MongoError) -> Int {
         if case .collection = self { return try collection.estimatedCount() }
         return try collection.countDocuments(filter())

@@ -25,8 +25,9 @@ struct ServerPreview: ~Copyable {
             where: onlyNeeding ? phase.needs : nil, quick: onlyNeeding ? phase.quickNeed : nil)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
         let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
-        // This stage marks each document that stays unchanged, because the server would alter it or because it is
-        // locked. The check needs the whole document, so the stage precedes the first access to a field.
+        // This stage marks each document that the phase leaves unchanged. A document stays unchanged if it is locked,
+        // or if the server's write would change more of it than the steps do (see ``AlteredDocument``). Evaluating this
+        // needs the whole document, so the stage precedes the first access to a field.
         let stays = Expression.any([phase.steps.alteredAlthoughNeeded, !SyncLock.isFree])
         pipeline.append(["$set": [Self.alteredMark: stays.bson]])
         let known = phase.knowing(AlteredDocument(knownAt: Self.alteredMark))
@@ -38,7 +39,7 @@ struct ServerPreview: ~Copyable {
 
     /// Returns the stages of the updates.
     ///
-    /// If several phases are joined, a stage before each update counts whether that update changes the document.
+    /// If several phases are joined, a stage before each update adds 1 to a count if that update changes the document.
     private static func stages(of phase: Phase) -> [BSONDocument] {
         guard phase.parts.count > 1 else { return phase.pipeline }
         return phase.parts.flatMap { part in

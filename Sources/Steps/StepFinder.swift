@@ -41,7 +41,7 @@ struct StepFinder: Sendable {
         .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).skipped.map(\.when) })
     }
 
-    /// The numbers of documents by finding.
+    /// The number of documents with each finding.
     struct Found {
         /// For each step, the number of documents that need it, followed by the number that it skips for each reason.
         var findings: [[Int]]

@@ -3,7 +3,8 @@ import Evaluating
 package import Jobs
 package import Mongo
 
-/// Counts the documents that each step of a job would change or skip, and those that it would change after the job.
+/// Counts the documents that each step of a job would change or skip, and the documents that it would still change
+/// after the job.
 ///
 /// If all steps are server-side, either the client counts with ``StepFinder`` or, where it cannot, the server counts.
 ///
@@ -12,9 +13,10 @@ package import Mongo
 package struct Survey {
     /// The counts of a survey, for each step and for the job as a whole.
     package struct Result {
-        /// For each step, the counts of the documents that it would change or skip as they are before the job.
+        /// For each step, the counts of the documents that the step would change or skip, with the documents as they
+        /// are before the job.
         package var before: [StepCount]
-        /// For each step, the number of documents that it would change as they are after the job.
+        /// For each step, the number of documents that the step would still change after the job.
         ///
         /// The counts of skipped documents are those of ``before``.
         package var after: [StepCount]
@@ -26,8 +28,8 @@ package struct Survey {
 
     /// The numbers of documents by finding; `r0s1c2` is the name for pass 0 over the steps, step 1 and finding 2.
     ///
-    /// Passes, steps and findings are numbered from 0; ``CompiledStep/finding`` lists the findings. The names
-    /// `documents` and `any` mean all documents, and the documents that need a step.
+    /// Passes, steps and findings are numbered from 0; ``CompiledStep/finding`` lists the findings. The name
+    /// `documents` stands for all documents, and the name `any` for the documents that need a step.
     private typealias Counts = [String: Int]
 
     let job: CompiledJob
@@ -38,7 +40,8 @@ package struct Survey {
     private var part: BSONDocument?
     /// Whether the survey also counts the documents that the steps would change after the job.
     ///
-    /// If `false` and all steps are server-side, ``Result/after`` equals ``Result/before``.
+    /// If `false` and all steps are server-side, the survey has a single pass, and ``Result/after`` equals
+    /// ``Result/before``.
     private let surveysAfter: Bool
 
     /// Creates a survey of a job's documents.
@@ -92,9 +95,11 @@ package struct Survey {
                 }))
     }
 
-    /// Returns the result, with `documents` set to the number of all documents in the scope if it might be too low.
+    /// Returns the result, with `documents` replaced by the number of all documents in the scope if it might be too
+    /// low.
     ///
-    /// It might be too low if the survey leaves out documents that no step changes or skips.
+    /// The survey's own number of documents might be too low if the survey leaves out documents that no step changes or
+    /// skips.
     private func counted(_ result: Result) throws(MongoError) -> Result {
         guard scope.isWhole, evaluatesAtOnce || quick != nil else { return result }
         var result = result
@@ -226,14 +231,15 @@ package struct Survey {
         return counts
     }
 
-    /// The most documents that the server evaluates because the client cannot evaluate them.
+    /// The most documents that the server evaluates because the client cannot evaluate them; if there are more, the
+    /// server counts all documents.
     private static let maximumUnevaluated = 10_000
 
     /// Returns the counts that the client makes while it reads the documents; `nil` if the server has to count all.
     ///
-    /// The server has to count if only a list of documents is surveyed, the steps cannot be evaluated at once, the
-    /// collection has a collation, the server answers slowly, or there are too many documents that the client cannot
-    /// evaluate.
+    /// The server has to count if only a list of documents is surveyed, if a step depends on the changes of an earlier
+    /// step, if the collection has a collation, if the server answers slowly, or if the client cannot evaluate too many
+    /// of the documents.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
             return nil
@@ -300,7 +306,8 @@ extension Survey.Result {
 }
 
 extension Survey {
-    /// Adds the counts of the documents that need a step; server and client evaluate these documents together.
+    /// Adds the counts of the documents that need a step; the server evaluates the server-side steps of each such
+    /// document, and the client evaluates the other steps.
     func addEvaluated(to result: inout Result) throws {
         var evaluation = Evaluation(scope, through: job.steps, in: job.context(collection), onlyNeeding: true)
         while let outcome = try evaluation.next() {

@@ -11,16 +11,17 @@ struct SurveyPasses {
     /// Whether the job has a single step, so that a document needs the job if it needs that step.
     var hasOneStep: Bool { job.steps.count == 1 }
 
-    /// The stage that evaluates, once for all steps, whether the server would alter a document beyond the steps'
-    /// changes.
+    /// The stage that evaluates, once for all steps, whether the server's write would change more of a document than
+    /// the steps do (see ``AlteredDocument``).
     private var alterationStage: BSONDocument {
         ["$set": .object(BSONDocument([(alteredMark, job.steps.alteredAlthoughNeeded.bson)]))]
     }
 
-    /// The field in which ``alterationStage`` stores whether the server would alter the document.
+    /// The field in which ``alterationStage`` stores its result.
     private var alteredMark: String { "\(mark(0)).altered" }
 
-    /// The steps of the job, which read from ``alteredMark`` whether the server would alter the document.
+    /// The steps of the job, which read the result of ``alterationStage`` from ``alteredMark`` instead of evaluating it
+    /// again.
     var steps: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
 
     /// The stages that store in each document what each step finds there after the changes of the earlier server-side
@@ -43,7 +44,8 @@ struct SurveyPasses {
         return pipeline
     }
 
-    /// The sums of the findings by name; `r0s1c2` counts the documents with finding 2 of step 1 in pass 0.
+    /// The sums that count the documents with each finding; `r0s1c2` is the sum for pass 0 over the steps, step 1 and
+    /// finding 2.
     var totals: BSONDocument {
         var builder = BSONBuilder()
         builder.append("_id", nil)
@@ -68,6 +70,6 @@ struct SurveyPasses {
         [alterationStage] + steps[..<step].filter { $0.client == nil }.map(\.stage)
     }
 
-    /// The name of the field to which the pipeline adds the findings of all steps in one pass.
+    /// The name of the field in which the pipeline stores what the steps find in one pass.
     private func mark(_ pass: Int) -> String { "__shipshape_\(pass)" }
 }

@@ -10,7 +10,7 @@ package import ServerSchema
 ///
 /// The watch keeps a ledger of the documents that do not sync.
 package struct Watch: Sendable {
-    /// The schemas of the collections that the watch judges: those whose failing documents count.
+    /// The schemas of the collections that sync, in which the watch judges documents.
     let schemas: [CompiledSchema]
     /// The internal id of the sync engine's app, which each entry of the ledger contains; `nil` if the schema names no
     /// app.
@@ -54,7 +54,7 @@ package struct WatchOptions: Sendable {
     package var ledger = Namespace(database: "shipshape", collection: "unsynced_documents")
     /// The assumptions about the app under which the watch judges documents.
     package var assumptions = CheckOptions()
-    /// Whether the ledger also lists documents that might not sync, besides those that certainly do not.
+    /// Whether the ledger also lists documents that might not sync, in addition to those that certainly do not sync.
     package var isStrict = false
     /// The number of unsynced documents at which sync stops; `Int.max` for no limit.
     package var limit = 100_000
@@ -120,7 +120,7 @@ package struct WatchCounts: Sendable, Hashable {
             && left.limit == right.limit && left.collections.elementsEqual(right.collections, by: ==)
     }
 
-    /// Hashes only the total and the number of changes.
+    /// Hashes only the total and the number of changes, which is enough to distinguish most counts.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(total)
         hasher.combine(changes)

@@ -9,9 +9,9 @@ import Scanning
 
 /// The ledger that a watch keeps.
 ///
-/// The entries have the fields of the sync engine's ledger and others, such as the path and the rule. The `_id` of an
-/// entry consists of the namespace and the `_id` of a document, so no document has two entries. Only the runner that
-/// holds the watch's lease writes to the ledger.
+/// The entries have the fields of the sync engine's ledger, and further fields such as the path and the rule. The `_id`
+/// of an entry consists of the namespace and the `_id` of a document, so no document has two entries. Only the runner
+/// that holds the watch's lease writes to the ledger.
 struct WatchLedger {
     let namespace: Namespace
     let appID: String?
@@ -138,8 +138,7 @@ extension WatchLedger {
     }
 
     /// Removes the entries of a collection's documents.
-    /// - Parameter pass: a read of the whole collection; the entries that it recorded stay. `nil` to remove all
-    ///   entries.
+    /// - Parameter pass: identifies a read of the whole collection, whose entries stay; `nil` to remove all entries.
     /// - Returns: how many entries were removed.
     @discardableResult
     func remove(of collection: Namespace, except pass: ObjectID?, under kernel: inout Kernel) throws -> Int {

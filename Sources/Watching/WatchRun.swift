@@ -135,7 +135,7 @@ struct WatchRun: ~Copyable, FollowingRun {
         Dictionary(counts.map { ($0.namespace, $0.count) }) { $1 }
     }
 
-    /// Reads each collection as a whole if another client changed the number of the collection's entries in the ledger.
+    /// Reads as a whole each collection for which another client changed the number of entries in the ledger.
     /// - Returns: how many entries the ledger has for each collection after the reads.
     private mutating func repair() throws -> [(namespace: Namespace, count: Int)] {
         let counts = try ledger.counts(under: kernel)
@@ -155,7 +155,8 @@ struct WatchRun: ~Copyable, FollowingRun {
         (isUnsaved, savedAt) = (false, .now)
     }
 
-    /// Reports the counts of the ledger, and a warning when their sum has newly reached ``WatchOptions/warningCount``.
+    /// Reports the counts of the ledger, and a warning if their sum has reached ``WatchOptions/warningCount`` since the
+    /// previous report.
     /// - Parameter held: how many entries the ledger has for each collection.
     private mutating func count(_ held: [(namespace: Namespace, count: Int)]) throws -> WatchCounts {
         let now = try kernel.retrying { try kernel.client.operationTime() }
@@ -176,7 +177,8 @@ struct WatchRun: ~Copyable, FollowingRun {
 extension WatchRun {
     /// Judges the documents of a collection that have changed since the last call.
     ///
-    /// If the change feed has ended, reads the whole collection, or throws the error that ended the feed.
+    /// If the change feed has lost changes, or if its collection was dropped or renamed, reads the whole collection. If
+    /// the feed has ended with another error, throws that error.
     private mutating func take(_ index: Int) throws {
         guard let feed = collections[index].feed else { return }
         let batch: ChangeFeed.Batch?

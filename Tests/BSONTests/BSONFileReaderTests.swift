@@ -10,7 +10,7 @@ import Testing
 
     /// Reads a file with these bytes.
     ///
-    /// Returns all documents; after an error, the documents before it and the error.
+    /// Returns all documents or, if there was an error, the documents before the error together with the error.
     static func read(
         _ bytes: [UInt8], validating: Bool = false, bufferSize: Int = 64
     ) throws -> (documents: [BSONDocument], error: DumpError?) {

@@ -2,7 +2,7 @@ import BSON
 import SystemPackage
 import Testing
 
-/// The result of reading bytes: all documents; after an error, the documents before it and the error.
+/// The result of reading bytes: all documents or, if there was an error, the documents before the error and the error.
 struct Reading: Equatable {
     var documents: [BSONDocument] = []
     var error: DumpError?

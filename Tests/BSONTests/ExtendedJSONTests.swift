@@ -109,6 +109,6 @@ import Testing
 }
 
 extension Decimal128 {
-    /// Whether the number's text reads back as the same bits; with too large a coefficient, for example, it does not.
+    /// Whether the number's text reads back as the same bits; it does not if the coefficient is too large, for example.
     fileprivate var exponentIsPlain: Bool { Decimal128(description) == self }
 }

@@ -49,7 +49,7 @@ import Testing
             guard let json = try? document.extendedJSON(), let again = try? BSONDocument(extendedJSON: json) else {
                 continue
             }
-            // libbson reads extended JSON inside a scope as ordinary objects.
+            // libbson reads a scope in extended JSON as an ordinary object, so documents with a scope are not compared.
             guard !json.contains("$scope") else { continue }
             // The document that was read from the extended JSON is compared in MongoDB's order, and not by its bytes:
             // numbers with different bits, such as two encodings of a decimal zero, can have the same text.
@@ -84,7 +84,7 @@ private struct Outcome {
         }
     }
 
-    /// Expects an error for bytes whose number differs from their length field.
+    /// Expects an error for bytes whose length field states another number of bytes.
     mutating func expectError(_ buffer: ExactBuffer) {
         do {
             _ = try BSONView(buffer.span)

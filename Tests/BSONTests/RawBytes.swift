@@ -1,12 +1,12 @@
 import BSON
 
-/// Returns the bytes of a document with this body; unlike a body that ``BSONBuilder`` makes, it may be invalid.
+/// Returns the bytes of a document with this body, which may be invalid, unlike a body that ``BSONBuilder`` makes.
 /// - Parameter length: the length that the document states; `nil` for its real length.
 func raw(_ body: [UInt8], length: Int? = nil) -> [UInt8] {
     int32(length ?? body.count + 5) + body + [0]
 }
 
-/// Returns the bytes of one element: its type byte, its name, and these bytes as its value.
+/// Returns the bytes of one element: its type byte, its name and its value.
 func element(_ type: UInt8, _ name: String = "x", _ value: [UInt8] = []) -> [UInt8] {
     [type] + Array(name.utf8) + [0] + value
 }

@@ -97,7 +97,8 @@ import Testing
         var attempt = attempt(1...4, sent: 2)
         attempt.wrote(2)
         #expect(!attempt.isWhole && attempt.sentIDs == [1, 2])
-        // Another client has made the change to document 4 that the attempt would have made.
+        // Another client has made the change to document 4 that the attempt would have made. The document counts as
+        // missed all the same, because its update was not sent.
         let written = attempt.written(seeing: [1, 2, 4], others: [])
         #expect(written.missed == [3, 4] && written.unsure.isEmpty)
     }

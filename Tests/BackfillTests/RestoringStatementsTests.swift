@@ -10,8 +10,9 @@ import Testing
 @Suite struct RestoringStatementsTests {
     private let lease = Lease(token: 1, end: 0, terms: LeaseTerms(duration: .seconds(20)))
 
-    /// Returns documents that had the same fields before the job; each has another value of `n` now, and so another
-    /// group in the journal.
+    /// Returns documents that had the same fields before the job, but now each have another value of `n`.
+    ///
+    /// Each document therefore has its own group in the journal.
     private func documents(
         _ count: Int = 100, before: BSONDocument = [:], added: [String] = ["n"], _ value: (Int) -> BSONValue
     ) throws -> [Restoring] {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Tests that every rule code has a test and a documentation entry, so that none can be added without them.
+/// Tests that every rule code has a test and a documentation entry, so that no code can be added without both.
 @Suite struct EveryCodeTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

@@ -3,7 +3,8 @@ package import BSON
 extension CaseGroup {
     /// The schema as text in the App Services dialect; `nil` if extended JSON cannot express it.
     ///
-    /// Some types of MongoDB that clients do not have are replaced by types that only App Services has.
+    /// In the text, some types that exist in MongoDB but not in clients are replaced by types that exist only in App
+    /// Services.
     package var appServicesText: String? {
         guard var text = try? schema.extendedJSON() else { return nil }
         for (type, other) in [("timestamp", "uuid"), ("regex", "mixed"), ("minKey", "mixed"), ("symbol", "uuid")] {

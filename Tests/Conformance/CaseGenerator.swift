@@ -27,7 +27,7 @@ package struct CaseGenerator: Sendable {
         self.documentCount = documentCount
     }
 
-    /// Returns the next schema with its documents; only one document if mongod probably refuses the schema.
+    /// Returns the next schema with its documents, or with a single document if mongod probably refuses the schema.
     package mutating func next() -> CaseGroup {
         var schemas = SchemaGenerator(random: Randomness(seed: random.next()))
         let isBroken = random.percent(15)

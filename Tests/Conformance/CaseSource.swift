@@ -21,7 +21,8 @@ package struct GeneratedCases: CaseSource {
         rest = count
     }
 
-    /// Returns the next cases, with about 1,000 documents or the rest; `nil` after the last case.
+    /// Returns the next cases, which have about 1,000 documents in total, or all cases that are left; `nil` after the
+    /// last case.
     package mutating func next() -> [(CaseGroup, [ConformanceAnswer])]? {
         guard rest > 0 else { return nil }
         var batch: [(CaseGroup, [ConformanceAnswer])] = []
@@ -44,7 +45,7 @@ package struct CaseFile: CaseSource {
     private let addsIDs: Bool
 
     /// Opens a file of cases.
-    /// - Parameter addsIDs: whether documents without an `_id` get one, which mongod would add.
+    /// - Parameter addsIDs: whether a document without an `_id` gets one, as it would from mongod.
     package init(_ path: String, addsIDs: Bool = false) throws {
         self.addsIDs = addsIDs
         name = path == "-" ? "standard input" : path

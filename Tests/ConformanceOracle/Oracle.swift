@@ -81,8 +81,8 @@ package struct Oracle: ~Copyable {
             }
             answers.append(verdicts)
         }
-        // Empty the collection now: if a schema fits no document, mongod reads the whole collection, even with bounds
-        // on `_id`.
+        // The collection is emptied now, so that the next call has few documents to read: if no document matches a
+        // schema, mongod reads the whole collection, even with bounds on `_id`.
         try clear()
         return answers
     }

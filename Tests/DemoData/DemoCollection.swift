@@ -24,7 +24,8 @@ public struct DemoCollection: Sendable {
     /// Returns the `_id` of the document at an index.
     public func id(at index: Int) -> BSONValue { recipe(at: index).id }
 
-    /// Returns the findings that a check must report for the document at an index, without those of the level info.
+    /// Returns the findings that a check must report for the document at an index, without the findings of the level
+    /// `info`.
     public func flaws(at index: Int, against version: DemoVersion) -> [DemoFlaw] {
         recipe(at: index).flaws(against: version)
     }

@@ -39,7 +39,8 @@ public enum DemoData {
                     found.1.append(index)
                 }
             }
-            // Every fifth failing document was written after the service last updated the ledger.
+            // Every fifth failing document was written after the service last updated the ledger, so the ledger lacks
+            // it.
             let recorded = failing.enumerated().filter { $0.offset % 5 != 4 }.map(\.element)
             let gone = collection.count..<collection.count + fitting / 2
             for index in recorded + fine + gone { entries.append((collection.namespace, collection.id(at: index))) }

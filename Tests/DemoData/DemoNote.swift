@@ -22,7 +22,7 @@ struct DemoNote: DemoRecipe {
         builder.append("_id", id)
         builder.append("text", .string("\(random.pick(Words.verbs)) the \(random.pick(Words.nouns))"))
         let day = random.below(1000)
-        // An import stored nanoseconds where milliseconds belong.
+        // In one of 400 documents, an import has stored nanoseconds where milliseconds belong.
         builder.append(
             "createdAt",
             index % 400 == 137 ? .date(milliseconds: Int64(18_000 + day) * 86_400_000_000_000) : .day(29_000 + day))

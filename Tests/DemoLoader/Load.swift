@@ -36,9 +36,9 @@ struct Load: AsyncParsableCommand {
         try await load(ledger.count, into: DemoData.ledgerNamespace, of: pool) { ledger[$0] }
     }
 
-    /// Drops the collections that have documents if `--replace` is given.
+    /// If `--replace` is given, drops the collections that have documents.
     ///
-    /// Without `--replace`, throws an error if a collection has documents, because they may be a user's.
+    /// Otherwise, throws an error if a collection has documents, because they may be a user's.
     private func prepare(_ namespaces: [Namespace], in pool: ClientPool) async throws {
         let replaces = replace
         let filled = try await pool.withClient { client throws(MongoError) in
@@ -56,7 +56,7 @@ struct Load: AsyncParsableCommand {
         }
     }
 
-    /// Inserts the documents on a thread of their own, and prints their number.
+    /// Inserts the documents on a separate thread, and prints their number.
     private func load(
         _ count: Int, into namespace: Namespace, of pool: ClientPool,
         _ document: @Sendable @escaping (Int) -> BSONDocument

@@ -45,7 +45,8 @@ extension FuzzKind {
         ]
     }
 
-    /// Returns the kind for Prisma schemas, each of which is compared with the first one of the corpus.
+    /// Returns the kind whose inputs are Prisma schemas; each input is compared with the first Prisma schema of the
+    /// corpus.
     private static func prisma() throws -> FuzzKind {
         let read: @Sendable ([UInt8]) throws -> ServerSchema = { bytes in
             let file = SchemaSource(path: "schema.prisma", text: String(decoding: bytes, as: UTF8.self))
@@ -99,7 +100,7 @@ extension FuzzKind {
                 guard let data = try? Data(contentsOf: home.appendingPathComponent(name)) else { return nil }
                 return (name, Array(data))
             }
-            // The first byte chooses the file, and the other bytes replace it.
+            // The first byte of an input chooses the file, and the other bytes replace the content of the file.
             return FuzzKind(name, files.enumerated().map { [UInt8($0)] + $1.1 }) { bytes in
                 guard let index = bytes.first else { return }
                 var changed = files

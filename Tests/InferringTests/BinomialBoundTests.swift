@@ -1,7 +1,8 @@
 import Inferring
 import Testing
 
-/// Tests the upper bound for documents that were not read, which is the bound of Clopper and Pearson.
+/// Tests the upper bound for the share of hits in a population, which is computed from random draws by the method of
+/// Clopper and Pearson.
 @Suite struct BinomialBoundTests {
     @Test func noHitIsTheRuleOfThree() {
         let bound = BinomialBound.upper(0, of: 10_000, confidence: 0.95)

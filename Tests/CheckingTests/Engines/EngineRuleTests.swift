@@ -62,7 +62,7 @@ extension CompiledSchema {
         return settings
     }
 
-    /// SQLite 3.40 casts these texts to the number that they name.
+    /// SQLite 3.40 casts each of these texts to the number that the text spells.
     @Test(arguments: ["12", "12.0", "12.", " 12", "12 ", "\n12", "+12", "007", "-0", "9007199254740992"])
     func aTextThatIsANumberIsOnlyChanged(_ text: String) throws {
         let schema = CompiledSchema.of(Self.numbers)

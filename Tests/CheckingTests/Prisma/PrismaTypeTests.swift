@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 import Testing
 
-/// Tests which BSON types a Prisma client can read as each of Prisma's scalar types, by a table of the expected
+/// Tests which BSON types a Prisma client can read as each of Prisma's scalar types, against a table of the expected
 /// results.
 @Suite struct PrismaTypeTests {
     /// Values of the BSON types that are not deprecated, by name; null is not among them, because it has its own

@@ -201,11 +201,11 @@ import Testing
         #expect(json["changes"]?.elements.first?["exception"]?["owner"] == .string("ada"))
         #expect(json["verdict"]?["accepted"] == .number(1) && json["verdict"]?["failed"] == .bool(false))
         #expect(try await diff(["--exceptions", "none"]).exitCode == 1)
-        // Another change of the same property is not the one that was accepted.
+        // The acceptance does not cover a different change of the same property.
         try write("date", "v2")
         #expect(try await diff().exitCode == 1)
-        // After its last day, the acceptance no longer counts: the change fails again, and the expired acceptance is
-        // shown.
+        // After the day that `expires` names, the acceptance no longer counts: the change fails again, and the expired
+        // acceptance is shown.
         try write("int", "v2")
         try folder.write(file + "  expires: 2020-01-01\n", to: "shipshape.exceptions.yml")
         let expired = try await diff()

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// The check writes to a device file such as `/dev/full` directly, and never replaces it.
+    /// The check writes to a device file such as `/dev/full` directly, and does not replace it by a new file.
     @Test func aFullDiskEndsTheCheck() async throws {
         try await withPeople { _, folder, check in
             let run = try await check(["--failures", "/dev/full"])

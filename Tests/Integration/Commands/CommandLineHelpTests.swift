@@ -155,7 +155,7 @@ import Testing
             let text = try await help(command + ["--help"])
             let examples = text.split(separator: "\n").filter { $0.hasPrefix("  shipshape ") }.map(String.init)
             #expect((2...3).contains(examples.count), "\(command): \(examples)")
-            // The examples of `help connection` are for other commands, so they need not begin with `shipshape
+            // The examples of `help connection` show other commands, so they need not begin with `shipshape
             // connection`.
             let own = command == ["connection"] ? [] : command
             for example in examples {

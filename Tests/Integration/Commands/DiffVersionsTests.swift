@@ -20,7 +20,7 @@ import Testing
         return try await Program.run(["diff"] + arguments, in: folder.path)
     }
 
-    /// The change from v2 to v3 is additive, but v3 breaks clients that still have v1: `age` had another type there.
+    /// The change from v2 to v3 is additive, but v3 breaks clients that still have v1, in which `age` has another type.
     @Test func compatibilityIsTransitive() async throws {
         let versions = [
             "all/v1": "\(Self.name), \(Self.oldAge)", "all/v2": Self.name, "v3": "\(Self.name), \(Self.age)",
@@ -120,8 +120,9 @@ import Testing
         #expect(text.contains("age is removed, but clients may use it until \(day)") == (day > "2026"), "\(text)")
     }
 
-    /// Removing a property breaks no document under a validator, so only the day in `@deprecated` makes the removal a
-    /// finding.
+    /// The removal of a property breaks no document under a validator.
+    ///
+    /// It is a finding only until the day that `@deprecated` names, because clients may use the property until then.
     @Test func theDayCountsForValidators() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

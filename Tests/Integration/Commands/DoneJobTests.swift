@@ -33,7 +33,8 @@ import Testing
 
     /// The digest of an applied job does not depend on the comments in its file.
     ///
-    /// The digest that an earlier version stored did depend on them, and is accepted, too.
+    /// An earlier version of the program stored a digest that did depend on the comments. Such a digest is accepted,
+    /// too.
     @Test func aDigestOfAnEarlierVersionIsAccepted() async throws {
         try await withDone { test in
             let text = try String(contentsOfFile: test.path(), encoding: .utf8)

@@ -141,7 +141,7 @@ import Testing
             try test.write("validator.json", try BackfillCase.earlier.extendedJSON())
             #expect(try await test.enforce("--yes").exitCode == 0)
             // Two validators were enforced one after the other. The abort restores the first of them, and not the
-            // validator from before both.
+            // validator that the collection had before the first.
             #expect(try await test.enforce("--abort", "--yes").exitCode == 0)
             #expect(try await test.isEnforced("error"))
         }

@@ -2,7 +2,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// Tests that an error in a file shows the file's line with a caret, coloured and linked where that is wanted.
+/// Tests that an error in a file shows the file's line with a caret, in colour and with a link to the file if the flags
+/// and the terminal allow it.
 @Suite struct ErrorPlaceTests {
     private static let job = "job: a\ncollection: app.person\nsteps:\n  - renmae: {from: a, to: b}\n"
     private static let source = "  4 |   - renmae: {from: a, to: b}\n    |     ^~~~~~\n    |     rename\n"
@@ -77,7 +78,8 @@ import Testing
 
     // MARK: colours and links
 
-    /// Runs a backfill of the wrong job, on a terminal or not, and returns what it wrote to standard error.
+    /// Runs a backfill with a job file that has an error, on a terminal or not, and returns what the program wrote to
+    /// standard error.
     private func errors(
         _ flags: [String] = [], _ variables: [Environment.Key: String?] = [:], onTerminal: Bool = false
     ) async throws -> String {

@@ -40,7 +40,7 @@ import Testing
             let lines = try #require(folder.text(of: "f.jsonl")).split(separator: "\n")
             #expect(lines.count { $0.contains(#""record":"failure""#) } == 2)
             #expect(lines.last?.contains(#""record":"result""#) == true)
-            // The next run adds its documents to the collection.
+            // The next run adds its failing documents to those of the first run.
             #expect(try await check(flags).exitCode == 1)
             let both = try await other.documents("failures")
             #expect(both.count == 4 && Set(both.compactMap { $0["run"]?.text }).count == 2)

@@ -57,7 +57,7 @@ import Testing
             #expect(events.compactMap { $0["event"]?.text } == ["start", "wait", "success"])
             #expect(events[1]["waiting_for"]?.elements.first?["reason"] == .string("pauseWindow"))
             #expect(events.allSatisfy { $0["name"] == .string("job") })
-            // An undo also runs the hooks.
+            // An undo runs the hooks too, as a backfill does.
             let undo = try await Program.run(
                 ["undo", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name]
                     + all(recordingHook(test.folder)))

@@ -5,7 +5,7 @@ import Yams
 
 /// Tests that `init` writes files that work, replaces none, and writes no secret.
 @Suite struct InitTests {
-    /// Runs a test in a folder with the demo's newer schema as `schemas`.
+    /// Runs a test in a folder whose subfolder `schemas` has the demo's newer schema.
     private func withProject<R>(_ body: (CommandLineFolder) async throws -> R) async throws -> R {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

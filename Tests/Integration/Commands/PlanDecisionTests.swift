@@ -94,7 +94,8 @@ import Testing
         }
     }
 
-    /// Each change without a step shows how many documents fail because of it, with a filter that finds them.
+    /// For each change without a step, the plan shows how many documents fail because of the change, and a filter that
+    /// finds these documents.
     @Test func changesWithoutAStepAreCounted() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 10) { number in

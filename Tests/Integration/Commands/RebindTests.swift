@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests jobs whose collection has a new UUID, as after a move.
+/// Tests jobs whose collection has a new UUID, for example because it was moved to another shard or deployment.
 ///
 /// Such a job resumes only after the operator has confirmed that the collection is the same one. If the job has a
 /// journal, the documents must confirm it, too.

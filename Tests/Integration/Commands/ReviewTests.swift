@@ -75,7 +75,8 @@ import Testing
         }
     }
 
-    /// `plan` fills a required int with 0, and marks that step for review; it chooses none of the values of an `enum`.
+    /// `plan` fills a required int with 0 and marks that step for review, but it chooses none of the values of an
+    /// `enum`.
     @Test func planMarksWhatItChose() async throws {
         try await Mongod.shared.withBackfill { test in
             let id = "\"_id\": {\"bsonType\": \"int\"}, \"age\": {\"bsonType\": \"int\"}"

@@ -54,8 +54,8 @@ struct SwiftTexts {
                 code(untilParenthesis: true)
                 rest = rest.dropFirst()
             } else if rest.hasPrefix(escape) {
-                // An escape sequence stands for white space or a punctuation mark, or is a line break that joins two
-                // lines.
+                // An escape sequence stands for white space or a punctuation mark, or joins two lines. A space replaces
+                // it in the text.
                 rest = rest.dropFirst(escape.count + 1)
                 all[number] += " "
             } else {

@@ -50,7 +50,7 @@ import Testing
 
     /// Words that comments and pages avoid in addition to those of the glossary.
     ///
-    /// They have another meaning in texts that the program shows, so they are allowed there.
+    /// Texts that the program shows may use these words, because there they have another meaning.
     private static let further = [
         ("anew", "again"), ("once more", "again"), ("nobody", "no client"), ("somebody", "another client"),
         ("harm", "unsafe"), ("harms", "makes unsyncable"), ("harmed", "made unsyncable"), ("harmful", "unsafe"),
@@ -60,8 +60,9 @@ import Testing
     /// Words of the glossary's table that have an ordinary meaning in comments: code lends bytes and walks documents.
     private static let ofCode: Set = ["lend", "lends", "lent", "walk", "walks", "aside"]
 
-    /// Returns a text without code between backticks and without single words between quotation marks, which may be old
-    /// names.
+    /// Returns a text without the code between backticks, and without single words between quotation marks.
+    ///
+    /// Both may be names that contain a word which the glossary says to avoid.
     private static func withoutNames(_ text: String) -> String { text.replacing(/`[^`\n]*`|"[\w.]+"/, with: "") }
 
     private static let pages =

@@ -34,8 +34,8 @@ import Testing
 
     /// Does a run, a check and an undo over a bad link, and compares the results with those over a good connection.
     ///
-    /// - Parameter faults: returns the faults of the link for the size of the collection in bytes. No reply of the
-    ///   server is larger than the collection.
+    /// - Parameter faults: returns the faults of the link. The argument is the size of the collection in bytes; no
+    ///   reply of the server is larger than the collection.
     /// - Returns: how often the link accepted and cut connections of the run, of the check and of the undo.
     private func everythingOver(_ faults: (_ size: Int) -> BadLink.Faults) async throws -> [BadLink.Tally] {
         try await Mongod.shared.withBackfill { test in
@@ -53,7 +53,8 @@ import Testing
             #expect(try await test.backfill("whole").exitCode == 0)
             let faults = faults(original.reduce(0) { $0 + $1.view.byteCount })
 
-            // If the reply to a write is lost, the program waits for a quarter of the lease before it tries again.
+            // The lease is short, because the program waits for a quarter of the lease before it repeats a write whose
+            // reply was lost.
             let run = try await untilDone(faults, of: test) {
                 try await test.backfill("job", "--lease-ttl", "20s", uri: $0)
             }

@@ -17,8 +17,8 @@ import Testing
             try await test.load(40)
             try #require(try await test.run("init").exitCode == 0)
             var changes = 0
-            /// Changes a document of the original and another one of the partner, and waits until both changes are on
-            /// both sides.
+            /// Changes a document of the original collection and another document of the partner collection, and waits
+            /// until each change has been carried over to the other collection.
             func change(_ text: String, _ program: LiveProgram) async throws {
                 let (original, partner) = (PartnerCase.id(changes + 1), PartnerCase.id(changes + 2))
                 try await persistently("the original is changed") {

@@ -94,8 +94,9 @@ import Testing
         #expect(after.chunks > start)
         #expect(after.modified > before?.modified ?? 0)
         if let before { #expect(run.errors.contains("resuming after \(before.chunks) chunk"), "\(run.errors)") }
-        // All documents that the checkpoint counts are written. After a kill between write and checkpoint, further
-        // documents are written.
+        // All documents that the checkpoint counts are written. If the run was killed after the write of a chunk and
+        // before its checkpoint, the documents of that chunk are written as well, although the checkpoint does not
+        // count them.
         let written = try await test.database.count("people", ["scoreText": ["$exists": true]])
         #expect(written >= after.modified)
         if case .betweenWriteAndCheckpoint = death { #expect(written > after.modified) }

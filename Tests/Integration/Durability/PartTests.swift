@@ -72,7 +72,8 @@ import Testing
         try await withPeople { test in
             let killed = try await test.backfill("job", "--part", "1/2", fault: "after-write:3")
             #expect(killed.wasKilled)
-            // The runner was killed after the server had acknowledged its write, so the test can end its lease at once.
+            // The runner was killed after the server had acknowledged its write, so the test can end the runner's lease
+            // at once.
             try await test.endLease(of: "job.part-1-of-2")
             let runs = try await run([1, 2], of: 2, in: test)
             #expect(runs.allSatisfy { $0.exitCode == 0 }, "\(runs.map(\.errors))")

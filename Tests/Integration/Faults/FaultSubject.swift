@@ -26,7 +26,8 @@ struct FaultTrial: Sendable {
     let database: TestDatabase
     /// The state database, in which `endLeases` ends the leases of killed runners.
     let state: TestDatabase
-    /// Returns the part of the result that must be the same in every trial; it has no names of databases, which differ.
+    /// Returns the part of the result that must be the same in every trial; it leaves out names of databases, which
+    /// differ.
     let outcome: @Sendable (_ last: ProgramRun) async throws -> [BSONDocument]
 
     /// Runs the command.
@@ -176,7 +177,7 @@ extension FaultSubject {
         }
     }
 
-    /// An `enforce` that replaces one validator by the next.
+    /// An `enforce` that replaces the enforced validator by another one.
     static let enforce = FaultSubject(name: "enforce") { mongod, body in
         try await mongod.withBackfill { test in
             try await test.preparePath(under: BackfillCase.earlier)
@@ -203,7 +204,8 @@ extension FaultSubject {
         }
     }
 
-    /// A `partner mirror --once`, which carries the changes of each side over to the other.
+    /// A `partner mirror --once`, which carries the changes of the original collection over to the partner collection,
+    /// and the other way round.
     static let mirror = FaultSubject(name: "partner mirror --once") { mongod, body in
         try await mongod.withPartner { test in
             try test.job()
@@ -306,7 +308,7 @@ extension FaultSubject {
 extension PartnerCase {
     /// Returns the trial of `partner COMMAND`.
     ///
-    /// The outcome includes how many documents differ between the two sides.
+    /// The outcome includes how many documents differ between the original collection and the partner collection.
     fileprivate func trial(_ command: String, _ flag: String) -> FaultTrial {
         let arguments = [
             "partner", command, folder.path.appending("tasks.yml").string, "--state-database", state.name,

@@ -67,7 +67,8 @@ import Testing
                 return
             }
             expectNothingHalfWritten(folder, output, run)
-            // If the scan has finished, its result is printed although the file could not be written.
+            // A failures file that does not fit ends the scan. The other outputs are written after the scan, so its
+            // result is printed although the file could not be written.
             if output.flag != "--failures" {
                 #expect(run.output.contains("50 documents would stop syncing"), "\(run.output)")
             }

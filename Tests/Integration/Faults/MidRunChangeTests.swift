@@ -25,8 +25,8 @@ import Testing
             }
         }
 
-        /// Renames the collection back if the change renamed it.
-        /// - Returns: `false` if the change dropped the collection, so that it cannot be restored.
+        /// Undoes the change if it renamed the collection: gives the collection its name back.
+        /// - Returns: `false` if the change dropped the collection, so that the collection cannot be restored.
         func mend(_ collection: String, in database: TestDatabase) async throws -> Bool {
             switch self {
             case .drop, .dropAndCreate, .dropDatabase: return false

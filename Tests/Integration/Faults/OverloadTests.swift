@@ -58,7 +58,8 @@ import Testing
 
     private static let doctor = RoleCase.Command(grants: [], arguments: ["doctor"], subject: "person.json")
 
-    /// The commands that use the server and are not in ``FaultSubject``, or have a flag that it does not try.
+    /// The commands that use the server and are not in ``FaultSubject``, or that have a flag which no ``FaultSubject``
+    /// uses.
     ///
     /// At the scales `full` and `torture`, these are all commands that use the server.
     private static let others = (RoleCase.commands + [doctor]).filter { command in
@@ -68,7 +69,7 @@ import Testing
             || command.arguments.contains { ["--part", "--history", "--dry-run", "--prove"].contains($0) }
     }
 
-    /// The exit code is that of the command without refusals.
+    /// Each command of ``others`` ends with the same exit code, whether or not the server refuses some of its requests.
     @Test(arguments: others) func everyOtherCommandWaitsToo(_ command: RoleCase.Command) async throws {
         let mongod = try await Self.server.value
         try await Mongod.withRoles(on: mongod) { test in

@@ -10,7 +10,8 @@ struct ModelJob: Sendable {
     /// The unsync budget applies only to jobs with an active schema.
     let hasBudget: Bool
 
-    /// The document after the job, and for each step the reason why the step skips the document, or `nil`.
+    /// The document after the job, and for each step the reason why the step skips the document, or `nil` if the step
+    /// does not skip it.
     struct Outcome: Sendable {
         var document: BSONDocument
         var skipped: [String?]

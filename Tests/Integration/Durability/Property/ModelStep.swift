@@ -75,7 +75,7 @@ extension ModelStep {
 
     /// Returns a step that changes the value of its target field, or adds the field.
     ///
-    /// - Parameter find: returns the effect on the target's value, which is `nil` if the field is missing.
+    /// - Parameter find: returns the effect on a value of the target field; the value is `nil` if the field is missing.
     static func changes(
         _ target: FieldPath, yaml: String, _ find: @escaping @Sendable (BSONValue?) -> ModelChange
     ) -> ModelStep {
@@ -115,7 +115,7 @@ enum ModelWay {
 }
 
 extension BSONDocument {
-    /// Returns whether the parents of the field at a path exist and are objects.
+    /// Returns the case of ``ModelWay`` for the parents of the field at a path.
     func way(to path: FieldPath) -> ModelWay {
         var document = self
         for name in path.components.dropLast() {

@@ -6,7 +6,8 @@ import TestSupport
 
 /// Checks of the conditions that must hold after any disturbances.
 extension PropertyCase {
-    /// Returns each document that must exist, as a user last wrote it, or as it was at the start if no user wrote it.
+    /// Returns the documents that must exist: each as a user last wrote it, or as it was at the start if no user wrote
+    /// it.
     private func lastSeen() async -> [PropertyKey: BSONDocument] {
         var documents = original
         for (key, document) in await user.left { documents[key] = document }

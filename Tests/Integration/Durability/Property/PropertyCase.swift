@@ -83,8 +83,8 @@ struct PropertyCase {
 
     /// Runs the job.
     ///
-    /// If the flags do not set the duration of the lease, it is 20 seconds. After a kill, the next run then soon gets
-    /// the lease.
+    /// If the flags do not set the duration of the lease, the duration is 20 seconds, so that the next run soon gets
+    /// the lease after a kill.
     func backfill(
         flags: [String] = [], fault: String? = nil, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {

@@ -39,7 +39,7 @@ enum PropertySettings {
     }
 }
 
-/// A condition of the property test that does not hold in a case.
+/// A violation of the property test: a condition that does not hold in a case.
 struct PropertyViolation: Error, CustomStringConvertible {
     /// What went wrong in a case of the property test.
     enum Kind {

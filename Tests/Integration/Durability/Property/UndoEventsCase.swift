@@ -306,8 +306,8 @@ struct UndoEventsJudge: Sendable {
         return false
     }
 
-    /// Checks that undo listed each document that still has a change of the job, and that the events match the
-    /// documents.
+    /// Checks that undo listed each document that still has a change of the job, and that each document equals its
+    /// state after its last event.
     ///
     /// - Parameters:
     ///   - named: the `_id`s of the documents that undo listed.

@@ -34,8 +34,9 @@ struct ChangingPeople: Sendable {
         try await database.fill("person", count: count) { Self.person($0, kind: $0 % 7) }
     }
 
-    /// Returns a person that fits the schema if the kind is 0 to 2, fails it if it is 3 to 5, and might fail it if it
-    /// is 6.
+    /// Returns a person of one of seven kinds.
+    ///
+    /// Kinds 0 to 2 fit the schema, kinds 3 to 5 fail it, and kind 6 might fail it.
     static func person(_ id: Int, kind: Int) -> BSONDocument {
         let id = BSONValue.integer(id)
         return switch kind {

@@ -67,7 +67,7 @@ import Testing
         #expect(verdict["newly_failing"] == .integer(newlyFailing), about)
 
         // The check calls a pair safe only if the change is not breaking and no document newly fails. The exit code of
-        // the check agrees.
+        // the check expresses the same verdict.
         let isSafe = !isBreaking && newlyFailing == 0
         let text = try #require(test.folder.text(of: "\(folder)/report.txt"), about)
         #expect(verdict["safe"] == .bool(isSafe), about)

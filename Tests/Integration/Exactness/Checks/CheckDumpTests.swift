@@ -62,7 +62,8 @@ import Testing
         }
     }
 
-    /// Returns the part of a JSON report that a dump and a live collection must have in common.
+    /// Returns the part of a JSON report that must be the same for a check of a dump and a check of the live
+    /// collection.
     private func findings(_ report: String) throws -> String {
         let document = try BSONDocument(extendedJSON: report)
         let collection = try #require(document["collections"]?.document?.values.first?.document)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct CheckOddIDTests {
     /// `_id`s with a field that has no name.
     ///
-    /// There are so many that batches end and ranges of `_id`s begin among them.
+    /// There are so many of them that a batch of a read ends, and a range of `_id`s begins, between two of them.
     private static let nameless: [BSONValue] =
         (0..<300).map { number in ["": .integer(number)] } + (0..<300).map { number in ["a": ["": .integer(number)]] }
 

@@ -117,9 +117,10 @@ import Testing
         }
     }
 
-    /// If a collection has grown much, the next check divides it into other parts.
+    /// If a collection grows much between the checks of two parts, the second check divides it by other bounds than the
+    /// first.
     ///
-    /// The reports of old and of new parts cannot be merged.
+    /// `merge` refuses the two reports, because their parts might overlap or leave a gap.
     @Test func partsOfTwoCutsAreNotJoined() async throws {
         try await withPets((0..<300).map { ["_id": .integer($0), "name": "a"] }) { test in
             _ = try await test.check(["--part", "1/2", "--report", "one.json"])

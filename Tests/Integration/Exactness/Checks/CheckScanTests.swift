@@ -17,7 +17,7 @@ import Testing
             ids += [.timestamp(UInt64(100 + number) << 32), .javascript("return \(number)")]
             ids += [.objectID(ObjectID(high: UInt64(100 + number), low: 7)), .symbol("symbol \(number)")]
             ids += [0, 4, 5, 128].map { .binary(subtype: $0, bytes: [UInt8(50 + number)]) }
-            // A value of the old subtype 2 begins with its length.
+            // A binary value of the old subtype 2 begins with the length of the data, here 1.
             ids.append(.binary(subtype: 2, bytes: [1, 0, 0, 0, UInt8(50 + number)]))
             ids.append(.javascriptWithScope("return n", ["n": .integer(number)]))
             ids.append(.dbPointer("app.a", ObjectID(high: UInt64(100 + number), low: 8)))

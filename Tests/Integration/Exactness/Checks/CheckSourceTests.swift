@@ -117,8 +117,8 @@ import Testing
         let schema = try folder.write(CommandLineFolder.person, to: "person.json")
         let documents: [BSONDocument] = (0..<20_000).map { ["_id": .integer($0), "name": "Ada"] }
         let file = try folder.write(documents.flatMap(\.bytes), to: "person.bson")
-        // The shell itself holds the pipe open. It writes more than fits into a pipe, so it sends the signal only after
-        // the program has begun to read.
+        // The shell itself holds the pipe open, so the program waits for more bytes. The shell writes more than fits
+        // into a pipe, so it sends the signal only after the program has begun to read.
         let script = #"""
             mkfifo "$2"; exec 3<>"$2"
             "$0" check "$1" --collection app.person --source - <"$2" & program=$!

@@ -90,8 +90,8 @@ extension BuildInfo {
     /// The page `docs/reference/servers.md` lists these differences.
     fileprivate func isKnownToDiffer(on group: CaseGroup) -> Bool {
         let text = (try? group.schema.extendedJSON()) ?? ""
-        // Since 6.0.6, a property with an empty name applies to the field with that name, and no longer to the object
-        // around it.
+        // Since MongoDB 6.0.6, a property with an empty name applies to the field with that name. Before, it applied to
+        // the object that contains the field.
         if !numbers.lexicographicallyPrecedes([6, 0, 6]) { return text.contains(#""" : {"#) }
         // A server before 6.0 refuses a title among the dependencies, and some forms of encryption.
         guard !isAtLeast(6) else { return false }

@@ -66,9 +66,9 @@ struct InferCase {
 }
 
 extension BSONDocument {
-    /// Returns a share, from 0 to 1, from a report.
+    /// Returns a share between 0 and 1 that a report states.
     ///
-    /// The report has an integer if the share is 0 or 1.
+    /// If the share is 0 or 1, the report has an integer.
     func share(_ name: String) throws -> Double {
         switch try #require(self[name]) {
         case .double(let number): number

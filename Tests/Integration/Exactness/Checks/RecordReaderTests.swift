@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    /// After a restart, a killed server may give other record numbers to its last documents.
+    /// After a restart, a killed server may give its last documents other record numbers than before.
     ///
     /// The scan therefore does not continue on a server that was restarted after the plan was made.
     @Test func aMemberThatIsAnotherProcessIsNotReadFurther() async throws {

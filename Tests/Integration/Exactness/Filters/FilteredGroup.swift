@@ -26,8 +26,8 @@ struct FilteredGroup {
             let (groups, members) = try tally(documents, compiled)
             var found: [FilteredGroup] = []
             for group in groups {
-                // Two groups may have the same violation, for instance if two schemas apply to the same field. They are
-                // not compared.
+                // Two groups may have the same violation, for instance if two schemas apply to the same field. These
+                // groups are not compared, because `members` lists the documents of both under the one violation.
                 guard groups.count(where: { $0.violation == group.violation }) == 1 else { continue }
                 let ids = members[group.violation] ?? []
                 #expect(group.count == ids.count)

@@ -124,7 +124,7 @@ import Testing
 
     /// A killed run has embedded the dogs of 20 of the 60 people, so no link leads to these dogs any more.
     ///
-    /// The next run is not refused because of the missing links, and embeds the other dogs.
+    /// The program does not take the missing links for a reason to refuse the next run, which embeds the other dogs.
     @Test func aRunThatDiedIsEnded() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("dogs", count: 60) { ["_id": .integer($0), "name": .integer($0)] }

@@ -12,8 +12,7 @@ import Testing
             steps: ["extract: {field: home, to: \(test.database.name).homes, \(id)}"], limits: limits)
     }
 
-    /// Returns the value of `home` in each document, with each link replaced by the document that it leads to, without
-    /// `_id`.
+    /// Returns the value of `home` in each document, with each link replaced by the linked document without its `_id`.
     ///
     /// If the links are right, this is the value before the job.
     private func joined(_ test: BackfillCase) async throws -> [BSONValue?] {
@@ -99,7 +98,8 @@ import Testing
         }
     }
 
-    /// The run skips a document if its object has an `_id`, which would be lost, or does not fit its new collection.
+    /// The run skips a document if the embedded object has an `_id`, which would be lost, or does not fit the schema of
+    /// the collection into which it is moved.
     @Test func valuesThatWouldBeLostOrNotFitAreSkipped() async throws {
         try await Mongod.shared.withBackfill { test in
             let name = test.database.name

@@ -74,7 +74,7 @@ import Testing
 
     /// One of the concurrent commands of a chunk fails, and another one succeeds.
     ///
-    /// The run then finds the refused documents by halving the list of documents that are left.
+    /// The run then finds the refused documents by halving the list of documents that are not written yet.
     @Test(arguments: ["", "--no-journal"]) func aDocumentThatIsRefusedInOneThreadStopsNoOther(_ flag: String)
         async throws
     {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Jobs
 
-/// Tests that a `where` in the form of a filter holds for the same documents that a query with that filter finds.
+/// Tests that a `where` in the form of a filter matches the same documents as a query with that filter.
 ///
-/// The server evaluates both.
+/// The server evaluates both the `where` and the query.
 @Suite struct ConditionFilterTests {
     static let filters: [(yaml: String, query: BSONDocument)] = [
         ("{a: 3}", ["a": 3]), ("{a: null}", ["a": nil]), ("{a: {$eq: text}}", ["a": "text"]),

@@ -49,7 +49,8 @@ enum ConversionOutcome: Hashable {
     /// Returns a double as text; `nil` if the step skips it.
     ///
     /// The text of a whole number of at most 64 bits has all digits. The text of any other number has up to 15 digits.
-    /// If these read back as another double, for example, the step skips the number.
+    /// The step skips a number if it is subnormal, if its text would read back as another double, or if its text would
+    /// have more than six digits and an exponent.
     private static func text(_ number: Double) -> String? {
         if let whole = whole(.double(number)) { return String(whole) }
         if number.isNaN { return "NaN" }
@@ -182,7 +183,7 @@ private struct ISODate {
     /// Reads a text such as `2020-01-31`, `2020-01-31T12:30:45Z` or `2020-01-31T12:30:45.678Z`; `nil` for any other
     /// text.
     ///
-    /// The last character of a text of 20 bytes is not checked.
+    /// The last character of a text of 20 bytes is taken for the `Z` and not checked.
     init?(_ text: String) {
         let whole = text.utf8.count == 10 ? "\(text)T00:00:00.000Z" : text
         let full = whole.utf8.count == 20 ? "\(whole.dropLast()).000Z" : whole
@@ -190,7 +191,7 @@ private struct ISODate {
         func number(_ start: Int, _ count: Int) -> Int { Int(full.dropFirst(start).prefix(count)) ?? 0 }
         let days = Self.days(number(0, 4), number(5, 2), number(8, 2))
         let seconds = (days * 24 + number(11, 2)) * 3_600 + number(14, 2) * 60 + number(17, 2)
-        // If the text is no valid date, such as February 30, the date that results from it has another text.
+        // If the text is no valid date, such as February 30, reading it gives another date, whose text differs.
         guard let date = ISODate(milliseconds: Int64(seconds * 1_000 + number(20, 3))), date.text == full else {
             return nil
         }

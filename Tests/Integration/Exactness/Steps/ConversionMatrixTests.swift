@@ -66,7 +66,7 @@ import Testing
 }
 
 extension ConversionOutcome {
-    /// Whether `value` is a double and the outcome is its text with all digits, or the other way round.
+    /// Whether `value` and the outcome are a double and its text with all digits, in either order.
     ///
     /// The text must have more than 15 characters.
     fileprivate func hasAllDigits(of value: BSONValue?) -> Bool {

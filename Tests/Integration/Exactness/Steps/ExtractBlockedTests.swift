@@ -96,9 +96,9 @@ import Testing
         }
     }
 
-    /// Another client inserts a document with the new `_id` after the run has found that the `_id` is free.
+    /// Another client inserts a document with the `_id` of a new home after the run has found that the `_id` is free.
     ///
-    /// The run then neither overwrites that document nor removes the object.
+    /// The run then neither overwrites the other client's document nor removes the embedded object from the person.
     @Test func anIndexThatAnotherClientMakesInBetweenIsKeptToo() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 6) {

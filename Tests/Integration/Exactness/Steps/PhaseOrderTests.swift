@@ -95,7 +95,7 @@ import Testing
 
     /// A value that the client cannot convert is renamed without conversion.
     ///
-    /// The test has more such documents than the run compares at once.
+    /// The test has more such documents than the client evaluates the conversion for at once.
     @Test func documentsThatTheClientSkipsContinue() async throws {
         try await withPeople { test in
             try await test.database.fill("people", count: 450) { ["_id": .integer(1_000 + $0), "ref": "none"] }

@@ -15,7 +15,8 @@ import Testing
         (report["notes"]?.document?.values ?? []).compactMap(\.text)
     }
 
-    /// Each case has a step, its source fields with an earlier and a later value, and the expected targets for both.
+    /// Each case has a step, its source fields with an earlier and a later value, and the expected targets for the
+    /// earlier and for the later values.
     @Test(
         arguments: [
             (
@@ -67,7 +68,7 @@ import Testing
             #expect(after[5][target] == "mine")
             let conflict = try #require(notes(report).first { $0.contains("another client changed") })
             #expect(conflict.contains("_id 5 ") && conflict.contains("\(target) is string"), "\(conflict)")
-            // The next run has nothing to do, and still reports the conflict.
+            // The next run has nothing to do. It still reports the target in document 5, which another client changed.
             let again = try await test.backfill("job", "--output", "json")
             #expect(again.exitCode == 1)
             #expect(try test.report(again)["outcome"] == "nothing_to_do")

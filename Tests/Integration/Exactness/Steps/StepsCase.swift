@@ -19,7 +19,7 @@ struct StepCase: Sendable {
 
     /// Runs a step over the documents of all cases, and compares the results byte by byte.
     ///
-    /// - Parameter yaml: the step as a job file has it.
+    /// - Parameter yaml: the step in the syntax of a job file.
     static func run(
         _ yaml: String, _ cases: [StepCase], sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) async throws {

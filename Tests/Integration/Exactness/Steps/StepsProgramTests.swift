@@ -38,7 +38,7 @@ import Testing
 
     /// A run's updates must have the same result as an aggregation with the stages of the job's steps.
     ///
-    /// The updates leave out some checks of these stages.
+    /// The updates leave out some checks that these stages contain.
     @Test(
         arguments: StepsEveryKindTests.forms.filter { !$0.contains("$now") } + [
             "expression: {field: v, value: {k: $v}, once: _done}", "expression: {field: v, value: {}, once: _done}",

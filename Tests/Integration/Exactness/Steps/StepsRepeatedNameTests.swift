@@ -62,7 +62,8 @@ import Testing
 }
 
 extension StepsRepeatedNameTests {
-    /// If a name occurs twice inside a field that a step reads, any write to the document would alter that field.
+    /// If a name occurs twice inside a field that a step reads, any write to the document would alter that field,
+    /// because the server keeps only one of the two values.
     ///
     /// For this reason, no step of the job may write such a document.
     @Test(arguments: [

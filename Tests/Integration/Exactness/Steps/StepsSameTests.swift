@@ -5,7 +5,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Tests which values of source and target count as the same, and that a collation does not change that.
+/// Tests which values of a step's source and target count as the same, and that a collation does not change this.
 @Suite struct StepsSameTests {
     private static func decimal(_ text: String) -> BSONValue { Decimal128(text).map { .decimal($0) } ?? nil }
 

@@ -4,7 +4,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// A run of steps over documents, written like a chunk, with one update that has a filter and a pipeline.
+/// A run of steps over documents, with one update that has a filter and a pipeline, as a job writes a chunk.
 struct StepsRun {
     /// The effect of a step on a document, as evaluated before the update.
     ///
@@ -76,8 +76,8 @@ struct StepsRun {
     /// changes only documents in which a field name occurs twice.
     func expectSound(sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(remaining == 0, "idempotent", sourceLocation: sourceLocation)
-        // If a field name occurs twice in a document, each update changes the document; in a real run, the filter
-        // excludes it. The second update here has no filter.
+        // If a field name occurs twice in a document, each update changes the document. In a real run, the filter
+        // excludes such a document, but the second update here has no filter.
         let repeated = classes.count { $0.reasons.contains(.repeatedName) }
         #expect(modifiedAgain <= repeated, "a second run changes nothing", sourceLocation: sourceLocation)
         #expect(modified == classes.count(where: \.isNeeded), sourceLocation: sourceLocation)
@@ -91,8 +91,8 @@ struct StepsRun {
             let step = steps[0].step
             let touched = step.kind.touched.map { $0.components[0] }
             guard step.kind.touched == [step.target], !step.target.leadsIntoElements, step.kind.removed.isEmpty else {
-                // If the step has several targets, removes a field, or leads into elements, only the other fields are
-                // compared. They must be unchanged and in the same order.
+                // If the step has several targets, removes a field, or has a path that leads into elements, only the
+                // fields that it does not touch are compared. They must be unchanged and in the same order.
                 let (untouched, left) = (try old.without(touched), try new.without(touched))
                 #expect(
                     found.isNeeded ? untouched.bytes == left.bytes : old.bytes == new.bytes,
