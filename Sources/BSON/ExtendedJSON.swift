@@ -8,7 +8,8 @@ public enum ExtendedJSON {
     public enum Form: Hashable, Sendable {
         /// The type of every value is written, so that the text can be read back to the same bytes.
         case canonical
-        /// Readable: numbers other than decimals are plain, and dates of the years 1970 to 9999 are ISO 8601 text.
+        /// The form for readers: numbers other than decimals are plain, and dates of the years 1970 to 9999 are ISO
+        /// 8601 text.
         ///
         /// Infinities, NaN and earlier dates have the canonical form. A document with a later date is canonical as a
         /// whole. A double has up to 20 digits: 0.1 is written as `0.10000000000000000555`, which is read back as the

@@ -114,7 +114,7 @@ extension CheckReport {
         public var dialect = Dialect.appServices
         /// The sync engine whose rules judged the documents in addition to the schema; `nil` if none was named.
         public var engine: Engine?
-        /// Whether the operator named a schema, and not only an engine and collections.
+        /// Whether the operator named a schema; otherwise, the operator named only an engine and collections.
         public var hasSchema = true
 
         /// Creates the rules of App Services schemas.

@@ -12,8 +12,8 @@ public struct DeployVerdict: Hashable, Sendable {
     public enum Band: String, Hashable, Sendable, Codable, CaseIterable {
         /// No document is certain to stop syncing, and the limit is not reached even if all possible failures happen.
         case safe
-        /// No document that was read is certain to stop syncing, and the limit is not reached; other documents were
-        /// left out on purpose.
+        /// No document that was read is certain to stop syncing, and the limit is not reached, but the check left out
+        /// documents on purpose.
         case unproven
         /// Documents stop syncing, but too few to reach the limit.
         ///

@@ -3,7 +3,8 @@ public import ServerSchema
 
 /// A finding that the operator has accepted: the check shows it but does not fail because of it.
 ///
-/// The sync engine does not know of exceptions, so the documents still count in the projected size of the ledger.
+/// The sync engine does not know of exceptions, so documents with the finding still count in the projected size of the
+/// ledger.
 public struct FindingException: Hashable, Sendable {
     /// The collection in which the finding is accepted.
     public var namespace: Namespace

@@ -250,7 +250,7 @@ struct BackfillRun: ~Copyable {
     }
 }
 
-/// The times of a run, from which it determines the limit that decides its speed.
+/// The times that a run measures, to find out which limit decides the speed of the run.
 private struct RunTime {
     /// When the run began.
     let begun = ContinuousClock.now

@@ -191,7 +191,7 @@ extension ChunkWriter {
         return likeness
     }
 
-    /// Returns the touched fields that change, and whether each had a value before.
+    /// Returns the touched fields that change, and whether each of them was there before the change.
     private func changedFields(_ likeness: Likeness) -> [(name: String, wasThere: Bool)] {
         zip(phase.touched, likeness.fields).filter { $0.1 != 0 }.map { ($0.0, $0.1 == 2) }
     }

@@ -16,8 +16,8 @@ struct RunTally {
     ///
     /// `nil` in a run of one phase.
     private var found: (changed: Set<BSONValue>, fresh: Set<BSONValue>)?
-    /// Whether the counts may be too low, for example because the server did not report how many documents a failed
-    /// write changed.
+    /// Whether the counts may be too low, for example because a write failed and the server did not report how many
+    /// documents it changed.
     private(set) var isLow = false
 
     /// How many of the changes in ``uncounted`` are the first change of their document.

@@ -29,7 +29,7 @@ extension UndoLoop {
         case left(UndoReport.Reason)
     }
 
-    /// The most bytes of documents that are read at once; a single document may have more.
+    /// The most bytes of documents that are read at once; a document that is larger is read by itself.
     private static let largestBatch = 8 << 20
 
     mutating func undo(_ entries: ArraySlice<JournalPart.Entry>, of part: JournalPart) throws -> Attempt {

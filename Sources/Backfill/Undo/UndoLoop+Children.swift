@@ -136,8 +136,9 @@ extension UndoLoop {
         try kernel.retrying { try kernel.store.jobs.isNamedElsewhere(namespace) }
     }
 
-    /// Returns the documents that are as the job inserted them, and to which no link leads; records the others that
-    /// still exist as skipped.
+    /// Returns the documents that are as the job inserted them, and to which no link leads.
+    ///
+    /// The function records as skipped all other documents that still exist.
     private mutating func compare(
         _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<IDKey>, isFirst: Bool
     ) throws -> [BSONDocument] {

@@ -12,7 +12,7 @@ import Steps
 struct UndoLoop: ~Copyable {
     let runner: UndoRunner
     let subject: UndoSubject
-    /// The services that the undo uses, such as the lease, which a dry run does not have.
+    /// The services that the undo shares with runs, such as retries and the lease; a dry run has no lease.
     var kernel: Kernel
     /// The unsync budget; `nil` if the documents are not judged.
     let budget: UnsyncBudget?

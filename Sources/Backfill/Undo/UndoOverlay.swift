@@ -17,7 +17,8 @@ struct UndoOverlay {
     /// The changes in the passes of ``lasting`` that a real undo would have undone so far, by `_id`.
     private var kept: [BSONValue: [JournalGroup]] = [:]
     private var chunk: (pass: Int, chunk: BSONValue)?
-    /// The numbers of the passes whose changes are kept, because an earlier pass may have changed the same documents.
+    /// The numbers of the passes whose changes are kept to the end, because an earlier pass may have changed the same
+    /// documents.
     private let lasting: Set<Int>
     private let maximum: Int
     /// Whether the passes of ``lasting`` have more than ``maximum`` documents.

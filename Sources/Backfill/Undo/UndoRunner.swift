@@ -36,7 +36,8 @@ package struct UndoRunner: Sendable {
         self.events = events
     }
 
-    /// The retry policy for the work before the undo; it does not retry if no server can be selected.
+    /// The retry policy for the work before the undo; unlike ``retry``, it reports an error at once if no server can be
+    /// selected.
     package var early: RetryPolicy { retry.early }
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events) }
 

@@ -60,7 +60,7 @@ extension EngineRule.Outcome: Comparable {
 }
 
 extension EngineRule {
-    /// A condition of a rule; ``EnginePlan`` joins the conditions of all rules of an engine.
+    /// A condition of a rule; ``EnginePlan`` compiles the conditions of all rules of an engine into one plan.
     enum Condition: Sendable {
         /// A value at one of the places has one of the types.
         case types(TypeMask, at: Places)

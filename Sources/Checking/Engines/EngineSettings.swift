@@ -64,7 +64,7 @@ extension EngineSettings {
 extension ClientTable.ColumnType {
     /// Creates the type of a column that holds the values of all given types, apart from null.
     ///
-    /// `nil` if all types are null, or if no column holds the values of all the other types.
+    /// `nil` if all types are null, or if no single column holds the values of all types other than null.
     init?(_ types: [SchemaType]) {
         let columns = Set(types.filter { $0 != .null }.map(Self.column))
         guard columns.count == 1, case let column?? = columns.first else { return nil }

@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// The values of MongoDB that a property of ObjectBox holds.
+/// The values of MongoDB that a property of ObjectBox can hold.
 ///
 /// Source: the data mapping of objectbox-sync-docs, mongodb-sync-connector/mongodb-data-mapping.md.
 struct PropertyValues {
