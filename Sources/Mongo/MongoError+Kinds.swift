@@ -102,13 +102,16 @@ extension MongoError {
     /// Even a write may then be sent again.
     var isRefusedUnbegun: Bool {
         isOverload && domain == .server
-            && (labels.contains("RetryableError") || labels.isEmpty && code == .ingressRequestRateLimitExceeded)
+            && (labels.contains("RetryableError") || labels.isEmpty && Self.ingressCodes.contains(code))
     }
 
-    private static let overloadCodes: Set<Code> = [
-        .admissionQueueOverflow, .rateLimitExceeded, .pooledConnectionAcquisitionRejected,
-        .ingressRequestRateLimitExceeded, .interruptedDueToOverload,
+    private static let ingressCodes: Set<Code> = [
+        .ingressRequestRateLimitExceeded, .ingressOperationRateLimitExceeded,
     ]
+
+    private static let overloadCodes: Set<Code> = ingressCodes.union([
+        .admissionQueueOverflow, .rateLimitExceeded, .pooledConnectionAcquisitionRejected, .interruptedDueToOverload,
+    ])
 
     /// Whether a write, or the evaluation of its effect, failed because of one of its documents, and can be repeated
     /// without that document.
@@ -206,8 +209,10 @@ extension MongoError.Code {
     package static let pooledConnectionAcquisitionRejected = Self(rawValue: 450)
     /// The server received more requests than it accepts, and refused this one before it began.
     package static let ingressRequestRateLimitExceeded = Self(rawValue: 462)
+    /// The server received more operations than it accepts, and refused this one before it began.
+    package static let ingressOperationRateLimitExceeded = Self(rawValue: 463)
     /// The server ended the operation to shed load.
-    package static let interruptedDueToOverload = Self(rawValue: 463)
+    package static let interruptedDueToOverload = Self(rawValue: 473)
     /// A text could not be parsed.
     package static let failedToParse = Self(rawValue: 9)
     /// The server cannot reach another server.

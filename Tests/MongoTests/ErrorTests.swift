@@ -1,9 +1,18 @@
 import BSON
-import Mongo
 import TestSupport
 import Testing
 
+@testable import Mongo
+
 @Suite struct ErrorTests {
+    /// A write is sent again only after an error that proves that the server has not begun it.
+    @Test(arguments: [(433, false), (449, false), (450, false), (462, true), (463, true), (473, false)])
+    func anOverloadIsKnownByItsCode(_ code: Int, isUnbegun: Bool) {
+        let error = MongoError(.server, MongoError.Code(rawValue: code), message: "overload")
+        #expect(error.isOverload)
+        #expect(error.isRefusedUnbegun == isUnbegun)
+    }
+
     @Test(arguments: [91, 189, 10_107, 11_600, 11_602, 6, 7, 89])
     func errorsOfAFailoverAreTransient(code: Int) async throws {
         let mongod = try await Mongod.shared
