@@ -22,7 +22,8 @@ package struct AlteredDocument: Hashable, Sendable {
     /// The variable that holds the hash of the whole document's bytes.
     static let bytes = Expression.variable("ownBytes")
 
-    /// Creates a condition whose result an earlier stage has stored in a field.
+    /// Creates a condition whose result is already stored in a field, or in a variable of `$let`.
+    /// - Parameter field: the path of the field, or the name of the variable after a dollar sign.
     package init(knownAt field: String) { self.init(.string("$\(field)")) }
 
     /// Creates a constant condition.

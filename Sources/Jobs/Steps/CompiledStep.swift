@@ -6,10 +6,10 @@ package import ServerSchema
 package struct CompiledStep: Sendable {
     /// The step that is compiled.
     package let step: Step
-    /// The condition ``needs`` without the test whether the server would alter the document.
+    /// The condition ``needs`` without the test of ``altered``: a document that meets it may need the step.
     ///
-    /// The omitted test costs four times as much as the rest. A command that only reads may omit the test; a write must
-    /// not.
+    /// The omitted test costs four times as much as the rest. A command that only reads may omit the test; the filter
+    /// of a write must not.
     package let mayNeed: Expression
     /// The condition under which the server would alter more of a document than the steps of the job change.
     ///

@@ -34,8 +34,8 @@ package struct RemapLinkStep: StepKind {
 
     package var loss: String? {
         map.isOneToOne
-            ? "which links of \"\(field)\" already had a new target"
-            : "which old target a link of \"\(field)\" had, if several become one"
+            ? "which values of \"\(field)\" were already one of the new values"
+            : "which old value \"\(field)\" had, if several become one"
     }
 
     package var determinesOldValue: Bool { map.isOneToOne }
