@@ -8,7 +8,7 @@ public import ServerSchema
 public struct Backlinks: Hashable, Sendable {
     /// The collection of the linked documents.
     public var target: Namespace
-    /// The paths at which documents hold links to ``target`` that were counted.
+    /// The paths whose links to ``target`` were counted.
     public var places: [Place]
     /// The paths whose links were not counted, because these links are in another database than ``target``, and the
     /// server does not join collections of two databases.

@@ -40,7 +40,7 @@ extension RuleCode {
     public static let embeddedNotObject = Rule.embeddedNotObject.code
     /// A value that should be a list or a set is no array.
     public static let arrayNotArray = Rule.arrayNotArray.code
-    /// A required field of an embedded object is absent.
+    /// A required field of an embedded object is absent, and no usable default replaces it.
     public static let embeddedRequiredMissing = Rule.embeddedRequiredMissing.code
     /// A required field of an embedded object is null.
     public static let embeddedRequiredNull = Rule.embeddedRequiredNull.code
@@ -98,7 +98,8 @@ extension RuleCode {
 
 /// The rules that only the `prisma` dialect has.
 ///
-/// The dialect also uses some of the rules of the App Services dialect, and `not-in-enum`.
+/// The dialect also uses some of the rules of the App Services dialect, and the rule `not-in-enum` of the `jsonschema`
+/// dialect.
 extension RuleCode {
     /// A required field is null, but clients see its default.
     public static let requiredNullDefaulted = Rule.requiredNullDefaulted.code

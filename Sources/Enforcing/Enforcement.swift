@@ -45,7 +45,8 @@ package struct Enforcement {
 
     /// Reads the stage that the collection has reached.
     /// - Parameters:
-    ///   - validator: the validator to enforce; `nil` for the validator of the enforcement in progress.
+    ///   - validator: the validator to enforce; `nil` for the validator of the enforcement in progress or, if none is
+    ///     in progress, for the collection's current validator.
     ///   - restarts: whether to begin a new enforcement from the collection's current validator, because the operator
     ///     asked for it.
     ///   - isStatus: whether the caller only shows the stage, and does no step. The enforcement in progress is then

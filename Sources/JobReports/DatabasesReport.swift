@@ -49,7 +49,7 @@ package struct DatabasesReport: Sendable {
     package enum End: Sendable {
         /// A reason to stop that applies to every database.
         case stop(RunStop)
-        /// An error that the job would meet in every database.
+        /// An error, in words, that the job would probably meet in every other database as well.
         case error(String)
     }
 

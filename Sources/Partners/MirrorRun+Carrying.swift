@@ -91,8 +91,9 @@ extension MirrorRun {
                 return
             }
             for index in open.indices {
-                // During the wait, the streams may have reported changes that were made before the documents were read.
-                // The documents already contain these changes, so the changes are carried over with this batch.
+                // While `wait` waited for the streams, they may have reported more changes of this pair, from before
+                // its documents were read. The documents as read already contain these changes, so this batch
+                // carries them over.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }
             }

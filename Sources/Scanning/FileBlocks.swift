@@ -46,9 +46,10 @@ final class FileBlocks: Sendable {
     /// The value is final after all threads have ended.
     var failure: DumpError? { state.withLock { $0.failure } }
 
-    /// Reads the next documents of the file into `block`, one after the other.
-    /// - Returns: The range of the documents in the block, and the position of the first document in the file; `nil` if
-    ///   the file has no more documents, or if a thread has ended the reading.
+    /// Reads the next documents of the file into `block`, where they follow each other without gaps.
+    /// - Returns: The range of the block that holds the documents, and the position in the file at which the first of
+    ///   them begins; `nil` if the file has no more documents, if it cannot be read further, or if a thread has ended
+    ///   the reading.
     func next(in block: inout [UInt8]) -> (range: Range<Int>, place: Place)? {
         // Release the memory of a very large document in the previous block.
         if block.count > 2 * Self.size { block = [] }

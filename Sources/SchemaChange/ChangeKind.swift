@@ -41,7 +41,7 @@ public struct ChangeKind: Hashable, Sendable {
         case clientReset = "client-reset"
         /// Clients that use the changed part of the schema start from scratch.
         case someClientsReset = "some-clients-reset"
-        /// The server reads the whole collection again; until then, changes do not sync.
+        /// The server reads the whole collection again; until that is done, the collection's changes do not sync.
         case resync
         /// The server may read the whole collection again.
         case mayResync = "may-resync"

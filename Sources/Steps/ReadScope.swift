@@ -19,7 +19,7 @@ package enum ReadScope: Sendable {
     /// The most documents in one reply of the server.
     package static let batch = 2_000
 
-    /// Returns the aggregation stages that select the documents of the scope.
+    /// Returns the aggregation stages that select the documents of the scope, and sort those of a span by `_id`.
     /// - Parameters: the same as for ``filter(where:quick:)``.
     package func stages(where condition: Expression? = nil, quick: BSONDocument? = nil) -> [BSONDocument] {
         let filter = filter(where: condition, quick: quick)

@@ -126,7 +126,7 @@ extension DumpInput {
                 fromByteOffset: pending.lowerBound + index, as: Int32.self))
     }
 
-    /// Returns the error for a failure that is `ahead` bytes after the last used byte.
+    /// Returns the error for a failure that is `ahead` bytes after the end of the bytes that readers have used.
     func failure(_ code: DumpError.Code, ahead: Int = 0, damage: BSONError? = nil, line: Int? = nil) -> DumpError {
         DumpError(
             code, path: path, offset: offset + Int64(ahead), documents: documents, damage: damage, line: line)

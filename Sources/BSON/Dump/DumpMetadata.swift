@@ -12,7 +12,7 @@ public struct DumpMetadata: Hashable, Sendable {
 
     /// The collection's kind.
     public let kind: Kind
-    /// The options with which the collection was created, such as `validator` and `viewOn`.
+    /// The options that the collection had when it was dumped, such as `validator` and `viewOn`.
     public let options: BSONDocument
     /// The collection's UUID as 32 hexadecimal digits; `nil` for a view, and in dumps of versions before mongodump 3.6.
     public let uuid: String?

@@ -383,8 +383,8 @@ extension UndoLoop {
             tally.makeUnsyncable(unsyncable)
             return cut
         }
-        // After the headroom was read, another job took the room in the budget, so no document of the batch is
-        // restored.
+        // After the headroom was read, the room in the budget was taken, for example by another job. No document of the
+        // batch is therefore restored.
         due = []
         return (new[0], now)
     }

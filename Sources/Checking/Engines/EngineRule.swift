@@ -80,7 +80,7 @@ extension EngineRule {
         case rowSize(over: Int)
         /// The document has more top-level fields than the limit, not counting `_id`.
         case fields(over: Int)
-        /// The `_id` has none of the types; with `onlyUUIDs`, binary data passes only if it is a UUID of subtype 4.
+        /// The `_id` has none of the types or, with `onlyUUIDs`, is binary data that is not a UUID of subtype 4.
         case id(otherThan: TypeMask, onlyUUIDs: Bool = false)
         /// The text of the `_id` has more bytes than the limit.
         case idSize(over: Int)

@@ -97,7 +97,7 @@ struct SchemaBuilder {
 
 /// The rule that decides whether a schema lists the values of a field.
 package struct EnumRule: Hashable, Sendable {
-    /// The largest number of distinct values that a schema lists.
+    /// The largest number of distinct values, apart from null, that a schema lists for a field.
     package var maximumValues = 12
     /// The smallest average number of occurrences per distinct value at which a schema lists the values of a field.
     package var minimumRepeats = 20

@@ -82,9 +82,9 @@ struct FailureCollection {
         return (run, number)
     }
 
-    /// Returns the beginning of the `_id`s of a run that began at this time.
+    /// Returns the beginning of the `_id`s of a run whose documents are stored at `time`.
     ///
-    /// The `_id`s of all runs sort by this time.
+    /// The `_id`s begin with the time, so those of an earlier run sort before those of a later run.
     private static func prefix(_ time: ServerTime) -> String { time.iso8601.replacing(":", with: "") }
 
     /// Returns the fields that the stored document takes from a line of the file.

@@ -49,7 +49,9 @@ import Testing
         }
     }
 
-    /// The help of other commands leaves out the connection options, and names `help connection`, which lists them.
+    /// `help connection` lists the connection options.
+    ///
+    /// The help of a command leaves them out, and names that page.
     @Test func theOptionsOfTheConnectionAreShownOnce() async throws {
         let page = try await help("help", "connection")
         #expect(try await help("connection").contains("  --uri <mongodb://…>"))

@@ -59,7 +59,8 @@ struct PrismaCase: Sendable {
                     "backfill", folder.appending(file).string, "--yes", "--reviewed", "--uri", backfill.uri,
                     "--state-database", backfill.state.name, "--lease-ttl", "20s",
                 ] + flags)
-            // Before the deploy, a job ends with 1 if other jobs have to make its documents readable after the deploy.
+            // A job that runs before the deploy ends with 1 if its collection still has documents that the newer schema
+            // cannot read. The jobs that run after the deploy repair these documents.
             #expect([0, 1].contains(run.exitCode), "\(file): \(run.output)\(run.errors)")
             #expect(!run.output.contains("sync"), "\(run.output)")
         }
