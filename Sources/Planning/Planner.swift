@@ -201,8 +201,9 @@ package struct Planner: Sendable {
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
-    /// Adds a suggestion to each `convert` step that serves a schema change in place: to convert the field into a second
-    /// field instead.
+    /// Adds a suggestion to each `convert` step that converts a field in place for a schema change.
+    ///
+    /// The suggestion is to convert the field into a second field instead.
     ///
     /// A step that converts the elements of a list, or the values of a dictionary, gets no suggestion.
     private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {

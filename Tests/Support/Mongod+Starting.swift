@@ -66,8 +66,8 @@ extension Mongod {
         if kind == .withAuthentication {
             try writeText("c2hpcHNoYXBlIHRlc3RzIG9ubHk=", to: "\(folder)/key")
             arguments += ["--auth", "--keyFile", "\(folder)/key"]
-            // The server hashes a password this many times when a user is created, and the client does so in each login.
-            // The tests log in thousands of times, so they use the lowest number that mongod allows.
+            // The server hashes a password this many times when a user is created, and the client does so in each
+            // login. The tests log in thousands of times, so they use the lowest number that mongod allows.
             for name in ["scramIterationCount", "scramSHA256IterationCount"] {
                 arguments += ["--setParameter", "\(name)=5000"]
             }

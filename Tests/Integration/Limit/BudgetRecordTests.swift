@@ -50,7 +50,7 @@ import Testing
 
     /// Runs the job while the server has a fail point.
     ///
-    /// The server gets the fail point before the first write, and loses it once more than 60 documents are converted or
+    /// The server gets the fail point before the first write, and loses it when over 60 documents are converted or
     /// the program has ended.
     private func run(into point: FailPoint, _ test: BackfillCase) async throws -> ProgramRun {
         let flags = ["--allow-unsync", "200", "--lease-ttl", "10s", "--ledger", "\(test.database.name).ledger"]
