@@ -113,8 +113,7 @@ let package = Package(
             name: "JobReports",
             dependencies: [
                 "Running", "Steps", "JobState", "Jobs", "LocatedYAML", "Checking", "ServerSchema", "Concurrency",
-                "BSON",
-                .system,
+                "BSON", .system,
             ]),
         .target(
             name: "Backfill",
@@ -156,8 +155,7 @@ let package = Package(
             dependencies: [
                 "Reporting", "ClientModels", "Importing", "Partners", "Watching", "Enforcing", "Planning", "Inferring",
                 "Backfill", "JobReports", "Running", "Steps", "JobState", "Jobs", "Scanning", "SchemaChange",
-                "Checking",
-                "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Processes", "Concurrency", "BSON",
+                "Checking", "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Processes", "Concurrency", "BSON",
                 .argumentParser, .configuration, .logging, .serviceLifecycle, .subprocess, .system,
             ]),
 
@@ -254,8 +252,7 @@ let package = Package(
             dependencies: [
                 "ShipshapeCLI", "Reporting", "Enforcing", "Backfill", "Running", "Steps", "Evaluating", "JobState",
                 "Jobs", "Scanning", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", "TestSupport",
-                "DemoData",
-                "DumpWriter", "Conformance", "ConformanceOracle", .subprocess, .system, .yams,
+                "DemoData", "DumpWriter", "Conformance", "ConformanceOracle", .subprocess, .system, .yams,
             ], exclude: ["Prisma/Fixtures", "Reports/Fixtures"]),
     ],
     swiftLanguageModes: [.v6]

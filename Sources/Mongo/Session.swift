@@ -89,7 +89,7 @@ extension Session {
 
     /// Aborts the transaction, if one is running.
     ///
-    /// By default, the server aborts a transaction by itself after a minute. The corresponding C function is
+    /// The server aborts a transaction by itself after a minute, by default. The corresponding C function is
     /// `mongoc_client_session_abort_transaction`.
     package func abortTransaction() {
         guard unsafe mongoc_client_session_in_transaction(handle) else { return }

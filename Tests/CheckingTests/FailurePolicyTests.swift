@@ -100,7 +100,7 @@ import Testing
 
     /// Creates a report of 1,000 people and 1,000 tasks.
     ///
-    /// Of the people, `missing` lack a required field, `wrong` have a wrong type, and `both` have both failures.
+    /// Among the people, `missing` lack a required field, `wrong` have a wrong type, and `both` have both failures.
     private func report(missing: Int, wrong: Int, both: Int = 0, tasks: Int = 0) -> CheckReport {
         func group(_ rule: RuleCode, _ count: Int) -> ViolationGroup {
             let violation = Violation(path: SchemaPath(), rule: rule, level: .certain, expected: "", found: "")

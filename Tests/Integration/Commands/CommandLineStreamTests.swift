@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// By default, the program uses colours on a terminal and none in a pipe.
+    /// The program by default uses colours on a terminal and none in a pipe.
     ///
     /// If `NO_COLOR` is set, it uses none at all.
     ///

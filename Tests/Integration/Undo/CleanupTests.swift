@@ -58,7 +58,7 @@ import Testing
 
     /// A cleanup removes the job's markers from the documents, so the job cannot run again.
     ///
-    /// By these markers, the job recognizes the documents that it has done.
+    /// The job recognizes the documents that it has done by these markers.
     @Test func itTakesTheMarkersOutOfTheDocumentsAndTheJobCannotRunAgain() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill(

@@ -41,7 +41,7 @@ enum PropertySettings {
 
 /// A violation of the property test: a condition that does not hold in a case.
 struct PropertyViolation: Error, CustomStringConvertible {
-    /// What went wrong in a case of the property test.
+    /// The failure that a case of the property test has found.
     enum Kind {
         /// The program ended in an unexpected way.
         case ending
