@@ -118,8 +118,8 @@ let package = Package(
         .target(
             name: "Backfill",
             dependencies: [
-                "JobReports", "Evaluating", "Running", "Steps", "JobState", "Jobs", "Scanning", "Checking",
-                "SchemaChange", "ServerSchema", "Mongo", "Processes", "Concurrency", "BSON", .system, .yams,
+                "JobReports", "Evaluating", "Running", "Steps", "JobState", "Jobs", "LocatedYAML", "Scanning",
+                "Checking", "SchemaChange", "ServerSchema", "Mongo", "Concurrency", "BSON", .system,
             ]),
         .target(
             name: "Enforcing", dependencies: ["JobState", "Checking", "Mongo", "Concurrency", "BSON"]),
