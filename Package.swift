@@ -106,8 +106,8 @@ let package = Package(
         .target(
             name: "Steps",
             dependencies: [
-                "Evaluating", "JobState", "Jobs", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo",
-                "Concurrency", "BSON",
+                "Evaluating", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema",
+                "Mongo", "Concurrency", "BSON",
             ]),
         .target(
             name: "JobReports",
