@@ -8,8 +8,8 @@ extension Target.Dependency {
     static let argumentParser: Self = .product(name: "ArgumentParser", package: "swift-argument-parser")
     static let mustache: Self = .product(name: "Mustache", package: "swift-mustache")
     static let rainbow: Self = .product(name: "Rainbow", package: "Rainbow")
-    /// Never linked, but named by a target, because a package that no target names cannot have a version here without a
-    /// warning.
+    /// A product that is never linked, because no build is for Windows. A target names it because SwiftPM warns about a
+    /// listed package that no target names.
     static let serviceLifecycle: Self = .product(
         name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(platforms: [.windows]))
     static let subprocess: Self = .product(name: "Subprocess", package: "swift-subprocess")
@@ -19,25 +19,26 @@ extension Target.Dependency {
 
 /// The commit that `--version` prints.
 ///
-/// Only `scripts/package` sets it, because a development build would link again for each commit.
+/// Only `scripts/package` sets the environment variable. Otherwise, a development build would have to link again after
+/// each commit.
 let commit = (Context.environment["SHIPSHAPE_COMMIT"] ?? "").filter { $0.isLetter || $0.isNumber || $0 == "-" }
 
-/// The rooms that a release build does not optimize.
+/// The targets that a release build does not optimize.
 ///
-/// Their speed does not depend on the number of documents, or the server takes most of their time, as in `Partners`.
-/// Optimizing them takes as long as compiling everything else.
+/// The speed of these targets does not depend on the number of documents, or they mostly wait for the server, as
+/// `Partners` does. Optimizing them takes as long as compiling everything else.
 let roomsThatWait: Set = [
     "Processes", "Privileges", "ServerSchema", "Jobs", "ClientModels", "LocatedYAML", "Importing", "SchemaChange",
     "JobReports", "Following", "Watching", "Partners", "Planning", "Enforcing", "Reporting", "ShipshapeCLI",
 ]
 
-/// The rooms that read and judge every document.
+/// The targets that read and judge every document.
 let roomsOfEveryDocument: Set = ["BSON", "Checking", "Evaluating"]
 
-/// Whether a release build optimizes a room.
+/// Whether a release build optimizes a target.
 ///
-/// `SHIPSHAPE_OPTIMIZE` is `all` in `scripts/package` and `scripts/bench`, whose users need speed, and `few` in
-/// `scripts/demo`, whose user waits for the build.
+/// `SHIPSHAPE_OPTIMIZE` is `all` in `scripts/package` and `scripts/bench`, because their programs must be fast. It is
+/// `few` in `scripts/demo`, because the user waits for that build.
 func isOptimized(_ room: String) -> Bool {
     switch Context.environment["SHIPSHAPE_OPTIMIZE"] {
     case "all": true
@@ -52,9 +53,9 @@ let package = Package(
         .executable(name: "shipshape", targets: ["ShipshapeCLI"]),
         .library(name: "ShipshapeChecking", targets: ["BSON", "Patterns", "ServerSchema", "SchemaChange", "Checking"]),
     ],
-    // The versions are exact, so that two clones build the same program. The last three are dependencies of the others,
-    // and would not be fixed otherwise. No Package.resolved is committed: resolved from a mirror, it names commits that
-    // GitHub does not have.
+    // The versions are exact, so that two clones build the same program. The last three packages are dependencies of
+    // other packages, and are listed only to fix their versions. Package.resolved is not committed: if packages are
+    // resolved from a mirror, the file names commits that GitHub does not have.
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
@@ -274,7 +275,8 @@ for target in package.targets where target.type != .system {
     }
 }
 
-// A build with sanitizers takes long, because they change every object file: it builds these targets and what they use.
+// A build with sanitizers takes long, because it compiles every object file again. It therefore sets
+// `SHIPSHAPE_TARGETS`, and only the named targets and their dependencies are built.
 if let wanted = Context.environment["SHIPSHAPE_TARGETS"]?.split(whereSeparator: \.isWhitespace) {
     var needed = Set<String>()
     var open = wanted.map(String.init)

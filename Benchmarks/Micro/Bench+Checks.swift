@@ -4,12 +4,14 @@ import ServerSchema
 import SystemPackage
 
 extension Bench {
-    /// Measures the checker and the tally in memory, without readers and reports.
+    /// Measures how fast documents in memory are checked and their findings counted, without reading files or rendering
+    /// reports.
     mutating func measureChecks(documents: Int) throws {
         let orders = Namespace(database: "bench", collection: "Order")
         let flat = FilePath(#filePath).removingLastComponent().removingLastComponent().appending("flat")
         var file = try DumpInput(flat.appending("validator.json"))
-        // The file contains only the schema, as in mongod's commands, so `$jsonSchema` is added around it.
+        // `validator.json` contains only the schema, without the `$jsonSchema` around it that a validator has, so it is
+        // added here.
         let validator = try ServerSchema.read(text: "{\"$jsonSchema\": \(file.text())}", namespace: orders)
         let schemas = [
             ("schema", try ServerSchema.read(at: flat.appending("schema.json").string, namespace: orders)),

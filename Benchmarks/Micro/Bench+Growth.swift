@@ -7,7 +7,7 @@ import ServerSchema
 import SystemPackage
 
 extension Bench {
-    /// Measures work whose time must not grow with the square of its size.
+    /// Measures operations whose time must not grow with the square of their input's size.
     ///
     /// Each benchmark runs at least at one size and at four times that size.
     mutating func measureGrowth() throws {
@@ -15,12 +15,12 @@ extension Bench {
         for count in [2_500, 10_000] {
             try measureEnum(count)
             try measureSchemas(count)
-            // There are fewer links than other items, because the planner examines several steps for each link.
+            // The number of links is only a tenth of `count`, because the planner examines several steps for each link.
             try measureLinks(count / 10)
             try measureDocuments(count)
             try measureArchive(count)
         }
-        // A size that takes a minute is measured only if single benchmarks were requested.
+        // 100,000 properties take a minute, so they are measured only if the user asked for single benchmarks.
         if only != nil { try measureSchemas(100_000) }
     }
 
@@ -62,7 +62,7 @@ extension Bench {
         for (name, new) in changes { try measureChange("\(count) properties \(name)", count, from: old, to: new) }
     }
 
-    /// Measures fields that change from links to lists of links.
+    /// Measures the diff and the plan for fields that change from links to lists of links.
     ///
     /// Half of the fields are in an embedded object.
     private mutating func measureLinks(_ count: Int) throws {
@@ -99,8 +99,8 @@ extension Bench {
     private mutating func measureDocuments(_ count: Int) throws {
         let set = try Self.schema(["\"a\": {\"bsonType\": \"array\", \"uniqueItems\": true}"])
         let compiled = CompiledSchema(set.collections[0], of: set)
-        // No double equals any of these decimals. If only equal doubles had a hash, all decimals would have the same
-        // one, and the time would grow with the square of their number.
+        // No double equals any of these decimals. If the hash of a number covered only an equal double, all these
+        // decimals would have the same hash, and the time would grow with the square of their number.
         let decimals = (0..<count).compactMap { Decimal128("0.\($0)00000000000000000001") }.map {
             BSONValue.decimal($0)
         }
@@ -112,7 +112,7 @@ extension Bench {
         let names = (0..<count).map { "shared--\($0)--shared--" }
         let wide = try Self.schema(names.map { "\"\($0)\": {\"bsonType\": \"int\"}" })
         let schema = CompiledSchema(wide.collections[0], of: wide)
-        // The fields are in reverse order, so that the checker expects every field at another position.
+        // The fields are in reverse order, so that the checker finds each field at another position than it expects.
         let fields = BSONDocument(names.reversed().map { ($0, BSONValue.int(1)) })
         try measure("growth: names, \(count) alike at both ends", bytes: fields.bytes.count, items: count, of: "fields")
         {

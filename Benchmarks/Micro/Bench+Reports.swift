@@ -24,8 +24,8 @@ extension Bench {
 
     private static let namespace = Namespace(database: "bench", collection: "Order")
 
-    /// Returns a report with the largest number of groups that a tally keeps, and with the largest number of samples
-    /// for each.
+    /// Returns a check report with as many groups of findings as a check keeps, and with as many samples for each group
+    /// as a check keeps.
     private static func manyGroups() throws -> CheckReport {
         let text = #"{"title": "Order", "properties": {"_id": {"bsonType": "int"}}, "additionalProperties": false}"#
         let schema = try ServerSchema.read(text: text, namespace: namespace)

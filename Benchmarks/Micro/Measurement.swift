@@ -19,7 +19,7 @@ struct Measurement {
 
     var allocationsPerItem: Double? { allocations.map { Double($0) / Double(items) } }
 
-    /// Returns the amount per second, for an amount of bytes or items and the time that it takes.
+    /// Returns how many bytes or items are processed in one second, if `amount` of them take `seconds`.
     func rate(_ amount: Int, in seconds: Double) -> Double { Double(amount) / seconds }
 
     fileprivate var cells: [String] {

@@ -31,7 +31,7 @@ public struct BSONBuilder: Sendable {
         append(view.bytes, element.valueOffset, element.valueOffset + element.valueLength)
     }
 
-    /// Appends one element, whose name is given as bytes, because the name may not be UTF-8.
+    /// Appends one element, whose name is given as bytes, because the name might not be UTF-8.
     mutating func append(_ name: [UInt8], _ value: BSONValue) {
         bytes.append(value.type.rawValue)
         bytes.append(contentsOf: name)

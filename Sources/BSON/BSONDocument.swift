@@ -47,7 +47,8 @@ public struct BSONDocument: Hashable, Sendable {
     /// Whether the document has no elements.
     public var isEmpty: Bool { bytes.count == 5 }
 
-    /// The value of the first element with the name; `nil` if there is none, or if the bytes up to its end are damaged.
+    /// The value of the first element with the name; `nil` if there is none, or if it or an element before it is
+    /// damaged.
     public subscript(name: String) -> BSONValue? {
         let view = view
         guard let element = try? view.find(name) else { return nil }

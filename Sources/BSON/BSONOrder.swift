@@ -16,7 +16,7 @@ public enum BSONOrder: Int, Hashable, Sendable {
         self = left < right ? .less : left > right ? .greater : .equal
     }
 
-    /// The result of the comparison with the two values exchanged.
+    /// The result of comparing the same two values in the opposite order.
     public var reversed: BSONOrder {
         switch self {
         case .less: .greater

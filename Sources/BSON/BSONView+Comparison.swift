@@ -43,7 +43,8 @@ extension BSONView {
         }
     }
 
-    /// Returns the code of a `javascriptWithScope` element; in the bytes, it comes before the scope.
+    /// Returns the code of a `javascriptWithScope` element, without its length field and its NUL.
+    /// - Parameter scope: the view of the same element's scope, which follows the code in the bytes.
     @_lifetime(copy self)
     private func code(_ element: BSONElement, before scope: borrowing BSONView) -> RawSpan {
         bytes.extracting(element.valueOffset + 8..<scope.start - 1)

@@ -32,7 +32,7 @@ private struct DecimalExpansion {
     private var limbs: [UInt64] = []
     /// The power of ten by which the digits are multiplied.
     private(set) var exponent: Int
-    /// How the rounded number compares with the exact number.
+    /// The result of comparing the rounded number with the exact value; `greater` if the number was rounded up.
     private(set) var rounded = BSONOrder.equal
 
     private static let limbDigits = 9

@@ -56,7 +56,7 @@ private struct ScannedDecimal {
     init?(_ text: Substring.UTF8View) {
         var hasDigits = false
         var isFraction = false
-        var zeros = 0  // read but not yet multiplied in, because zeros at the end might be dropped
+        var zeros = 0  // not in `coefficient` yet, because trailing zeros might go into the exponent instead
         var rest = text
         while let byte = rest.first, byte | 0x20 != UInt8(ascii: "e") {
             rest = rest.dropFirst()
@@ -80,8 +80,8 @@ private struct ScannedDecimal {
 
     private static func power(_ text: Substring.UTF8View) -> Int? {
         guard !text.isEmpty else { return 0 }
-        // The limit is far outside of the range of valid exponents, and small enough that adding the number of digits
-        // cannot overflow.
+        // The exponent is limited to values far outside of the valid range, which are small enough that adding the
+        // number of digits cannot overflow.
         return Int(Substring(text.dropFirst())).map { min(max($0, -1_000_000_000), 1_000_000_000) }
     }
 
@@ -92,8 +92,8 @@ private struct ScannedDecimal {
         return true
     }
 
-    /// Appends zeros to the coefficient while it has fewer than 34 digits, so that `1.00` stays `1.00`; counts the
-    /// other zeros in the exponent.
+    /// Appends zeros to the coefficient while it has fewer than 34 digits, so that `1.00` stays `1.00`; adds the number
+    /// of the remaining zeros to the exponent.
     /// - Returns: `true`, because zeros always fit.
     private mutating func append(zeros: Int) -> Bool {
         let kept = min(zeros, Decimal128.digits - coefficient.decimalDigits)

@@ -69,7 +69,7 @@ extension Decimal128 {
     /// The exponent of ten of a finite number.
     var exponent: Int { Int(high >> (hasLargeForm ? 47 : 49) & 0x3FFF) + Self.exponents.lowerBound }
 
-    /// Whether the encoding stores the exponent two bits lower.
+    /// Whether the number has the encoding in which the exponent is stored two bits lower than usual.
     ///
     /// In this encoding, a coefficient always has more than 34 digits, and so counts as 0.
     private var hasLargeForm: Bool { high & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000 }

@@ -1,6 +1,7 @@
 /// A list of values, no two of which are equal.
 ///
-/// Values are equal here if `enum` in `$jsonSchema` takes them as equal: the order of an object's fields is ignored.
+/// Two values are equal here if `enum` in `$jsonSchema` treats them as equal: the order of an object's fields is
+/// ignored.
 package struct DistinctValues {
     /// The values, in the order in which they were inserted.
     package private(set) var values: [BSONValue] = []

@@ -2,7 +2,8 @@
 ///
 /// Writing is limited to 200 levels of nesting and to text in UTF-8. Reading is limited to 98 levels of nesting and to
 /// names without a NUL. The text of JavaScript code ends at a NUL. `-0` is read as the `int` 0, and the payload of a
-/// NaN is lost. JavaScript code and DBPointers inside an array are refused. Code inside a scope is read as an object.
+/// NaN is lost. JavaScript code and DBPointers inside an array are refused. JavaScript code inside the scope of other
+/// code is read as an object.
 public enum ExtendedJSON {
     /// The form of numbers and dates in extended JSON.
     public enum Form: Hashable, Sendable {

@@ -1,7 +1,7 @@
 /// A path to a field inside nested objects, such as `address.city`.
 ///
 /// The path does not descend into arrays. MongoDB's own paths do, so a job that used them could change other fields as
-/// well. In a job, `[]` stands for the elements of a list or the values of a dictionary, as in `pets[].toy`.
+/// well. In a job, the component `[]` means the elements of a list or the values of a dictionary, as in `pets[].toy`.
 public struct FieldPath: Hashable, Sendable {
     /// The names, from the outermost object to the field; never empty.
     public let components: [String]

@@ -1,6 +1,6 @@
 internal import CBSON
 
-/// The calls of libbson, which convert bytes to text and text to bytes.
+/// Calls to libbson, which convert BSON to extended JSON and extended JSON to BSON.
 enum LibBSON {
     /// libbson's message about text that it cannot read; the message may quote the text.
     struct Message: Error {

@@ -1,7 +1,8 @@
 extension String {
     /// The text in quotation marks, valid in JSON and in JavaScript.
     ///
-    /// Characters are escaped if programs would obey them instead of showing them, such as control characters.
+    /// Control characters are escaped, and so are other characters that a terminal or an editor would obey instead of
+    /// showing.
     package var quotedAsJSON: String { quoted(\.escapedAsJSON) }
 
     /// The text in quotation marks, valid in YAML: characters above U+FFFF are escaped without surrogates, unlike in

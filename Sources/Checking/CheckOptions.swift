@@ -10,7 +10,7 @@ public struct CheckOptions: Hashable, Sendable {
     /// Data-access validation refuses such a null while the app's null-type switch is off. Sync itself accepts it.
     /// Source: `semantics.md`, sections 2.5 and 5.3 of the project's reference.
     public var refusesNulls = false
-    /// Whether a collection's documents count in the verdict if clients only write to that collection.
+    /// Whether the documents of asymmetric collections, to which clients only write, count in the verdict.
     public var countsAsymmetric = false
     /// The sync engine whose rules judge the documents in addition to the schema; `nil` if only the schema judges.
     public var engine: EngineSettings?
@@ -56,7 +56,7 @@ struct SchemaContext {
         if app.isWhole { synced = collections.filter { app.scope(of: $0) == .synced } }
     }
 
-    /// Returns the types of the field in the linked collection with which a link's key is compared.
+    /// Returns the types of the field with which a link's key is compared; the field is in the linked collection.
     /// - Returns: `nil` if the schema of the linked collection, or the type of the field, is not known.
     func keyTypes(of link: Relationship) -> [SchemaType]? {
         guard let types = schemas[link.target]?.property(link.foreignKey)?.types, !types.isEmpty else { return nil }

@@ -24,15 +24,16 @@ public struct CheckReport: Sendable {
     public var exceptions: ExceptionUse?
     /// The operator's limits for failing documents, each with the number of documents that fail; empty without limits.
     public var limits: [FailingLimitUse] = []
-    /// The numbers that decide whether documents stop syncing after the deploy, and whether the ledger reaches its
-    /// limit.
+    /// The numbers that decide whether documents stop syncing after the deploy, and whether the ledger of unsynced
+    /// documents reaches its limit.
     public var verdict: DeployVerdict
-    /// Remarks for the reader on facts that no other property shows, each a clause.
+    /// Remarks for the reader of the report on facts that no other property shows; each remark is a clause.
     public var notes: [String]
     /// The duration of the check.
     public var duration: Duration
 
-    /// Creates a report, and computes from the collections' counts how large the ledger will be after the deploy.
+    /// Creates a report, and computes from the collections' counts how large the ledger of unsynced documents will be
+    /// after the deploy.
     /// - Parameter ledger: The size of the ledger before the deploy; `nil` if there is none.
     public init(
         source: String, active: ActiveSchema? = nil, collections: [Collection], absent: [Namespace] = [],
@@ -49,7 +50,8 @@ public struct CheckReport: Sendable {
         self.notes = notes
         self.duration = duration
         let total = collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
-        // Terminating sync deletes the ledger, so the next ledger records the documents of the old one again.
+        // Terminating sync deletes the ledger of unsynced documents, so the next ledger lists the documents of the old
+        // one again.
         let isFresh = sync.state == .terminated
         verdict = DeployVerdict(
             ledger: ledger, newCertain: isFresh ? total.certain : total.newCertain,
@@ -74,7 +76,8 @@ public struct CheckReport: Sendable {
         verdict.countsPossible = true
     }
 
-    /// The number of failing documents that the ledger already records, if the deploy makes no document stop syncing.
+    /// The number of failing documents that the ledger of unsynced documents already lists, if the deploy makes no
+    /// document stop syncing.
     ///
     /// 0 if the deploy makes documents stop syncing, or if no ledger was read. Also 0 if there is an active schema,
     /// because the verdicts under that schema show which documents fail already. Documents whose failures are all
@@ -230,8 +233,8 @@ extension CheckReport {
 }
 
 extension CheckReport {
-    /// Whether the deploy is known to be safe for the documents, for the limit of the ledger, and in its change of the
-    /// schema.
+    /// Whether the deploy is known to be safe: for the documents, for the limit of the ledger of unsynced documents,
+    /// and in its change of the schema.
     public var isSafe: Bool { [documentsSeverity, limitSeverity, changeSeverity].allSatisfy { $0 == .safe } }
 
     /// The severity of the deploy's effect on the documents.
@@ -245,7 +248,7 @@ extension CheckReport {
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }
 
-    /// The severity of the deploy's effect on the ledger; always safe without Device Sync.
+    /// The severity of the deploy's effect on the ledger of unsynced documents; always safe without Device Sync.
     ///
     /// Sync as a whole stops when the ledger reaches its limit.
     public var limitSeverity: DeployVerdict.Severity {

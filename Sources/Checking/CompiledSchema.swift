@@ -167,7 +167,8 @@ extension CompiledSchema {
         static var set: Self { Self(rawValue: 32) }
         static var dictionary: Self { Self(rawValue: 64) }
         static var geoPoint: Self { Self(rawValue: 128) }
-        /// The node is inside a tuple; its path has no index in the tuple, so it is also the path of other elements.
+        /// The node is inside a tuple. Its path does not contain the index in the tuple, so other elements have the
+        /// same path.
         static var inTuple: Self { Self(rawValue: 256) }
         /// `additionalProperties` is false.
         static var closed: Self { Self(rawValue: 512) }

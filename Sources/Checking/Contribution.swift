@@ -42,7 +42,7 @@ struct ContributionTable: Sendable {
         }
     }
 
-    /// Returns the number of the contribution of a document without findings, without a search in the table.
+    /// Returns the number of the contribution of a document without findings, which needs no lookup in the table.
     @inline(__always)
     static func numberOfFitting(active: Verdict?) -> UInt32 { active.map { UInt32($0.rawValue) + 1 } ?? 0 }
 
@@ -72,7 +72,7 @@ public struct FailingDocument: Hashable, Sendable {
     public var verdict: Verdict
     /// The document's verdict under the active schema; `nil` if there is no active schema to compare with.
     public var active: Verdict?
-    /// Whether the ledger records the document already.
+    /// Whether the ledger of unsynced documents already lists the document.
     public var isInLedger: Bool
     /// Whether exceptions cover all findings that make the document fail.
     public var isExcepted: Bool

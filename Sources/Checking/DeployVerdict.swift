@@ -2,28 +2,29 @@ public import ServerSchema
 
 /// The verdict on a deploy: whether documents, or the sync engine as a whole, stop syncing.
 ///
-/// A resync records every failing document again, so the projected ledger is the union of the current ledger and the
-/// failing documents.
+/// A resync records every failing document again in the ledger of unsynced documents. The projected ledger is therefore
+/// the union of the current ledger and the failing documents.
 public struct DeployVerdict: Hashable, Sendable {
     /// The number of ledger entries at which the sync engine stops by default; the vendor's support can raise it.
     public static var defaultLimit: Int { 100_000 }
 
     /// The outcomes of a deploy, from the best to the worst.
     public enum Band: String, Hashable, Sendable, Codable, CaseIterable {
-        /// No document is certain to stop syncing, and the limit is not reached even if all possible failures happen.
+        /// No document is certain to stop syncing, and the ledger of unsynced documents does not reach its limit even
+        /// if all possible failures happen.
         case safe
-        /// No document that was read is certain to stop syncing, and the limit is not reached, but the check left out
-        /// documents on purpose.
+        /// No document that was read is certain to stop syncing, and the ledger of unsynced documents does not reach
+        /// its limit, but the check left out documents on purpose.
         case unproven
-        /// Documents stop syncing, but too few to reach the limit.
+        /// Documents stop syncing, but too few for the ledger of unsynced documents to reach its limit.
         ///
         /// Documents that might stop syncing count as well if the operator asks for it.
         case documentsWillStop = "documents_will_stop"
-        /// The ledger reaches the limit if all possible failures happen.
+        /// The ledger of unsynced documents reaches its limit if all possible failures happen; nothing would sync then.
         case syncMightStop = "at_risk"
-        /// The ledger reaches the limit because of the deploy, so nothing syncs after it.
+        /// The ledger of unsynced documents reaches its limit because of the deploy, so nothing syncs after it.
         case syncWillStop = "sync_will_stop"
-        /// The ledger reached the limit before the deploy, so nothing syncs.
+        /// The ledger of unsynced documents reached its limit before the deploy, so nothing syncs.
         case syncHasStopped = "sync_has_stopped"
     }
 
@@ -37,7 +38,8 @@ public struct DeployVerdict: Hashable, Sendable {
         case unsafe = "harmful"
     }
 
-    /// The size of the ledger before the deploy; `nil`, which counts as 0, if there is no ledger or none was read.
+    /// The size of the ledger of unsynced documents before the deploy; `nil`, which counts as 0, if there is no ledger
+    /// or none was read.
     public var ledger: LedgerCount?
     /// The number of documents that are certain not to fit and are not in the ledger; if sync is terminated, the
     /// documents in the ledger count as well, because the ledger is deleted.
@@ -56,7 +58,7 @@ public struct DeployVerdict: Hashable, Sendable {
     public var possiblyStopping = 0
     /// Whether documents that might stop syncing count like documents that stop.
     public var countsPossible = false
-    /// Whether no ledger was read although there may be one; the headroom is then unknown.
+    /// Whether no ledger of unsynced documents was read although there may be one; the headroom is then unknown.
     public var isLedgerUnread = false
     /// The number of ledger entries at which the sync engine stops.
     public var limit: Int
@@ -88,8 +90,8 @@ public struct DeployVerdict: Hashable, Sendable {
     public var projected: Int { recorded + newCertain }
     /// The number of ledger entries after the deploy if all possible failures happen.
     public var pessimistic: Int { projected + newPossible }
-    /// The number of entries that the ledger can still take before it reaches the limit; negative if the ledger has
-    /// reached the limit.
+    /// The number of entries that the ledger of unsynced documents can still take before it reaches its limit; negative
+    /// if it has reached the limit.
     public var headroom: Int { limit - 1 - recorded }
 
     /// The outcome of the deploy.

@@ -6,9 +6,9 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var certain = 0
     /// The number of documents that might fail, and are not certain to fail.
     public var possible = 0
-    /// The number of documents in ``certain`` that the ledger records.
+    /// The number of documents in ``certain`` that the ledger of unsynced documents lists.
     public var certainInLedger = 0
-    /// The number of documents in ``possible`` that the ledger records.
+    /// The number of documents in ``possible`` that the ledger of unsynced documents lists.
     public var possibleInLedger = 0
     /// The counts of documents by their verdicts under the checked schema and under the active one; `nil` if there is
     /// no active schema.
@@ -21,15 +21,15 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
 
     /// The numbers of documents by their worst finding; findings that an exception covers are left out.
     public struct Unexcepted: Hashable, Sendable, Codable {
-        /// The documents that are certain to fail because of a finding that no exception covers.
+        /// The number of documents that are certain to fail because of a finding that no exception covers.
         public var certain = 0
-        /// The documents in which the worst finding that no exception covers is only possible.
+        /// The number of documents in which the worst finding that no exception covers is only possible.
         public var possible = 0
-        /// The documents in ``certain`` that are not certain to fail under the active schema; 0 without an active
-        /// schema.
+        /// The number of documents in ``certain`` that are not certain to fail under the active schema; 0 without an
+        /// active schema.
         public var newlyFailing = 0
-        /// The documents in ``possible`` that neither fail nor might fail under the active schema; 0 without an active
-        /// schema.
+        /// The number of documents in ``possible`` that neither fail nor might fail under the active schema; 0 without
+        /// an active schema.
         public var newlyPossible = 0
 
         /// Creates counts of zero.

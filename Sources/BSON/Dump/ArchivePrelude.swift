@@ -15,7 +15,8 @@ public struct ArchivePrelude: Hashable, Sendable {
     /// The collections, in the archive's order.
     public private(set) var collections: [Collection] = []
 
-    /// Reads the magic number, the header, and one document for each collection, up to the first terminator.
+    /// Reads the magic number, the header, and one document for each collection, up to the terminator after these
+    /// documents.
     init(reading input: inout DumpInput) throws(DumpError) {
         try input.fill(4)
         guard input.isArchive else { throw input.archiveFailure("an archive begins differently") }
@@ -53,7 +54,7 @@ extension Namespace {
 }
 
 extension DumpInput {
-    /// Returns whether a terminator comes next; skips it if so.
+    /// Returns whether a terminator of the archive format, which is four bytes 0xFF, comes next; skips it if so.
     mutating func takeTerminator() throws(DumpError) -> Bool {
         try fill(4)
         guard pending.count >= 4 else { throw failure(.unfinished, ahead: pending.count) }
@@ -62,8 +63,8 @@ extension DumpInput {
         return true
     }
 
-    /// Returns the header, or the next description of a collection or a block; if a terminator comes next, skips it and
-    /// returns `nil`.
+    /// Returns the header, or the next description of a collection or a block. If a terminator of the archive format
+    /// comes next, skips it and returns `nil`.
     mutating func archiveDocument() throws(DumpError) -> BSONDocument? {
         if try takeTerminator() { return nil }
         let length = try fillDocument(validating: true)

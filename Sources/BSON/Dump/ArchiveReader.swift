@@ -141,11 +141,11 @@ extension ArchiveReader {
         }
     }
 
-    /// Throws if the archive lacks the end of a collection.
+    /// Throws if the archive ends before all its collections are complete.
     ///
-    /// Every collection that has begun must end. A plain collection that the prelude names must also have begun. Time
-    /// series and views are exceptions: a time series appears under the name of its buckets, and a view has no
-    /// documents.
+    /// A collection of which a block was read must also have its end block. A plain collection that the prelude lists
+    /// must have at least one block. Time series and views need none: a time series appears under the name of its
+    /// buckets, and a view has no documents.
     private func checkEnd() throws(DumpError) {
         let open = progress.first { !$0.isClosed }?.namespace
         let closed = Set(progress.map(\.namespace))

@@ -10,7 +10,8 @@ public struct BSONFileReader: ~Copyable {
     /// server's own collections, whose documents may be a little larger.
     public static var maximumDocumentSize: Int { 16 << 20 + 16 << 10 }
 
-    /// The offset of the document that was returned last; after ``next(exchanging:)``, of the first returned document.
+    /// The offset of the document that was returned last; after ``next(exchanging:)``, the offset of the first document
+    /// that it returned.
     public private(set) var documentOffset: Int64 = 0
 
     private var input: DumpInput
@@ -132,7 +133,7 @@ extension DumpInput {
         return length
     }
 
-    /// Returns the document in the `length` bytes that were used last.
+    /// Returns the document in the last `length` bytes that ``drop(_:)`` marked as used.
     /// - Precondition: ``fillDocument(validating:)`` has checked these bytes.
     @_lifetime(borrow self)
     func givenDocument(_ length: Int) -> BSONView {

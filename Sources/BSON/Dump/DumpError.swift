@@ -56,7 +56,7 @@ public struct DumpError: Error, Hashable, Sendable {
     public let damage: BSONError?
     /// The error of the operating system; `nil` if there is none.
     public let errno: Errno?
-    /// The explanation in addition to the code; it never contains a value of a document.
+    /// An explanation in addition to the code, or `nil`; it never contains a value of a document.
     public let detail: String?
 
     init(

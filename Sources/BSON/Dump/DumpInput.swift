@@ -68,7 +68,8 @@ extension DumpInput {
     /// Reads until there are `count` pending bytes, or the source ends.
     mutating func fill(_ count: Int) throws(DumpError) {
         while pending.count < count {
-            // If a length is damaged, the buffer must not grow to more than twice the bytes that were read.
+            // `count` may come from a damaged length field. The buffer therefore grows to at most twice the number of
+            // bytes that were read.
             makeRoom(for: min(count, max(buffer.count, pending.count * 2)))
             if try read() == 0 { return }
         }

@@ -9,9 +9,10 @@ import Scanning
 import ServerSchema
 import Steps
 
-/// The unsync budget of a job: it decides how many documents of a chunk may be written.
+/// Decides how many documents of a chunk may be written, so that a job does not make too many documents unsyncable.
 ///
-/// The budget applies only to chunks that can make documents unsyncable.
+/// The budget applies only to chunks that can make documents unsyncable. A document is unsyncable if it does not fit
+/// the active schema. The sync engine lists such documents in its ledger of unsynced documents.
 struct UnsyncBudget {
     /// The job, compiled with the schema that is active now.
     let job: CompiledJob
@@ -20,29 +21,30 @@ struct UnsyncBudget {
     let limits: Job.Limits
     let stop: StopSignal
 
-    /// The limit of unsynced documents, which the job shares with everything else that reserves in the same state
-    /// database.
+    /// The limit of unsynced documents that all jobs and partners with the same state database share.
     var limit: SharedLimit { SharedLimit(ledger: ledger, limits: limits) }
 
-    /// The documents of a chunk that may be written, and which of them need a reservation first.
+    /// The documents of a chunk that may be written, and those among them that need a reservation first.
     struct Decision {
-        /// The first documents of the chunk, as many as the budget has room for, with their judgements.
+        /// The first documents of the chunk, as many as the unsync budget has room for, each with its judgement.
         var documents: [DueDocument] = []
         /// The `_id`s of the documents that need a reservation before the write.
         ///
-        /// A reservation takes room in the budget until its document turns out to be syncable, or the ledger shows it.
+        /// A reservation takes room in the unsync budget until its document turns out to be syncable, or until the
+        /// ledger of unsynced documents lists the document.
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
-        /// The documents of ``counted`` that this job has not reserved yet.
+        /// The `_id`s in ``counted`` that this job has not reserved yet.
         var newlyRecorded: [BSONValue] = []
-        /// The documents for which the ledger has an outdated entry: they sync now, but will not after the write.
+        /// The `_id`s of documents that sync now and will not sync after the write; the ledger of unsynced documents
+        /// still lists them from an earlier time.
         var stale: [BSONValue] = []
     }
 
-    /// Judges documents in order, and returns the documents before the first one that the budget has no room for.
+    /// Judges documents in order, and returns those before the first one for which the unsync budget has no room.
     ///
     /// At most `room` of the returned documents take room in the budget. A document takes no room in four cases: it has
     /// no judgement; the phase cannot make it unsyncable; a killed run or another job has already reserved it; or the
-    /// ledger shows it and its judgement is ``Judgement/possiblyUnsyncable``.
+    /// ledger of unsynced documents lists it and its judgement is ``Judgement/possiblyUnsyncable``.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {
@@ -62,7 +64,7 @@ struct UnsyncBudget {
         return decision
     }
 
-    /// Returns the documents with judgements of what the phase does to them under the active schema.
+    /// Returns the documents, each with a judgement of what the phase would do to it under the active schema.
     ///
     /// A document has no judgement if there is no active schema, or if its change is unknown.
     func judged(_ documents: [DueDocument], of phase: Phase) throws -> [DueDocument] {
@@ -76,22 +78,22 @@ struct UnsyncBudget {
 
     private struct Recorded {
         let document: DueDocument
-        /// Whether the document already counts in the budget, and so takes no more room.
+        /// Whether the document already counts in the unsync budget, and so takes no more room.
         ///
-        /// Either the document is reserved already, or the ledger shows it and its judgement is
-        /// ``Judgement/possiblyUnsyncable``.
+        /// This is so if the document is reserved already, or if the ledger of unsynced documents lists it and its
+        /// judgement is ``Judgement/possiblyUnsyncable``.
         var isRecorded: Bool
         /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
-        /// Whether the ledger still has an outdated entry for the document, which syncs now but will not after the
-        /// write.
+        /// Whether the document syncs now and will not sync after the write, but the ledger of unsynced documents still
+        /// lists it from an earlier time.
         var isStale: Bool
         var isCounted: Bool { document.judgement?.isCounted ?? false }
     }
 
-    /// Looks up which documents of a batch are reserved, and which documents of the batch the ledger shows.
+    /// Looks up which documents of a batch are reserved, and which of them the ledger of unsynced documents lists.
     ///
-    /// Documents that the budget does not count are not looked up.
+    /// Documents that do not count in the unsync budget are not looked up.
     private func recorded(_ batch: [DueDocument], _ store: borrowing StateStore) throws -> [Recorded] {
         let counted = batch.filter { $0.judgement?.isCounted ?? false }.map(\.id)
         let pending = try store.reservations.pendingOfAny(among: counted, of: collection.namespace)
@@ -107,16 +109,16 @@ struct UnsyncBudget {
         }
     }
 
-    /// How many documents are looked up at once in the reservations and in the ledger.
+    /// The number of documents that are looked up at once, in the reservations and in the ledger of unsynced documents.
     static let batch = 1_000
 }
 
 extension UnsyncBudget {
     /// Returns which of the given documents the phase did not make unsyncable when it wrote them.
     ///
-    /// Each returned document syncs, no longer exists, or did not sync before the write either. If a document violates
-    /// the active schema at a field that no step in ``Phase/riskySteps`` changes, it did not sync before. All documents
-    /// are returned if there is no active schema.
+    /// Each returned document syncs, no longer exists, or did not sync before the write either. A document did not sync
+    /// before if it violates the active schema at a field that no step in ``Phase/riskySteps`` changes. If there is no
+    /// active schema, all documents are returned.
     func syncable(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
         guard let active = job.active else { return ids }
         var unsyncable: Set<BSONValue> = []
@@ -132,8 +134,9 @@ extension UnsyncBudget {
 
     /// Releases the reservations of documents that sync again, or no longer exist.
     ///
-    /// A document keeps its reservation while the ledger may still show it. The function examines the reservations of
-    /// the jobs in `runners`, and of jobs that no runner holds. It skips documents that a run has seen in the ledger.
+    /// A document keeps its reservation while the ledger of unsynced documents may still list it. The function examines
+    /// the reservations of the jobs in `runners`, and of jobs that no runner holds. It skips documents that a run has
+    /// already seen in the ledger.
     /// - Parameter runners: the names of jobs whose leases the caller holds; these jobs must have written every chunk
     ///   that they reserved.
     /// - Returns: how many of the examined documents sync again, or no longer exist.
@@ -148,21 +151,24 @@ extension UnsyncBudget {
         return count
     }
 
-    /// Releases the reservations of documents that were repaired so long ago that the ledger no longer shows them.
+    /// Releases the reservations of documents that were repaired so long ago that the ledger of unsynced documents no
+    /// longer lists them.
     func removeRepaired(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) {
         try store.reservations.removeRepaired(since: grace(store), of: collection.namespace, by: jobs)
     }
 
-    /// Returns how long a repaired document keeps its reservation, because the ledger may still show it.
+    /// Returns how long a repaired document keeps its reservation, because the ledger of unsynced documents may still
+    /// list it.
     func grace(_ store: borrowing StateStore) -> Duration {
         ledger.isNone ? .zero : max(limits.throttle.ledgerLag, store.terms.writeLimit)
     }
 
-    /// Marks the reservations of documents that sync again or no longer exist, and removes the mark of the others.
+    /// Marks the reservations of documents that sync again or no longer exist, and removes the marks of the other
+    /// documents.
     ///
-    /// The mark is the time at which the document was found to sync again or to be gone. If the reservation of a marked
-    /// document is older than twice ``grace(_:)``, and the ledger does not show the document, the reservation is
-    /// removed at once.
+    /// The mark is the time at which the document was found to sync again or to be gone. A marked reservation is
+    /// removed at once if it is older than twice ``grace(_:)``, and the ledger of unsynced documents does not list its
+    /// document.
     /// - Returns: how many of the documents sync again or no longer exist.
     func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
         let namespace = collection.namespace
@@ -170,8 +176,8 @@ extension UnsyncBudget {
         let isRepaired = Set(repaired)
         try store.reservations.note(
             repaired: repaired, unsyncable: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
-        // Long after a reservation, the ledger shows the document if it does not sync. If the ledger does not show a
-        // repaired document by then, its reservation is not needed any more.
+        // The sync engine lists an unsynced document in its ledger some time after the write. If an old reservation's
+        // document syncs and is not in the ledger by now, it will not appear there, so the reservation is not needed.
         let shown = try ledger.listed(repaired, of: namespace)
         let grace = grace(store)
         try store.reservations.removeUnseen(
@@ -179,15 +185,16 @@ extension UnsyncBudget {
         return repaired.count
     }
 
-    /// Returns, in batches, the documents that the given jobs reserved and that no run has seen in the ledger yet.
+    /// Returns, in batches, the `_id`s of documents that the given jobs reserved and that no run has seen in the ledger
+    /// of unsynced documents yet.
     func pending(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) -> [[BSONValue]] {
         try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
 
-    /// Returns how many reserved documents sync again or no longer exist.
+    /// Returns how many reserved documents sync again or no longer exist; a run would release their reservations.
     ///
     /// The function examines the reservations of this job and of jobs that no runner holds. It skips documents that a
-    /// run has seen in the ledger. A run releases the reservations of the counted documents.
+    /// run has already seen in the ledger of unsynced documents.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {
         let jobs = try store.reservations.idleJobs(of: collection.namespace, including: [store.job])
         var count = 0
@@ -204,7 +211,7 @@ extension UnsyncBudget {
         return ids.filter { !failing.contains($0) }
     }
 
-    /// Calls `body` with each listed document that does not sync under the active schema.
+    /// Calls `body` with each document in `ids` that does not sync under the active schema.
     private func eachFailing(
         _ ids: [BSONValue], _ active: CompiledSchema, _ body: (borrowing BSONView) throws -> Void
     ) throws {
@@ -214,9 +221,10 @@ extension UnsyncBudget {
 }
 
 extension SchemaPath {
-    /// Whether one of the two paths is a prefix of the other.
+    /// Whether this path and `path` are equal, or one of them is the beginning of the other.
     ///
-    /// A component `[]` of `path` matches every step. The step for the values of a dictionary matches every name.
+    /// A component `[]` of `path` matches every step of this path. A step of this path for the values of a dictionary
+    /// matches every component of `path`.
     fileprivate func meets(_ path: FieldPath) -> Bool {
         zip(steps, path.components).allSatisfy { step, name in
             step == .field(name) || step == .values || name == FieldPath.each
@@ -224,18 +232,19 @@ extension SchemaPath {
     }
 }
 
-/// The number of documents that a run makes unsyncable, the headroom for them, and the reserved documents that the run
-/// still has to check.
+/// A run's account of unsyncable documents: how many it made, how many more there may be, and which reserved documents
+/// it still has to check.
 struct UnsyncAccount {
     /// How many documents the run made unsyncable under the active schema, or tried to make unsyncable by a failed
     /// write.
     private(set) var unsyncable = 0
-    /// The headroom as read for the previous chunk; `nil` if it has to be read before the next chunk.
+    /// The remaining room in the unsync budget, as read for the previous chunk; `nil` if it has to be read before the
+    /// next chunk.
     var headroom: Headroom?
-    /// Reserved documents that may still be syncable; they were not checked after their write.
+    /// The `_id`s of reserved documents that might be syncable after their write, and that were not checked since.
     private(set) var unconfirmed: [BSONValue] = []
-    /// Documents that ``unsyncable`` counts although their write has no checkpoint yet; a repeated write does not count
-    /// them again.
+    /// The `_id`s of documents in the count ``unsyncable`` whose write has no checkpoint yet; if the write is repeated,
+    /// they are not counted again.
     private var inDoubt: Set<BSONValue> = []
 
     /// Adds to ``unconfirmed`` the documents that were reserved because they may become unsyncable.
@@ -254,20 +263,20 @@ struct UnsyncAccount {
     /// Records that a checkpoint confirms the write of the given documents.
     mutating func confirm(unsyncable ids: [BSONValue]) { inDoubt.subtract(ids) }
 
-    /// Removes a document from the count, because it was not written, and adds it to ``unconfirmed``.
+    /// Adds a document that was not written to ``unconfirmed``, and removes it from the count ``unsyncable``.
     mutating func skip(_ id: BSONValue) {
         unconfirmed.append(id)
         if inDoubt.remove(id) != nil { unsyncable -= 1 }
     }
 
-    /// Empties ``unconfirmed``, and returns its documents, which the caller has to check.
+    /// Empties ``unconfirmed``, and returns the `_id`s that were in it; the caller has to check these documents.
     mutating func takeUnconfirmed() -> [BSONValue] {
         defer { unconfirmed = [] }
         return unconfirmed
     }
 }
 
-/// The budget's judgement of the change that a phase makes to one document.
+/// The effect of a phase on one document: whether the document syncs before and after the phase's change.
 enum Judgement: Hashable {
     /// The document syncs under the active schema before the change, and would not after it.
     case unsyncable
@@ -285,7 +294,8 @@ enum Judgement: Hashable {
 
     /// Whether the document is reserved before it is written.
     ///
-    /// A reserved document takes room in the budget until it turns out to be syncable, or the ledger shows it.
+    /// A reserved document takes room in the unsync budget until it turns out to be syncable, or until the ledger of
+    /// unsynced documents lists it.
     var isCounted: Bool { self != .safe }
 
     /// Judges a document by its fields before and after the change.

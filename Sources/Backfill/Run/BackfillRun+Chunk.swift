@@ -23,11 +23,11 @@ extension BackfillRun {
         journal.begin()
         do {
             let attempt = try run(chunk)
-            // The journal records which documents the attempt changed, because even an attempt that was cut off or
-            // refused may have written some.
+            // An attempt that was cut off or refused may still have written documents. The journal therefore records
+            // which documents every attempt changed.
             try acknowledge(job.phase(at: chunk.phase))
             // The attempt may have ended before its checkpoint, but after it wrote documents. An undo needs the journal
-            // of these documents, so a majority must have the journal.
+            // entries of these documents, so a majority must have the entries.
             try journal.confirm(kernel)
             return attempt
         } catch let failure as DocumentFailure {
@@ -85,15 +85,15 @@ extension BackfillRun {
 
     // MARK: Find
 
-    /// Returns the phase of the chunk, and the documents of the chunk that need it.
+    /// Returns the phase of the chunk, and the documents of the chunk that need this phase.
     ///
-    /// The documents are read in the detail that the journal and the budget need. If there are too many documents to
-    /// read at once, only some of them are read; `rest` then holds the remaining documents, as chunks.
+    /// Each document is read as completely as the journal and the unsync budget need it. If not all documents can be
+    /// read at once, `rest` holds the remaining ones, as chunks.
     private func find(_ chunk: Chunk) throws -> ([DueDocument], Phase, rest: [Chunk]) {
         let phase = job.phase(at: chunk.phase)
         let detail = phase.detail(keepsJournal: runner.keepsJournal)
-        // A deploy can make the phase need more detail than was read, because the phase can then make documents
-        // unsyncable. In that case, the documents are read again.
+        // If a deploy was recorded after the read, the phase may now make documents unsyncable, and need more of each
+        // document than was read. In that case, the documents are read again.
         if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
         let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.maximumCleared)
         let (context, uuid, evidence) = (job.context(collection), checkedUUID, journal.evidence)
@@ -113,8 +113,7 @@ extension BackfillRun {
 
     /// The most documents for which the client evaluates earlier client-side steps at once.
     ///
-    /// The number is limited, because the server compares each document that it reads with the results for all of these
-    /// documents.
+    /// The number is limited, because the server compares each document that it reads with the results for all of them.
     private static let maximumCleared = 200
 
     /// Returns the phase with a condition that matches only documents which need no earlier client-side step.
@@ -154,9 +153,9 @@ extension BackfillRun {
 
     /// Judges the documents of a chunk, and reserves as many of them as the unsync budget has room for.
     ///
-    /// The headroom of the previous chunk is used if it has room for all documents; otherwise the headroom is read
-    /// before the judgement. The headroom is always read after a reservation, so that it includes what other jobs
-    /// reserved at the same time.
+    /// The headroom is the room that is left in the budget. The headroom of the previous chunk is used if it suffices
+    /// for all documents; otherwise the headroom is read before the judgement. It is always read after a reservation,
+    /// so that it includes what other jobs reserved at the same time.
     private mutating func judgeAndReserve(_ documents: [DueDocument], of phase: Phase) throws -> Admission {
         guard !documents.isEmpty else { return .admitted([]) }
         let budget = budget
@@ -177,8 +176,8 @@ extension BackfillRun {
                     possiblyUnsyncable: decision.documents.filter { $0.judgement == .possiblyUnsyncable }.map(\.id))
                 return .admitted(decision.documents)
             }
-            // After the headroom was read, other jobs or new entries in the ledger took the room, so the headroom is
-            // read again.
+            // Other jobs, or new entries in the ledger of unsynced documents, took the room after the headroom was
+            // read, so the headroom is read again.
             account.headroom = nil
         }
         return .stopped(.threshold(try room(for: documents.count, budget)))
@@ -307,8 +306,8 @@ extension BackfillRun {
     /// - Parameters:
     ///   - documents: how many documents the chunk has.
     ///   - updates: the updates that the commands consist of.
-    ///   - phase: the phase whose updates are sent; `nil` for inserts into other collections. These inserts wait for a
-    ///     majority themselves, and their replies name no term.
+    ///   - phase: the phase whose updates are sent; `nil` for inserts into other collections. Each such insert waits
+    ///     for a majority, and the server's reply to it names no election term.
     ///   - isPerDocument: whether each statement applies to one document.
     ///   - commands: sends the commands, and returns the server's replies.
     /// - Returns: `nil` when all commands are done; otherwise how the write ended.
@@ -325,8 +324,8 @@ extension BackfillRun {
             do {
                 let timeLimit = try kernel.retrying { () throws -> MongoError? in
                     let lease = kernel.leaseForAttempt()
-                    // The server may have done a write whose reply was lost. Before such a write is repeated, the
-                    // journal finds out which documents it changed.
+                    // The server may have executed a write whose reply was lost. Before the write is sent again,
+                    // `recount` finds out which documents already have their new values.
                     if isLost, let phase {
                         try journal.recount(phase, in: collection, kernel)
                         isLost = false
@@ -347,8 +346,9 @@ extension BackfillRun {
                             failures.append(error)
                         }
                     }
-                    // If a command took too long, and none failed with another error, a chunk of several documents is
-                    // not sent again as it is; it is tried again with fewer documents.
+                    // An exceeded time limit is not thrown here if the chunk has several documents, because the chunk
+                    // is then tried again with fewer documents. Any other error is thrown, so that the commands can be
+                    // sent again.
                     if let error = failures.first(where: { !$0.isTimeLimit || documents == 1 }) { throw error }
                     return failures.first
                 }
@@ -380,8 +380,8 @@ extension BackfillRun {
     ///
     /// If there may have been an election between the chunk's writes, the writes before the election may be rolled
     /// back. The checkpoint is then undone, and the chunk is run again. If the runner dies before it has undone the
-    /// checkpoint, the final count finds the documents whose changes were lost.
-    /// - Returns: whether a majority certainly has everything; if not, the chunk has to be run again.
+    /// checkpoint, the final count of the job finds the documents whose changes were lost.
+    /// - Returns: whether it is certain that a majority has everything; if not, the chunk has to be run again.
     mutating func checkpoint(_ documents: [DueDocument], of chunk: Chunk) throws -> Bool {
         let earlier = progress
         progress.add(
@@ -416,7 +416,7 @@ extension BackfillRun {
 
     /// Releases the reservations of documents that turned out to be syncable.
     ///
-    /// The caller writes the checkpoint first, because this function reads only what a majority has.
+    /// The caller must write the checkpoint first, because this function reads documents with read concern `majority`.
     mutating func releaseReservations(_ phase: Phase) throws {
         let possiblyUnsyncable = account.takeUnconfirmed()
         guard !possiblyUnsyncable.isEmpty else { return }

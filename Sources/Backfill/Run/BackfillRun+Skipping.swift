@@ -10,10 +10,10 @@ import Steps
 
 /// The handling of documents that cannot be written now.
 ///
-/// If the server refuses one document, the whole update fails. The run then finds that document, records it as skipped,
-/// and writes the others. If the sync translator has locked documents, the run waits for them.
+/// If the server refuses one document, the whole update fails. The run then finds the refused document, records it as
+/// skipped, and writes the others. If Device Sync's translator has locked documents, the run waits for them.
 extension BackfillRun {
-    /// Returns the two halves of a chunk in which one document failed; skips the document if it is the only one.
+    /// Returns the two halves of a chunk in which one document failed; if the chunk has only this document, skips it.
     ///
     /// The server did not report which document failed, so each half is run by itself. If too many documents would be
     /// skipped, the run stops instead.
@@ -53,13 +53,13 @@ extension BackfillRun {
     }
 }
 
-/// The state of the wait for documents that the sync translator has locked.
+/// The state of the wait for documents that Device Sync's translator has locked.
 struct LockWait {
     /// When the wait for locked documents ends; `nil` before it begins.
     fileprivate var end: ContinuousClock.Instant?
     /// The `_id`s of locked documents, and their locks when the wait began; empty unless the run may remove locks.
     fileprivate var locks: [(id: BSONValue, lock: BSONDocument)] = []
-    /// The number of locked documents that were not recorded as skipped, because there were too many.
+    /// The number of locked documents that were not recorded as skipped, because there were more than ``remembered``.
     fileprivate(set) var unlisted = 0
 
     /// The most locks that are read, to remove them or to record their documents as skipped.
@@ -82,7 +82,7 @@ extension BackfillRun {
             left.reason == CompiledStep.Reason.locked.rawValue && left.count > 0
         }
         guard seen else { return false }
-        // The survey is out of date after the wait, so the report needs a new count.
+        // The counts in `survey` are out of date after the wait, so the documents have to be counted again.
         survey = nil
         // If no document is locked now, documents that were unlocked since the survey may still need the job.
         guard try countLocked() > 0 else { return try countNeeding() > 0 }
@@ -153,13 +153,13 @@ extension BackfillRun {
     }
 }
 
-/// The documents that a run skips because the server refuses them; each of them is recorded.
+/// The documents that a run skips: those that the server refuses, and those that stay locked.
 struct SkippedDocuments {
     /// The most documents that may be skipped; one more stops the run.
     private let maximum: Int
-    /// The documents that this run skipped.
+    /// The documents that this run skipped because the server refused them, by `_id`.
     private(set) var failures: [BSONValue: Failure] = [:]
-    /// The wait for documents that the sync translator has locked; documents that are still locked after it are
+    /// The wait for documents that Device Sync's translator has locked; documents that are still locked after it are
     /// skipped.
     var locks = LockWait()
     /// The documents that earlier runs skipped and that this run tries again.

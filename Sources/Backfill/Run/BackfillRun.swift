@@ -12,8 +12,8 @@ import Steps
 ///
 /// A pass reads the documents that need the job, usually in the order in which the collection stores them. A reader is
 /// one chunk ahead of the writes. Each chunk goes through all phases; ``attempt(_:)`` handles a chunk in one phase. The
-/// next pass finds documents that arrived or changed after the reader had passed them. The current content of a
-/// document alone decides whether it needs the job, so a run need not know where an earlier run stopped.
+/// next pass finds documents that were inserted or changed after the reader had passed their position. The current
+/// content of a document alone decides whether it needs the job, so a run need not know where an earlier run stopped.
 struct BackfillRun: ~Copyable {
     let runner: BackfillRunner
     let plan: BackfillPlan
@@ -99,7 +99,8 @@ struct BackfillRun: ~Copyable {
             if needing == 0, job.refreshing != nil {
                 let before = refreshing.documents
                 if let stop = try refresh() { return stop }
-                // If the refresh changed a target, its document may need a later phase of the job.
+                // A refresh changes the target fields of steps. A refreshed document may therefore need a later phase
+                // of the job.
                 if refreshing.documents > before {
                     needing = try surveyRest()
                     if needing != 0 { continue }
@@ -109,7 +110,8 @@ struct BackfillRun: ~Copyable {
             needing = try surveyRest()
         } while true
         if kernel.stop.isRaised { return .signal }
-        // A wait for locks discards the survey, and documents may have arrived during the wait.
+        // If the run waited for locks, it has discarded its survey. The documents are then counted again, because some
+        // may have been inserted or changed during the wait.
         if survey == nil { needing = try surveyRest() }
         try checkCollection()
         try kernel.renew(setting: RangeChange.ending(isDone: needing == 0))
@@ -192,10 +194,10 @@ struct BackfillRun: ~Copyable {
         throw RunError(.bindingChanged, "job \"\(name)\" cannot continue: \(fate)")
     }
 
-    /// Surveys the whole collection, and returns how many documents still need the job, apart from those that this run
-    /// skips.
+    /// Surveys the whole collection, and returns how many documents still need the job; documents that this run skips
+    /// do not count.
     ///
-    /// The counted documents arrived or changed during the run.
+    /// The counted documents were inserted or changed during the run.
     private mutating func surveyRest() throws -> Int {
         let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
         let isDense = progress.modified > plan.collection.documents / 2
@@ -264,8 +266,8 @@ extension BackfillRun {
     /// - Returns: why the run has to stop; `nil` at the end of the pass.
     private mutating func pass() throws -> RunStop? {
         var reader: ChunkReader?
-        // In a job of several phases, the reader reads only `_id`s. In other jobs, a new reader reads only `_id`s once
-        // the server has failed to evaluate a document; the run then finds that document by halving its chunk.
+        // In a job of several phases, the reader reads only `_id`s. In a job of one phase, it does so only after the
+        // server failed to evaluate a document; the run then finds that document by halving the chunk.
         var readsIDs = job.phases.count > 1
         return try pass { run, amount in
             while true {
@@ -333,7 +335,8 @@ extension BackfillRun {
     /// Whether the chunk is of the last phase or of a refresh, so that its documents go through no later phase.
     func isLast(_ chunk: Chunk) -> Bool { chunk.phase >= job.phases.count - 1 }
 
-    /// Runs the refresh: writes the sources' new values over the values that the job wrote earlier.
+    /// Runs the refresh: writes new values to target fields whose source fields changed, if the targets still hold the
+    /// values that the job wrote.
     /// - Returns: why the run has to stop; `nil` if it can continue.
     private mutating func refresh() throws -> RunStop? {
         guard runner.keepsJournal else { return nil }

@@ -74,8 +74,9 @@ extension BackfillRunner {
             // The recorded reason only informs operators, so a failure to record it is ignored.
             if let stopped { try? run.kernel.renew(setting: RangeChange.stopping(by: stopped.reason)) }
         } catch {
-            // The original error is thrown, even if the lease cannot be released; the lease then expires. If the server
-            // may still execute a write of this run, the lease is kept, so that the next runner waits until it expires.
+            // If the lease cannot be released, the original error is still thrown, and the lease expires. If the server
+            // may still execute a write of this run, the lease is not released, so that the next runner waits until it
+            // expires.
             if !error.leavesDoubt { _ = run.kernel.leave() }
             throw error
         }
@@ -90,8 +91,8 @@ extension BackfillRunner {
         try retry.run { try store.begin(binding, keepsJournal: keepsJournal) }
         // After the plan was made, another runner may have started the job with another file.
         try retry.run { try store.check(binding, restarts: options.restarts) }
-        // The next schema judges the chunks only if its deploy is recorded. A deploy that the operator stated for this
-        // run is therefore recorded now.
+        // Documents are judged under the next schema only if its deploy is recorded. If the operator stated the deploy
+        // for this run, it is therefore recorded now.
         try retry.run {
             guard plan.deploy == .done, try store.jobs.control().deployed == nil else { return }
             try store.jobs.recordDeploy(isVerified: false, by: Operator.current)
@@ -123,8 +124,8 @@ extension BackfillRunner {
         }
         report.work.waits = run.kernel.throttler?.waits ?? []
         report.work.bound = run.tally.chunks == 0 ? nil : run.bound
-        // After a stop signal, the report lacks the counts of the remaining, unsyncable and skipped documents, and the
-        // headroom, so that the program ends soon.
+        // After a stop signal, the program has to end soon. The report then lacks the headroom, and the counts of the
+        // remaining, unsyncable and skipped documents.
         do {
             guard stopped != .signal else { throw StopAsked() }
             let known = stopped == nil && options.only == nil ? run.survey : nil

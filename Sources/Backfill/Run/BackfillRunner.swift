@@ -142,8 +142,8 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Returns the plan with the number of documents that a refresh would change; the plan no longer counts them as
-    /// skipped.
+    /// Returns the plan with the number of documents that a refresh would change; these documents no longer count as
+    /// skipped in the plan.
     private func findingRefreshable(
         _ plan: BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
     ) throws -> BackfillPlan {
@@ -195,16 +195,17 @@ package struct BackfillRunner: Sendable {
             return try options.only.map { try survey.run(over: $0.slices) }
                 ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
-        // If `isProof` is false, the survey did not count the documents that would need a step after a run. The kinds
-        // of the steps prove that there are none, so the counts are 0. A dry run also checks this in every document.
+        // If `isProof` is false, the survey did not count the documents that would still need a step after a run. The
+        // kinds of the job's steps prove that there are none, so the counts are 0. A dry run also checks this in every
+        // document.
         if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
         try checkEnds(result, isProof: isProof)
         return result
     }
 
-    /// Returns the groups of metrics that the throttle cannot read, with notes for the operator.
+    /// Returns the groups of server metrics that the throttle cannot read, and notes for the operator.
     ///
-    /// The notes are on these groups, and on the reasons for which a run would have to wait now.
+    /// The notes name these groups, and the reasons for which a run would have to wait now.
     private func throttleOfPlan(
         on pool: ClientPool
     ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
@@ -224,9 +225,9 @@ package struct BackfillRunner: Sendable {
         return ["the consumer takes at most \(rate)\(least)"]
     }
 
-    /// Returns the plan with the job's effect on documents that sync.
+    /// Returns the plan with the number of documents that the job would make unsyncable.
     ///
-    /// The function judges every document that needs the job, and reads the headroom.
+    /// The function judges every document that needs the job, and reads the room that is left in the unsync budget.
     private func judged(
         _ plan: BackfillPlan, _ budget: UnsyncBudget, _ store: borrowing StateStore, isReadable: Bool
     ) throws -> BackfillPlan {
@@ -235,8 +236,8 @@ package struct BackfillRunner: Sendable {
         if isReadable {
             var headroom = try budget.limit.exactHeadroom(store, marks: false)
             if headroom.pending > 0 {
-                // Repaired documents are not counted, because the run will release their reservations. It keeps such a
-                // reservation only while the ledger may still show the document.
+                // Repaired documents are not counted, because a run releases their reservations as soon as the ledger
+                // of unsynced documents can no longer list them.
                 headroom.pending = max(0, headroom.pending - (try budget.repairedCount(store)))
                 plan.notes += try store.reservations.pendingOfOthers()
             }
@@ -318,8 +319,8 @@ package struct BackfillRunner: Sendable {
 
     /// Refuses a job whose plan found obstacles in the documents, or that would make too many documents unsyncable.
     ///
-    /// The job is refused only if both limits are exceeded: it would make more documents unsyncable than the operator
-    /// accepted with `--allow-unsync`, and the headroom is too small for those documents that are not reserved yet.
+    /// A job makes too many documents unsyncable if it exceeds two limits: the number that the operator accepted with
+    /// `--allow-unsync`, and the headroom, in which documents that are reserved already take no room.
     package func checkHeadroom(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
         let count = plan.risk.madeUnsyncable
@@ -352,7 +353,7 @@ package struct BackfillRunner: Sendable {
 }
 
 extension BackfillRunner {
-    /// Calls `body`, which has the server compute the job's steps.
+    /// Calls `body`, which makes the server compute the job's steps.
     ///
     /// If the server cannot compute a step, the thrown error names the line of that step in the job file.
     func locating<R>(in collection: MongoCollection, _ body: () throws -> R) throws -> R {

@@ -14,7 +14,8 @@ struct ChildWriter {
 
     /// Inserts the documents that do not exist yet, and waits for a majority; existing documents stay as they are.
     ///
-    /// A `$match` before the `$merge` holds the fence, so that a runner whose lease has ended inserts nothing.
+    /// A `$match` before the `$merge` tests that the runner's lease still lasts, so that a runner whose lease has ended
+    /// inserts nothing.
     func send(under lease: Lease, on client: borrowing Client) throws(MongoError) -> BSONDocument {
         let limit = lease.terms.writeLimit.milliseconds
         let pipeline: [BSONDocument] =

@@ -9,7 +9,7 @@ struct DueDocument: Sendable {
     var change: Change?
     /// The judgement of the change under the active schema; `nil` if the change was not judged.
     var judgement: Judgement?
-    /// Whether the client saw that the document does not meet ``Phase/hasArray``.
+    /// Whether the client found that the document does not meet the condition ``Phase/hasArray``.
     var hasNoArray = false
 
     /// A document before and after the phase: the whole document, or only the fields that the phase touches.

@@ -25,8 +25,7 @@ final class ChunkReader: Sendable {
     /// How long the caller waits for a full chunk; after that, it accepts a chunk of at least ``ReadScope/batch``
     /// documents.
     ///
-    /// If few of the documents that are read need the job, the run can thus write some while the reader searches for
-    /// more.
+    /// If only few documents need the job, the run can thus write the first ones while the reader searches for more.
     private static let answerTime = Duration.milliseconds(50)
 
     /// Starts the reading thread, which creates the cursor by `open`.

@@ -7,8 +7,9 @@ import Steps
 
 /// Writes the documents of a chunk, and no others, by `update` commands that name their `_id`s.
 ///
-/// The filter of an update holds the fence and the condition that the document still needs the phase. If the run keeps
-/// a journal, or the client computes the values, the filter also compares fields with the values that were read.
+/// The filter of an update requires that the runner's lease still lasts, and that the document still needs the phase.
+/// If the run keeps a journal, or the client computes the values, the filter also compares fields with the values that
+/// were read.
 struct ChunkWriter {
     let job: Job
     let phase: Phase
@@ -26,7 +27,8 @@ struct ChunkWriter {
     /// One statement of an `update` command.
     struct Update {
         let ids: [BSONValue]
-        /// The condition that the documents must meet to be written, without the fence.
+        /// The condition that a document must meet to be written; ``statement(under:)`` also requires that the lease
+        /// still lasts.
         let condition: Expression
         let pipeline: [BSONDocument]
         /// Whether strings are compared by their bytes, and not by the collection's collation.
@@ -105,7 +107,8 @@ extension ChunkWriter {
     private struct Likeness: Hashable {
         /// Whether the statement leaves out the steps that can make documents unsyncable.
         var isSafe: Bool
-        /// Whether the client saw that no document meets ``Phase/hasArray``, so that the statement need not test it.
+        /// Whether the client found that no document meets ``Phase/hasArray``, so that the server need not test this
+        /// condition.
         var hasNoArray: Bool
         /// The change of each field that the phase touches: 0 for no change, 1 if the field was missing before, 2 if it
         /// had another value before.
@@ -153,9 +156,9 @@ extension ChunkWriter {
 
     private func updates(_ documents: [DueDocument], _ likeness: Likeness) throws -> [Update] {
         var steps = likeness.isSafe ? phase.safeSteps : phase.steps
-        // A step that would change no field of these documents is left out. Otherwise, it might make a change that the
-        // journal lacks, if a user changed a document after the read. The next pass handles a document that needs the
-        // step.
+        // A step that would change no field of these documents is left out. Otherwise, if a user changed a document
+        // after the read, the step might make a change that the journal lacks. The next pass handles documents that
+        // need the step.
         let changed = Set(changedFields(likeness).map(\.name))
         if !changed.isEmpty {
             steps.removeAll { changed.isDisjoint(with: $0.step.kind.touched.map(\.topLevel)) }
@@ -169,8 +172,8 @@ extension ChunkWriter {
         }
     }
 
-    /// Returns the condition that the sync translator has not locked the document, and that the document needs one of
-    /// the steps, but no step of an earlier phase.
+    /// Returns the condition under which a document is written: Device Sync's translator has not locked it, it needs
+    /// one of the steps, and it needs no step of an earlier phase.
     private func need(of steps: [CompiledStep], _ ids: [BSONValue]) -> Expression {
         FaultInjection.isPlanted(.noNeeds)
             ? .constant(true) : .all([steps.need, SyncLock.isFree] + phase.conditions(of: ids))
@@ -196,7 +199,8 @@ extension ChunkWriter {
         zip(phase.touched, likeness.fields).filter { $0.1 != 0 }.map { ($0.0, $0.1 == 2) }
     }
 
-    /// Returns the conditions that the documents must meet at the write so that their journal entries are right.
+    /// Returns the conditions under which the journal entries of the documents are still right at the time of the
+    /// write.
     ///
     /// A field that the update adds must still be missing. A field that the update replaces or removes must still have
     /// exactly the value that was read; this is not tested if the new value determines the old one.
@@ -212,14 +216,14 @@ extension ChunkWriter {
     }
 }
 
-/// Updates whose values the client computes; each of them writes one document, if its fields are still as they were
-/// read.
+/// Updates whose values the client computes; each of them writes one document, if the fields of the document are still
+/// as the client read them.
 extension ChunkWriter {
     private func clientUpdate(_ document: DueDocument) throws -> Update? {
         let step = phase.steps[0]
         let target = step.step.target
-        // The judgement `safe` means here that the phase's only step does not change the document, so nothing is
-        // written.
+        // The phase has only one step. If the judgement is `safe`, this step does not change the document, so nothing
+        // is written.
         guard document.judgement != .safe, let change = document.change,
             let value = try change.after.value(at: target)
         else { return nil }
@@ -238,7 +242,7 @@ extension ChunkWriter {
     }
 }
 
-/// The removal of the locks that the sync translator left in documents.
+/// The removal of the locks that Device Sync's translator left in documents.
 extension ChunkWriter {
     /// Removes the locks that are still as they were read, and waits for a majority.
     /// - Returns: the number of documents from which a lock was removed.

@@ -23,8 +23,8 @@ struct DueReading: ~Copyable {
     private static let maximumUnknown = 1_000
 
     /// - Parameter evidence: the fields of which the journal keeps a digest; `nil` if only the `_id`s are wanted.
-    /// - Returns: `nil` if the server has to find the documents, because only some documents are wanted, or
-    ///   ``PhaseEvaluator`` leaves the phase to the server.
+    /// - Returns: `nil` if the server has to find the documents: either the scope is only a part of the collection, or
+    ///   ``PhaseEvaluator`` does not evaluate the phase.
     init?(
         _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
         evidence: DocumentEvidence?

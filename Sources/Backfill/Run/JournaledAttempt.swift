@@ -27,9 +27,9 @@ struct JournaledAttempt {
 
     /// A means of finding out which documents met the condition of their update just before the first update was sent.
     enum Start {
-        /// The server can read the documents as they were at the given time.
+        /// The server can read the documents as they were at this cluster time, which is just before the first update.
         case time(UInt64)
-        /// The documents in the set met the condition of their update; the others did not.
+        /// The `_id`s of the documents that met the condition of their update just before the first update was sent.
         case ready(Set<BSONValue>)
         case unknown
     }

@@ -17,7 +17,7 @@ struct WrittenValues {
     private let targets: Set<String>
     /// The constants that steps of the job write to top-level fields, by the names of the fields.
     ///
-    /// A digest may cover such a field together with a target. If a user changed that field, the digest no longer
+    /// A digest may cover such a field together with a target field. If a user changed the field, the digest no longer
     /// matches the document, although the target may still hold the job's value. The comparison is therefore repeated
     /// with the constant in place of the field's current value.
     private let fillings: [String: BSONValue]
@@ -49,7 +49,7 @@ struct WrittenValues {
         }
     }
 
-    /// Adds the digests of another list for the documents with these `_id`s.
+    /// Adds the digests that `other` has for the documents with these `_id`s.
     mutating func add(_ ids: [BSONValue], from other: WrittenValues) {
         for id in ids { digests[id, default: []].formUnion(other.digests[id] ?? []) }
     }
@@ -107,8 +107,8 @@ struct RefreshSearch {
     /// A document is refreshed only if its targets still hold the values that the job wrote; the digests in the journal
     /// show this. The result is empty if no step refreshes its target, or if no target differs from its source.
     ///
-    /// Documents whose targets another client changed differ from their sources in every search. They are therefore
-    /// read in pages, and the search drops their digests after each page.
+    /// Every search also finds documents whose targets another client changed. To save memory, the search reads the
+    /// documents in pages, and drops the digests of these documents after each page.
     /// - Parameter between: called before each page, and repeatedly while a page is compared with the journal.
     func own(by journal: JournalStore, _ between: () throws -> Void) throws -> Found {
         var found = Found(written: WrittenValues(of: job))

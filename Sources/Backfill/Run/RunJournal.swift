@@ -17,8 +17,8 @@ struct RunJournal {
     private(set) var attempt: JournaledAttempt?
     /// The fields that distinguish a document from a later document with the same `_id`; `nil` until they are chosen.
     private(set) var evidence: DocumentEvidence?
-    /// How many documents were inserted in other collections and have no link, because the documents that should link
-    /// to them changed.
+    /// How many documents were inserted in other collections without getting a link, because the documents that should
+    /// link to them changed.
     private(set) var unlinked = 0
     /// The number of chunks that were done when the run last read documents; the journal stores it with each chunk of
     /// these documents.
@@ -122,7 +122,7 @@ struct RunJournal {
         }
     }
 
-    /// Writes the journals of the chunk again if a majority may lack them, and waits for a majority, so that an
+    /// Writes the journal entries of the chunk again if a majority may lack them, and waits for a majority, so that an
     /// election cannot undo them.
     mutating func confirm(_ kernel: borrowing Kernel) throws {
         for journal in durability.unconfirmed { _ = try Self.send(journal, isFinal: true, kernel) }

@@ -73,9 +73,10 @@ struct StaleCopies {
 
     private func isSuspect(_ after: [StepCount], _ index: Int) -> Bool {
         guard job.steps[index].client == nil, after.indices.contains(index) else { return false }
-        // A target is suspect if it holds another value than the step would write, or if a step of the job file kept
-        // its value. A rename is run as a copy and a removal, so its copy is not a step of the job file. A target whose
-        // value this copy kept is not suspect, because the removal reports that its source and target differ.
+        // The step's targets are compared with their sources if some targets hold another value than the step would
+        // write, or if a step of the job file kept values of its targets. A rename is run as a copy and a removal, so
+        // its copy is not a step of the job file. A value that this copy kept is no reason to compare, because the
+        // removal reports that source and target differ.
         let keeps = job.job.steps.contains { $0.step == job.steps[index].step }
         return after[index].skipped.contains { left in
             left.count > 0

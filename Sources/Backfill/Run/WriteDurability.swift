@@ -7,7 +7,7 @@ import Mongo
 /// The checkpoint's wait also confirms the earlier writes and the journal, if one primary acknowledged all of them in
 /// one term.
 struct WriteDurability {
-    /// The journal of an attempt at a chunk, as it was sent.
+    /// The journal entries of one attempt at a chunk, as they were sent to the server.
     struct Journal {
         var entries: ChunkJournal
         var key: JournalStore.Key
@@ -17,7 +17,7 @@ struct WriteDurability {
     /// Whether each write waits for a majority by itself, because the server's replies name no term.
     private(set) var waitsEachTime: Bool
     private var terms = ChunkTerms()
-    /// The journals of the current chunk that a majority may still lack.
+    /// The journal entries of the current chunk that a majority may still lack.
     private(set) var unconfirmed: [Journal] = []
 
     /// - Parameter isReplicaSet: whether the server's replies name the term of the primary's election.
@@ -29,7 +29,7 @@ struct WriteDurability {
     /// Adds the server's reply to a write of the chunk.
     mutating func add(_ reply: BSONDocument) { terms.add(reply) }
 
-    /// Adds a journal of the chunk, and the server's replies to the journal's writes.
+    /// Adds journal entries of the chunk, and the server's replies to the writes of these entries.
     mutating func add(_ journal: Journal, _ replies: [BSONDocument]) {
         for reply in replies { terms.add(reply) }
         if !waitsEachTime { unconfirmed.append(journal) }
@@ -43,6 +43,6 @@ struct WriteDurability {
         return false
     }
 
-    /// Records that a majority has all journals of the chunk.
+    /// Records that a majority has all journal entries of the chunk.
     mutating func confirmed() { unconfirmed = [] }
 }

@@ -14,14 +14,14 @@ package struct JobReach: Sendable {
     package private(set) var indexed: [Namespace] = []
     /// The collections in which steps insert documents.
     package private(set) var created: [Namespace] = []
-    /// Whether the job may make documents unsyncable, so that it reads the ledger.
+    /// Whether the job may make documents unsyncable, so that it reads the ledger of unsynced documents.
     package private(set) var countsUnsyncable = true
     /// The internal ids of the sync engine's app; empty if the job's schemas do not name the app.
     package private(set) var apps: [String] = []
     /// Whether steps mark the documents that they have changed, by marker fields.
     package private(set) var marks = false
 
-    /// Creates the reach of a job of which only the collection is known, because the text of the job cannot be read.
+    /// Creates an instance for a job whose text cannot be read, so that only its collection is known.
     package init(collection: Namespace) { self.collection = collection }
 
     init(_ job: CompiledJob) {

@@ -22,8 +22,9 @@ package enum DeployEvidence: Hashable, Sendable {
 extension JobRegistry {
     /// Returns the evidence that a job's next schema is the active one.
     ///
-    /// If `next` has the collection's schema in MongoDB's dialect, the function compares the validator with it.
-    /// - Parameter next: the job's next schema, if its file is known.
+    /// If `next` has a `$jsonSchema` for the job's collection, the function compares it with the collection's
+    /// validator.
+    /// - Parameter next: the job's next schema; `nil` if its file is not known.
     /// - Throws: ``RunError`` when no such job was started, when it names no next schema, or when the validator is
     ///   another schema; ``MongoError``.
     package func deployEvidence(of job: String, next: ServerSchema?) throws -> DeployEvidence {
@@ -93,10 +94,10 @@ extension JobRegistry {
 extension JobRegistry {
     /// Releases the reservations of documents in the job's collection that fit the job's active schema.
     ///
-    /// The function reads the documents that jobs without a current runner have reserved there. A document keeps its
-    /// reservation while the ledger may still show it.
-    /// - Returns: how many of these documents fit or no longer exist; `nil` if that is unknown, for example because a
-    ///   schema or a privilege is missing.
+    /// The function examines the reservations of all jobs of this collection that no runner holds. A document keeps its
+    /// reservation while the ledger of unsynced documents may still list it.
+    /// - Returns: how many of the examined documents fit or no longer exist; `nil` if that is unknown, for example
+    ///   because a schema or a privilege is missing.
     package func freeRoom(of job: String) throws -> Int? {
         let store = try store(job)
         guard let record = try store.jobs.record(),

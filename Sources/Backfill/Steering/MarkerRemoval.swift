@@ -14,9 +14,9 @@ import Steps
 ///
 /// A marker field with another value than the steps wrote is not removed.
 ///
-/// The removal is a job of its own, `JOB.cleanup`, so that it runs fenced and in chunks, and can be resumed if it dies.
-/// Without the marker fields, every document would need the original job again. The original job must therefore be
-/// marked as cleaned up before the removal.
+/// The removal is a job of its own, `JOB.cleanup`. It therefore writes in chunks and only under a lease, and can be
+/// resumed if it dies. Without the marker fields, every document would need the original job again. The original job
+/// must therefore be marked as cleaned up before the removal.
 struct MarkerRemoval {
     let job: Job
     let pool: ClientPool

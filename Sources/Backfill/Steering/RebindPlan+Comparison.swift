@@ -36,8 +36,8 @@ extension RebindPlan {
                 if try part.evidence.isReplaced(document, since: evidence) { others += 1 } else { same += 1 }
                 continue
             }
-            // If the journal has no evidence of the document's identity, the document counts as the one that the job
-            // changed if its fields are as the job wrote them, or as the job found them.
+            // Without evidence of the document's identity in the journal, the document's fields decide. If they are as
+            // the job wrote them, or as the job found them, the document counts as the one that the job changed.
             let group = part.groups[entry.group]
             let now = try group.fields(of: document)
             if JournalDigest(of: now) == group.after || (!now.isEmpty && now == group.before) { same += 1 }

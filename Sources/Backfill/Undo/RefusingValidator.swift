@@ -7,7 +7,7 @@ import Mongo
 import ServerSchema
 import Steps
 
-/// The check whether a validator would refuse restored documents, which have their fields as before the job.
+/// The check whether a validator would refuse documents after an undo has restored their fields.
 ///
 /// The server makes the check, because only the server understands every operator of a validator.
 extension RefusingValidator {

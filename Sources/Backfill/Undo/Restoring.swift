@@ -16,7 +16,8 @@ struct Restoring {
     let current: BSONDocument
     /// Whether the write requires that the whole document is unchanged since it was read.
     ///
-    /// The budget judged the document as it was read; after a change, the restore might make it unsyncable.
+    /// The unsync budget judged the document as it was read. If the document has changed since then, the restore might
+    /// make it unsyncable.
     var isWatched = false
 
     /// Returns the document with the changed fields as they were before the job.
@@ -29,7 +30,8 @@ struct Restoring {
     /// - Parameters:
     ///   - documents: documents of one group, with the same values in the changed fields; or documents of several
     ///     groups with the same ``likeness``.
-    ///   - isPlaced: whether restored fields return to their positions; otherwise they are put at the end.
+    ///   - isPlaced: whether restored fields return to their positions; otherwise they are put at the end of the
+    ///     document.
     static func statement(
         _ documents: [Restoring], under lease: Lease, isPlaced: Bool
     ) throws(BSONError) -> UpdateStatement? {

@@ -12,8 +12,8 @@ struct RestoringStatements {
     /// The `_id`s of documents that are too large to be restored, because a command must hold both the compared and the
     /// restored fields.
     private(set) var tooLarge: [BSONValue] = []
-    /// The `_id`s of documents whose restored fields are put at the end, because a command that keeps the positions
-    /// would be too large.
+    /// The `_id`s of documents whose restored fields are put at the end of the document, because a command that keeps
+    /// the positions would be too large.
     private(set) var moved: [BSONValue] = []
 
     /// The number of bytes that a statement must stay below, so that a command with only this statement has less than

@@ -13,7 +13,7 @@ internal import SystemPackage
 enum StoredJob {
     /// Compiles the job.
     ///
-    /// If the deploy of the job's next schema is recorded, that schema judges the documents.
+    /// If the deploy of the job's next schema is recorded, documents are judged by that schema.
     static func compile(_ record: BSONDocument, assuming assumptions: CheckOptions) throws -> CompiledJob {
         let job = try job(record)
         let next = try schema("next", of: record, for: job)

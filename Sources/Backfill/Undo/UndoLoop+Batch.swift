@@ -179,10 +179,10 @@ extension UndoLoop {
                 isDone = true
                 break
             }
-            // Some documents changed after they were read, the server refused some, or a router's number is not
-            // reliable. The documents are therefore read again. If a budget judged them, and this first attempt wrote
-            // too few of them although the server refused none, the whole batch starts again, so that they are also
-            // judged again.
+            // The documents are read again, because some may have changed after the first read, the server may have
+            // refused some, or a router may have counted wrongly. If the first attempt wrote too few documents although
+            // the server refused none, and a budget judges the documents, the whole batch starts again, so that they
+            // are judged again.
             if budget != nil, isShort, outcome.refused.isEmpty, isGrouped { return false }
             isGrouped = false
             let refused = Set(outcome.refused.map(\.id))
@@ -204,7 +204,7 @@ extension UndoLoop {
                 case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
                 }
             }
-            // The documents of `fresh` changed after they were judged. If a user repaired such a document, the restore
+            // The documents in `fresh` changed after they were judged. If a user repaired such a document, the restore
             // would make it unsyncable, so the document needs a reservation.
             guard try reserve(&fresh) == nil else { return false }
             due += fresh
@@ -282,8 +282,8 @@ extension UndoLoop {
                 sent += part.count
             }
         }
-        // A write that arrives at the server after its fence has ended changes nothing. If that may have happened,
-        // the lease is renewed, which fails if another runner took it over.
+        // A write that reaches the server after the lease has ended changes nothing. If that may have happened, the
+        // lease is renewed; this fails if another runner took over the lease.
         if !kernel.isFenceCertain { try kernel.renew() }
         return written
     }
@@ -374,7 +374,8 @@ extension UndoLoop {
             tally.makeUnsyncable(unsyncable)
             return cut
         }
-        // The documents in `new` sync now, so a ledger entry for one of them is outdated.
+        // The documents in `new` sync now. If the ledger of unsynced documents lists one of them, its entry is
+        // outdated.
         let shown = try kernel.retrying { try budget.ledger.listed(new, of: namespace) }
         let now = try kernel.retrying {
             try budget.limit.record(new, new: new, stale: new.filter(shown.contains), of: namespace, kernel.store)

@@ -45,7 +45,7 @@ extension UndoLoop {
     }
 
     /// Returns the counts of the documents that the job inserted in other collections; `nil` if all counts are 0.
-    /// - Parameter left: the documents that stay in place: after all undos of the job, or, in a dry run, after this one
+    /// - Parameter left: the documents that were not removed: by all undos of the job or, in a dry run, by this undo
     ///   alone.
     func reportOfChildren(left: ChildTally) -> UndoReport.Children? {
         let report = UndoReport.Children(
@@ -54,7 +54,7 @@ extension UndoLoop {
         return report == UndoReport.Children() ? nil : report
     }
 
-    /// Returns the values that may be links in the fields that the job writes, for all skipped documents.
+    /// Returns the values in the skipped documents that may be links, from the fields that the job writes.
     ///
     /// The skipped documents keep these links, so the linked documents must stay.
     private func linksOfSkipped() throws -> Set<IDKey> {
@@ -180,7 +180,8 @@ extension UndoLoop {
         try kernel.retrying { try kernel.store.skipped.add(children: ids, of: namespace, because: reason) }
     }
 
-    /// Removes the documents that are still byte for byte as they were read; each filter holds the fence.
+    /// Removes the documents that are still byte for byte as they were read; each delete requires that the lease still
+    /// lasts.
     private mutating func send(_ documents: [BSONDocument], to namespace: Namespace) throws {
         try kernel.keepLease()
         guard let lease = kernel.leaseIfAny else { return }
@@ -214,8 +215,8 @@ extension UndoLoop {
                 }
             }
         }
-        // A delete that arrives at the server after its fence has ended removes nothing. If that may have happened, the
-        // lease is renewed, which fails if another runner took it over.
+        // A delete that reaches the server after the lease has ended removes nothing. If that may have happened, the
+        // lease is renewed; this fails if another runner took over the lease.
         if !kernel.isFenceCertain { try kernel.renew() }
     }
 }

@@ -115,7 +115,7 @@ struct UndoLoop: ~Copyable {
 extension UndoLoop {
     /// Records which of the restored documents sync again after the job had made them unsyncable.
     ///
-    /// A document that syncs again keeps its reservation while the ledger may still show it.
+    /// A document that syncs again keeps its reservation while the ledger of unsynced documents may still list it.
     func noteRepaired(_ restored: [Restoring]) throws {
         guard let active = budget?.job.active else { return }
         var repaired: [BSONValue] = []
@@ -132,7 +132,8 @@ extension UndoLoop {
         }
     }
 
-    /// Waits until the ledger can no longer show repaired documents, and releases their reservations.
+    /// Waits until the ledger of unsynced documents can no longer list repaired documents, and releases their
+    /// reservations.
     /// - Returns: why the undo has to stop; `nil` if all these reservations are released.
     mutating func releaseRepaired() throws -> RunStop? {
         guard let budget else { return nil }

@@ -5,8 +5,8 @@ import Jobs
 /// The facts that an undo remembers about documents: which ones to process, which ones the job wrote, and what the undo
 /// itself did with them.
 struct UndoMemory {
-    /// The documents that an ended undo of the job skipped, if this undo only retries them; `nil` if it processes all
-    /// documents.
+    /// The documents that an earlier, finished undo of the job skipped, if this undo only retries them; `nil` if this
+    /// undo processes all documents.
     private let retried: Set<BSONValue>?
     /// Documents that an earlier undo skipped, and that this undo does not retry.
     private let leftBefore: Set<BSONValue>
@@ -34,10 +34,10 @@ struct UndoMemory {
         (self.rewritten, self.leftBefore, self.retried) = (rewritten, leftBefore, retried)
     }
 
-    /// Whether this undo only retries documents that an earlier undo, which has ended, skipped.
+    /// Whether this undo only retries documents that an earlier, finished undo skipped.
     var isRetry: Bool { retried != nil }
 
-    /// Whether an earlier undo that has ended skipped the document, so that this undo processes it again.
+    /// Whether this undo retries the document, because an earlier, finished undo skipped it.
     func retries(_ id: BSONValue) -> Bool { retried?.contains(id) == true }
 
     /// Whether the document is still to be processed.
@@ -86,10 +86,11 @@ struct UndoMemory {
         }
     }
 
-    /// Whether each field of the entry has its old value, or a value that this undo restored from a newer entry.
+    /// Whether each field of the entry has its old value, or was already restored by this undo from a newer entry.
     ///
-    /// A field of ``rewritten`` must have its old value, because the job may have written the restored value itself. If
-    /// ``rewritten`` is `nil`, this applies to all fields. Also `false` if this undo has restored no field yet.
+    /// A field in ``rewritten`` must have its old value even if this undo restored it, because the restored value may
+    /// be one that the job itself wrote. If ``rewritten`` is `nil`, this applies to all fields. Also `false` if this
+    /// undo has restored no field yet.
     func isRestored(_ now: BSONDocument, of id: BSONValue, in group: JournalGroup) throws -> Bool {
         guard !restored.isEmpty else { return false }
         let (now, before) = (now.view, group.before.view)

@@ -9,7 +9,7 @@ import JobState
 /// An attempt in the journal has each document only once. But other entries may concern the same document: an older
 /// attempt at the same chunk has the same documents, and an earlier pass may have some of them.
 struct UndoOverlay {
-    /// The most documents of later passes whose changes are remembered.
+    /// The most documents whose changes in the passes of ``lasting`` are remembered.
     static let maximum = 100_000
 
     /// The changes in the current chunk that a real undo would have undone so far, by `_id`, except those in ``kept``.

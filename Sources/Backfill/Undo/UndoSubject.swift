@@ -41,10 +41,9 @@ struct UndoSubject {
     ///
     /// `nil` if the job's text cannot be read.
     ///
-    /// Other clients can change the source fields just before the write. The job may then have written another value
-    /// than the journal shows. A value that a later attempt found in such a field may therefore be the job's own. A
-    /// step of another kind is not needed again by a document in which it wrote its field. A later value of that field
-    /// is therefore a user's.
+    /// Another client can change the source fields just before the job writes such a field. The job then writes another
+    /// value than its journal shows. A later attempt may find this value, and take it for a user's. All other fields
+    /// are different: a step writes its field in a document only once, so a later value of the field is a user's.
     var rewritten: Set<String>? {
         job.map { job in
             let steps = job.steps.map(\.step.kind).filter(\.mayRewrite)

@@ -11,12 +11,12 @@ struct UndoTally {
     var asBefore = 0
     /// The number of documents that the undo made unsyncable.
     private(set) var madeUnsyncable = 0
-    /// The uncertain changes that are undone because the operator asked for it.
+    /// The changes that the job might not have made, and that are undone because the operator asked for it.
     private(set) var included: (ids: [BSONValue], count: Int) = ([], 0)
     /// The number of documents that have a restored field at their end, because its position could not be restored.
     private(set) var moved = 0
-    /// The documents that an undo of unfinished entries makes unsyncable, and those whose restored field it puts at the
-    /// end.
+    /// The documents of unfinished journal entries that the undo makes unsyncable (`unsyncable`), or in which it puts a
+    /// restored field at the end (`moved`).
     ///
     /// A batch that has to be tried again finds the same documents again. They are therefore counted only when their
     /// entries are finished.
@@ -33,16 +33,16 @@ struct UndoTally {
         if included.count <= Self.samples { included.ids.append(id) }
     }
 
-    /// Records documents that the undo of unfinished entries makes unsyncable.
+    /// Records documents that the undo makes unsyncable; ``finish(_:where:)`` counts them.
     mutating func makeUnsyncable(_ ids: some Sequence<BSONValue>) { unfinished.unsyncable.formUnion(ids) }
 
-    /// Records documents of unfinished entries whose restored field is put at the end.
+    /// Records documents in which a restored field is put at the end; ``finish(_:where:)`` counts them.
     mutating func move(_ ids: some Sequence<BSONValue>) { unfinished.moved.formUnion(ids) }
 
-    /// Counts the recorded documents of entries that are finished now.
+    /// Counts the documents whose journal entries are finished now, if they were recorded as unsyncable or as moved.
     /// - Parameters:
-    ///   - ids: the documents of the entries.
-    ///   - wasKept: returns whether the undo did not skip the document.
+    ///   - ids: the documents of the finished entries.
+    ///   - wasKept: returns `false` for a document that the undo skipped.
     mutating func finish(_ ids: [BSONValue], where wasKept: (BSONValue) -> Bool) {
         for id in ids {
             if unfinished.unsyncable.remove(id) != nil, wasKept(id) { madeUnsyncable += 1 }

@@ -2,15 +2,16 @@
 ///
 /// Each document counts at most once, by its worst certain finding.
 public struct EngineCounts: Hashable, Sendable, Codable {
-    /// The documents that halt the engine for all users.
+    /// The number of documents that halt the engine for all users.
     public var halting = 0
-    /// The documents that never arrive at the clients.
+    /// The number of documents that never arrive at the clients.
     public var dropped = 0
-    /// The documents that arrive at the clients with a value missing, cut off, or replaced, for example by 0 or null.
+    /// The number of documents that arrive at the clients with a value missing, cut off, or replaced, for example by 0
+    /// or null.
     public var losing = 0
-    /// The values that the documents in ``losing`` lose.
+    /// The number of values that the documents counted in ``losing`` lose.
     public var values = 0
-    /// The documents in ``halting`` whose halting findings are all covered by exceptions.
+    /// The number of documents counted in ``halting`` whose halting findings are all covered by exceptions.
     public var haltingExcepted = 0
 
     /// Creates counts of zero.

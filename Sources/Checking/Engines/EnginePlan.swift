@@ -22,7 +22,7 @@ struct EnginePlan: Sendable {
     private(set) var idText: Rule?
     /// The rule for documents that do not fit the schema; `nil` if the engine has none.
     private(set) var unfit: Rule?
-    /// The number of the plan's first node, which stands for the whole document; the nodes of the schema have lower
+    /// The number of the plan's first node, which represents the whole document; the nodes of the schema have lower
     /// numbers.
     let firstNode: Int
 
@@ -75,7 +75,7 @@ struct EnginePlan: Sendable {
         var size = Limit()
         /// The limit on the bytes of the document by a second, milder rule.
         var secondSize = Limit()
-        /// The largest size of the document in bytes, and of its JSON text in UTF-16 code units.
+        /// The limit on the bytes of the document, and also on the UTF-16 code units of its JSON text.
         var rowSize = Limit()
         var idSize = Limit()
         /// The types of the values that tests of a higher level than ``Level/info`` judge.
