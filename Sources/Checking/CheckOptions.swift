@@ -37,7 +37,8 @@ public struct SyncCircumstances: Hashable, Sendable {
     }
 }
 
-/// The facts from the rest of the app that are needed to judge the documents of one collection.
+/// The facts about the app's partitions and its other collections that are needed to judge the documents of one
+/// collection.
 struct SchemaContext {
     /// The field whose value assigns a document to a partition.
     ///

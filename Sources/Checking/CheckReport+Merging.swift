@@ -140,7 +140,7 @@ extension CheckReport.Collection.Reading {
 }
 
 extension [CheckReport.Collection.Reading] {
-    /// Returns the sum of one count over all readings; `nil` if the count of a reading is not known.
+    /// Returns the sum of one count over the readings of all parts; `nil` if a reading lacks this count.
     fileprivate func sum(_ count: (Element) -> Int?) -> Int? {
         let counts = compactMap(count)
         return counts.count == self.count ? counts.reduce(0, +) : nil

@@ -181,7 +181,8 @@ extension CheckReport {
         public var estimatedCount: Int?
         /// The groups of findings: the worst level first, then the worst outcome in the engine, then the largest group.
         public var groups: [ViolationGroup]
-        /// The number of findings that were not grouped because the tally reached its limits.
+        /// The number of findings that were not grouped, because there were too many groups or a field's name was too
+        /// long.
         public var overflowCount: Int
         /// The keywords of the schema that no rule judges.
         public var unevaluatedKeywords: [CompiledSchema.UnevaluatedKeyword]
@@ -218,7 +219,7 @@ extension CheckReport {
             self.isInActive = isInActive
         }
 
-        /// Takes the results from a tally.
+        /// Creates the results from the counts and groups of a tally.
         public init(_ tally: Tally, estimatedCount: Int? = nil) {
             self.init(
                 namespace: tally.schema.namespace, counts: tally.counts, estimatedCount: estimatedCount,
@@ -250,7 +251,7 @@ extension CheckReport {
 
     /// The severity of the deploy's effect on the ledger of unsynced documents; always safe without Device Sync.
     ///
-    /// Sync as a whole stops when the ledger reaches its limit.
+    /// When this ledger reaches its limit, no document syncs any more.
     public var limitSeverity: DeployVerdict.Severity {
         guard isOfDeviceSync else { return .safe }
         switch verdict.band {

@@ -12,14 +12,15 @@ struct Contribution: Hashable, Sendable {
     var effect = EngineEffect()
     /// The indexes of the tally's groups that count the document.
     var groups: [Int32] = []
-    /// The number of the document's findings that were not grouped because the tally reached its limits.
+    /// The number of the document's findings that were not grouped, because there were too many groups or a field's
+    /// name was too long.
     var overflowCount = 0
 
     /// Whether the document newly fails, or newly might fail, compared with the active schema.
     var isNew: Bool { active.map { VerdictChanges.isNew(from: $0, to: verdict) } ?? false }
 }
 
-/// A table that gives each distinct contribution to a tally a number.
+/// A table that numbers the distinct contributions of documents to a tally.
 ///
 /// There are few distinct contributions, because many documents have the same findings.
 struct ContributionTable: Sendable {

@@ -5,7 +5,8 @@ public import ServerSchema
 /// A resync records every failing document again in the ledger of unsynced documents. The projected ledger is therefore
 /// the union of the current ledger and the failing documents.
 public struct DeployVerdict: Hashable, Sendable {
-    /// The number of ledger entries at which the sync engine stops by default; the vendor's support can raise it.
+    /// The number of entries in the ledger of unsynced documents at which the sync engine stops by default; the
+    /// vendor's support can raise it.
     public static var defaultLimit: Int { 100_000 }
 
     /// The outcomes of a deploy, from the best to the worst.
@@ -41,11 +42,13 @@ public struct DeployVerdict: Hashable, Sendable {
     /// The size of the ledger of unsynced documents before the deploy; `nil`, which counts as 0, if there is no ledger
     /// or none was read.
     public var ledger: LedgerCount?
-    /// The number of documents that are certain not to fit and are not in the ledger; if sync is terminated, the
-    /// documents in the ledger count as well, because the ledger is deleted.
+    /// The number of documents that are certain not to fit and are not in the ledger of unsynced documents.
+    ///
+    /// If sync is terminated, the documents in the ledger count as well, because the ledger is deleted.
     public var newCertain: Int
-    /// The number of documents that might not fit and are not in the ledger; if sync is terminated, the documents in
-    /// the ledger count as well, because the ledger is deleted.
+    /// The number of documents that might not fit and are not in the ledger of unsynced documents.
+    ///
+    /// If sync is terminated, the documents in the ledger count as well, because the ledger is deleted.
     public var newPossible: Int
     /// The number of documents that are certain to fail under the new schema, but not under the active one; `nil` if
     /// there is no active schema to compare with.
@@ -60,7 +63,7 @@ public struct DeployVerdict: Hashable, Sendable {
     public var countsPossible = false
     /// Whether no ledger of unsynced documents was read although there may be one; the headroom is then unknown.
     public var isLedgerUnread = false
-    /// The number of ledger entries at which the sync engine stops.
+    /// The number of entries in the ledger of unsynced documents at which the sync engine stops.
     public var limit: Int
     /// Whether the check left out documents on purpose, so that low counts do not prove the deploy safe.
     public var isPartial = false
@@ -80,15 +83,15 @@ public struct DeployVerdict: Hashable, Sendable {
     }
 
     /// The number of documents that stop syncing: those that newly fail or, without an active schema, those that fail
-    /// and are not in the ledger.
+    /// and are not in the ledger of unsynced documents.
     public var stopping: Int { newlyFailing ?? newCertain }
-    /// The number of ledger entries before the deploy; 0 if sync is terminated.
+    /// The number of entries in the ledger of unsynced documents before the deploy; 0 if sync is terminated.
     ///
     /// Terminating sync deletes its metadata, including the ledger; the new ledger is empty at first.
     public var recorded: Int { syncState == .terminated ? 0 : ledger?.entries ?? 0 }
-    /// The number of ledger entries after the deploy if only the certain failures happen.
+    /// The number of entries in the ledger of unsynced documents after the deploy, if only the certain failures happen.
     public var projected: Int { recorded + newCertain }
-    /// The number of ledger entries after the deploy if all possible failures happen.
+    /// The number of entries in the ledger of unsynced documents after the deploy, if all possible failures happen.
     public var pessimistic: Int { projected + newPossible }
     /// The number of entries that the ledger of unsynced documents can still take before it reaches its limit; negative
     /// if it has reached the limit.

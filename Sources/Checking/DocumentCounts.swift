@@ -1,4 +1,5 @@
-/// The counts of a collection's documents: those read, those that fail or might fail, and those in the ledger already.
+/// The numbers of a collection's documents that were read, that fail or might fail, and that the ledger of unsynced
+/// documents already lists.
 public struct DocumentCounts: Hashable, Sendable, Codable {
     /// The number of documents read.
     public var read = 0
@@ -59,9 +60,9 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     /// Creates counts of zero.
     public init() {}
 
-    /// The number of documents in ``certain`` that the ledger does not record.
+    /// The number of documents in ``certain`` that the ledger of unsynced documents does not list.
     public var newCertain: Int { certain - certainInLedger }
-    /// The number of documents in ``possible`` that the ledger does not record.
+    /// The number of documents in ``possible`` that the ledger of unsynced documents does not list.
     public var newPossible: Int { possible - possibleInLedger }
     /// The number of documents whose failures are all covered by exceptions.
     public var excepted: Int { certain + possible - unexcepted.certain - unexcepted.possible }

@@ -164,7 +164,7 @@ extension UnsyncBudget {
     }
 
     /// Marks the reservations of documents that sync again or no longer exist, and removes the marks of the other
-    /// documents.
+    /// reservations.
     ///
     /// The mark is the time at which the document was found to sync again or to be gone. A marked reservation is
     /// removed at once if it is older than twice ``grace(_:)``, and the ledger of unsynced documents does not list its
@@ -176,8 +176,9 @@ extension UnsyncBudget {
         let isRepaired = Set(repaired)
         try store.reservations.note(
             repaired: repaired, unsyncable: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
-        // The sync engine lists an unsynced document in its ledger some time after the write. If an old reservation's
-        // document syncs and is not in the ledger by now, it will not appear there, so the reservation is not needed.
+        // The sync engine lists an unsynced document in its ledger some time after the write. If the document of an old
+        // reservation syncs, and the ledger does not list it by now, the ledger will not list it later, so the
+        // reservation is not needed.
         let shown = try ledger.listed(repaired, of: namespace)
         let grace = grace(store)
         try store.reservations.removeUnseen(

@@ -153,9 +153,9 @@ extension BackfillRun {
 
     /// Judges the documents of a chunk, and reserves as many of them as the unsync budget has room for.
     ///
-    /// The headroom is the room that is left in the budget. The headroom of the previous chunk is used if it suffices
-    /// for all documents; otherwise the headroom is read before the judgement. It is always read after a reservation,
-    /// so that it includes what other jobs reserved at the same time.
+    /// The headroom is the room that is left in the unsync budget. If the headroom that was read for the previous chunk
+    /// suffices for all documents, it is used; otherwise it is read before the judgement. It is always read after a
+    /// reservation, so that it includes what other jobs reserved at the same time.
     private mutating func judgeAndReserve(_ documents: [DueDocument], of phase: Phase) throws -> Admission {
         guard !documents.isEmpty else { return .admitted([]) }
         let budget = budget
@@ -183,8 +183,8 @@ extension BackfillRun {
         return .stopped(.threshold(try room(for: documents.count, budget)))
     }
 
-    /// Returns the headroom that was read for the previous chunk if it has room for `documents` documents; otherwise
-    /// reads the headroom again.
+    /// Returns the room that is left in the unsync budget: as read for the previous chunk if that suffices for
+    /// `documents` documents, otherwise as read now.
     private mutating func room(for documents: Int, _ budget: UnsyncBudget) throws -> Headroom {
         if let headroom = account.headroom, headroom.documents >= documents { return headroom }
         let now = try kernel.retrying { try budget.limit.exactHeadroom(kernel.store) }
@@ -192,7 +192,7 @@ extension BackfillRun {
         return now
     }
 
-    /// Reserves those documents of a chunk that the budget counts, and then reads the headroom.
+    /// Reserves those documents of a chunk that count in the unsync budget, and then reads how much room is left in it.
     /// - Returns: whether there was room; if not, the new reservations are removed.
     private mutating func reserve(_ decision: UnsyncBudget.Decision, _ budget: UnsyncBudget) throws -> Bool {
         guard !decision.counted.isEmpty else { return true }

@@ -124,8 +124,8 @@ extension BackfillRunner {
         }
         report.work.waits = run.kernel.throttler?.waits ?? []
         report.work.bound = run.tally.chunks == 0 ? nil : run.bound
-        // After a stop signal, the program has to end soon. The report then lacks the headroom, and the counts of the
-        // remaining, unsyncable and skipped documents.
+        // After a stop signal, the program has to end soon. The report then lacks the room that is left in the unsync
+        // budget, and the counts of the remaining, unsyncable and skipped documents.
         do {
             guard stopped != .signal else { throw StopAsked() }
             let known = stopped == nil && options.only == nil ? run.survey : nil

@@ -70,7 +70,7 @@ package struct BackfillRunner: Sendable {
 
     /// Returns the plan of a run.
     ///
-    /// The function reads the collection, the state database and the ledger, and writes nothing.
+    /// The function reads the collection, the state database and the ledger of unsynced documents, and writes nothing.
     /// - Parameters:
     ///   - isDry: whether the plan is for a dry run, which also checks that no document would need the job again after
     ///     a run.
@@ -319,8 +319,9 @@ package struct BackfillRunner: Sendable {
 
     /// Refuses a job whose plan found obstacles in the documents, or that would make too many documents unsyncable.
     ///
-    /// A job makes too many documents unsyncable if it exceeds two limits: the number that the operator accepted with
-    /// `--allow-unsync`, and the headroom, in which documents that are reserved already take no room.
+    /// The number of these documents is too large if it exceeds two limits: the number that the operator accepted with
+    /// `--allow-unsync`, and the room that is left in the unsync budget. Documents that are reserved already take no
+    /// further room.
     package func checkHeadroom(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
         let count = plan.risk.madeUnsyncable

@@ -152,7 +152,8 @@ struct RunJournal {
         }
     }
 
-    /// The most updates whose conditions the server evaluates, to find which documents meet them.
+    /// The most updates whose conditions the server is asked to evaluate; with more, it stays unknown which documents
+    /// met them.
     ///
     /// The limit matters for a client-side step, which has one update for each document.
     private static let maximumAsked = 200
@@ -215,8 +216,8 @@ struct RunJournal {
         ]
         if update.isBinary { command = command.appending("collation", ["locale": "simple"]) }
         if let time {
-            // The read waits for a majority for a limited time only. If the majority is slower, the chunk's checkpoint
-            // reports that.
+            // The server waits for a majority before it reads, but only for a limited time. If the majority takes
+            // longer, the chunk's checkpoint reports that.
             command = command.appending("readConcern", ["level": "snapshot", "atClusterTime": .timestamp(time)])
                 .appending("maxTimeMS", .long(kernel.lease.terms.writeLimit.milliseconds))
         }

@@ -4,12 +4,13 @@ import BSON
 struct RunTally {
     /// The number of chunks that have a checkpoint.
     private(set) var chunks = 0
-    /// Documents that were changed, apart from those of ``uncounted``; a document counts once even if several phases
-    /// changed it.
+    /// The number of documents that were changed, without those in ``uncounted``; a document counts once even if
+    /// several phases changed it.
     private(set) var documents = 0
     /// The number of changes; a document counts once for each phase that changed it.
     private(set) var updates = 0
-    /// Changes by the current chunk that are not in the other counts yet, because the chunk has no checkpoint.
+    /// The number of changes by the current chunk that are not in the other counts yet, because the chunk has no
+    /// checkpoint.
     private(set) var uncounted = 0
     /// The documents that were last read: `changed` has the documents that an earlier phase changed already, and
     /// `fresh` has the documents whose first change may come from the current phase.

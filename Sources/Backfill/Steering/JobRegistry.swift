@@ -292,7 +292,8 @@ extension JobRegistry {
         return try client.allChecked("migrations", [:]).compactMap(AppliedJob.init).sorted { $0.job < $1.job }
     }
 
-    /// Returns what happened to each started job among `names`: its deploy and its undo. The keys are the jobs' names.
+    /// Returns what happened to each started job among `names`, such as its deploy or its undo, with the jobs' names as
+    /// keys.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func aftermath(of names: [String]) throws -> [String: JobAftermath] {
         let begun = Set(try self.names()).intersection(names)

@@ -14,7 +14,7 @@ struct RecordedCollection {
 
     /// Returns the collection that a job's record names.
     /// - Throws: ``RunError`` when the job's file names another collection, or when the record names none, or one that
-    ///   no job may write to, such as the ledger.
+    ///   no job may write to, such as the ledger of unsynced documents.
     func namespace(of record: BSONDocument, _ job: String) throws(RunError) -> Namespace {
         guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
             throw RunError(.checkpointUnreadable, "the record of job \"\(job)\" names no collection")

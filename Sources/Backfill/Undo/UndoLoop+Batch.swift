@@ -334,8 +334,8 @@ extension UndoLoop {
     /// Judges the documents to be restored, and reserves room for those that the restore makes unsyncable.
     ///
     /// If there is not enough room, the first document without room and all documents after it are removed from `due`.
-    /// - Returns: the first document without room, and the headroom; `nil` when there is room for all, in a dry run, or
-    ///   if there is no budget.
+    /// - Returns: the first document without room, and the room that is left in the unsync budget; `nil` when there is
+    ///   room for all, in a dry run, or if there is no budget.
     mutating func reserve(_ due: inout [Restoring]) throws -> (id: BSONValue, headroom: Headroom)? {
         guard let budget, let active = budget.job.active, !due.isEmpty else { return nil }
         var unsyncable: [BSONValue] = []
@@ -384,7 +384,7 @@ extension UndoLoop {
             tally.makeUnsyncable(unsyncable)
             return cut
         }
-        // After the headroom was read, the room in the budget was taken, for example by another job. No document of the
+        // The room in the unsync budget was taken after it was read, for example by another job. No document of the
         // batch is therefore restored.
         due = []
         return (new[0], now)

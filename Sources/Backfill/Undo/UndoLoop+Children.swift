@@ -16,8 +16,8 @@ extension UndoLoop {
     /// The most documents that are removed with one command.
     private static let maximumChildren = 200
 
-    /// Removes the documents that the job inserted in other collections, the newest first, except the ones that have to
-    /// stay there.
+    /// Removes the documents that the job inserted in other collections, the newest first, except the documents that
+    /// have to stay.
     /// - Parameter start: the number of the job's attempt that the last undo reached; `nil` starts with the newest
     ///   attempt.
     /// - Returns: why the undo has to stop; `nil` if it can continue.

@@ -112,8 +112,8 @@ package struct UndoRunner: Sendable {
 
     /// Refuses an undo that would make too many documents unsyncable.
     ///
-    /// The undo is refused only if both limits are exceeded: the headroom, and the number that the operator accepted
-    /// with `--allow-unsync`.
+    /// The undo is refused only if the number of these documents exceeds two limits: the room that is left in the
+    /// unsync budget, and the number that the operator accepted with `--allow-unsync`.
     package func checkHeadroom(of report: UndoReport) throws(RunError) {
         guard let headroom = report.headroom, let count = report.madeUnsyncable, count > headroom.documents,
             count > options.allowUnsync ?? 0

@@ -15,8 +15,8 @@ struct UndoTally {
     private(set) var included: (ids: [BSONValue], count: Int) = ([], 0)
     /// The number of documents that have a restored field at their end, because its position could not be restored.
     private(set) var moved = 0
-    /// The documents of unfinished journal entries that the undo makes unsyncable (`unsyncable`), or in which it puts a
-    /// restored field at the end (`moved`).
+    /// The documents of unfinished journal entries that the undo makes unsyncable (`unsyncable`), or that get a
+    /// restored field at their end (`moved`).
     ///
     /// A batch that has to be tried again finds the same documents again. They are therefore counted only when their
     /// entries are finished.
@@ -36,7 +36,7 @@ struct UndoTally {
     /// Records documents that the undo makes unsyncable; ``finish(_:where:)`` counts them.
     mutating func makeUnsyncable(_ ids: some Sequence<BSONValue>) { unfinished.unsyncable.formUnion(ids) }
 
-    /// Records documents in which a restored field is put at the end; ``finish(_:where:)`` counts them.
+    /// Records documents that get a restored field at their end; ``finish(_:where:)`` counts them.
     mutating func move(_ ids: some Sequence<BSONValue>) { unfinished.moved.formUnion(ids) }
 
     /// Counts the documents whose journal entries are finished now, if they were recorded as unsyncable or as moved.
