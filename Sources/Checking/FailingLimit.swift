@@ -19,7 +19,7 @@ public enum FailingLimit: Hashable, Sendable {
         }
     }
 
-    /// Whether `failing` of `judged` documents may fail.
+    /// Whether the limit allows `failing` of `judged` documents to fail.
     func accepts(_ failing: Int, of judged: Int) -> Bool {
         switch self {
         case .documents(let most): failing <= most
@@ -44,7 +44,7 @@ extension FailingLimit: CustomStringConvertible {
 public struct FailingThreshold: Hashable, Sendable {
     /// The collection, as the schema names it.
     public var namespace: Namespace
-    /// The rule; `nil` for all rules without a threshold of their own.
+    /// The rule whose failing documents are limited; `nil` for all rules without a threshold of their own.
     public var rule: RuleCode?
     /// The largest number or share of documents that may fail.
     public var limit: FailingLimit
@@ -61,7 +61,7 @@ public struct FailingThreshold: Hashable, Sendable {
 public struct FailingLimitUse: Hashable, Sendable {
     /// The collection; `nil` for the limit of the check as a whole.
     public var namespace: Namespace?
-    /// The rule; `nil` for all rules without a threshold of their own.
+    /// The rule whose failing documents are limited; `nil` for all rules without a threshold of their own.
     public var rule: RuleCode?
     /// The largest number or share of documents that may fail.
     public var limit: FailingLimit
@@ -80,7 +80,7 @@ extension FailurePolicy {
 
     /// Returns each limit with the number of documents that count against it.
     ///
-    /// The limit for the check as a whole comes last. It is left out if each collection with judged documents has a
+    /// The limit for the check as a whole comes last. It is absent if every collection with judged documents has a
     /// limit of its own.
     ///
     /// A failing document counts against the threshold of each rule that it breaks. If it also breaks a rule without a
@@ -128,7 +128,7 @@ extension FailurePolicy {
 
     /// Returns how many documents of a collection fail because of a rule.
     ///
-    /// A document counts once for each group of the rule's findings that it belongs to.
+    /// A document that belongs to several groups of the rule's findings counts once for each of these groups.
     private func failing(_ collection: CheckReport.Collection, by rule: RuleCode) -> Int {
         collection.groups.reduce(0) { $0 + ($1.violation.rule == rule ? failing($1) : 0) }
     }

@@ -18,7 +18,7 @@ public struct FailurePolicy: Hashable, Sendable {
     public var documents: Documents
     /// Whether documents that might stop syncing make the check fail, too.
     public var includesPossible: Bool
-    /// Whether a breaking change makes the check fail even if all documents fit.
+    /// Whether a breaking change of the schema makes the check fail even if all documents match the new schema.
     public var includesChange: Bool
     /// The largest number or share of documents that may fail; `nil` means 0.
     ///

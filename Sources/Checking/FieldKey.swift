@@ -71,9 +71,10 @@ package struct FieldKey: Sendable, BitwiseCopyable {
         return Int(truncatingIfNeeded: (mixed &* 0xFF51_AFD7_ED55_8CCD) &>> 33)
     }
 
-    /// Returns a hash of the bytes between the first and the last eight.
+    /// Returns a hash of the name's bytes between the first eight and the last eight.
     ///
-    /// Long names may have the same first and last eight bytes, so a hash of these alone would often be the same.
+    /// Long names may have the same first and last eight bytes, so a hash of only these sixteen bytes would often be
+    /// the same.
     @inline(never)
     private func middleHash(in bytes: RawSpan) -> UInt64 {
         var mixed: UInt64 = 0

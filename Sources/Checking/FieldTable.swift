@@ -34,7 +34,8 @@ struct FieldTable: Sendable {
 
     /// Adds the bytes of a name to the table, and returns its key.
     ///
-    /// The name does not become a field name: a search does not find it. Its key can only be compared with other keys.
+    /// The name does not become a field of any object, so a search does not find it. Its key can only be compared with
+    /// other keys.
     mutating func key(_ name: String) -> FieldKey {
         let start = nameBytes.count
         nameBytes.append(contentsOf: name.utf8)

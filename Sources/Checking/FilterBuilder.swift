@@ -13,9 +13,10 @@ enum Expression {
         values.count == 1 ? values[0] : ["$and": .array(of: values)]
     }
 
-    /// Returns an expression that has the value of `then` if the condition holds, and is otherwise false.
+    /// Returns an expression that has the value of `then` if the condition is true, and is otherwise false.
     ///
-    /// The server does not evaluate `then` if the condition does not hold, so `then` may fail for other values.
+    /// The server evaluates `then` only if the condition is true, so `then` can be an expression that fails for other
+    /// values.
     static func guarded(_ condition: BSONValue, _ then: BSONValue) -> BSONValue {
         ["$cond": [condition, then, false]]
     }
@@ -26,10 +27,10 @@ enum Expression {
         ["$anyElementTrue": [["$map": ["input": array, "as": .string(name), "in": holds]]]]
     }
 
-    /// Returns an expression for a field of `parent`, where the parent `nil` means the document itself.
+    /// Returns an expression for a field of `parent` or, if `parent` is `nil`, for a field of the document itself.
     ///
-    /// A path cannot contain a name that is empty or has a `$` or a dot. Such a name is searched for among the object's
-    /// fields, because `$getField`, which could read it, exists only from MongoDB 5.0 on.
+    /// A field path cannot contain a name that is empty or has a `$` or a dot. The expression searches the object's
+    /// fields for such a name, because `$getField` exists only from MongoDB 5.0 on.
     static func field(_ name: String, of parent: BSONValue?) -> BSONValue {
         let isPlain = !name.isEmpty && !name.utf8.contains { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: ".") }
         switch parent {
@@ -53,9 +54,7 @@ enum Expression {
     }
 }
 
-/// Builds the filter that finds the documents of a group.
-///
-/// These documents have the same finding at the same path.
+/// Builds the filter that finds the documents of a group, which all have the same finding at the same path.
 struct FilterBuilder {
     let schema: CompiledSchema
 
@@ -86,8 +85,8 @@ struct FilterBuilder {
 
     /// Returns a filter for the documents in which an array at the end of the steps has equal elements.
     ///
-    /// `uniqueItems` and the checker have the same definition of equality: the order of an object's fields is ignored.
-    /// `$setUnion` does not ignore it.
+    /// The filter uses `uniqueItems`, which ignores the order of an object's fields, as the checker does. `$setUnion`
+    /// does not ignore it.
     private static func filterForEqualElements(at steps: [SchemaPath.Step]) -> BSONDocument {
         let schema = steps.reversed().reduce(["uniqueItems": true] as BSONValue) { inner, step in
             switch step {

@@ -6,8 +6,10 @@ import BSON
 struct Finding: Hashable, Sendable, BitwiseCopyable {
     var rule: Rule
     var level: Level
-    /// The number of the node that has the finding: first come the schema's nodes, then those of its constraints, and
-    /// then those of the engine.
+    /// The number of the node that has the finding.
+    ///
+    /// The nodes of the schema are numbered first, then the nodes of its constraints, and then the nodes of the sync
+    /// engine.
     var node: Int32
     var found: Found
 
@@ -23,7 +25,7 @@ struct Finding: Hashable, Sendable, BitwiseCopyable {
 ///
 /// The description never holds the value itself.
 struct Found: Hashable, Sendable, BitwiseCopyable {
-    /// The details that a type alone does not show.
+    /// A detail of the value that its type alone does not show.
     enum Detail: UInt8, Hashable, Sendable, BitwiseCopyable {
         case none, missing, unusableDefault
         case exact, fraction, notANumber, infinity, beyondInt32, beyondInt64, inexact

@@ -12,7 +12,7 @@ public struct FindingException: Hashable, Sendable {
     public var path: String
     /// The rule of the finding.
     public var rule: RuleCode
-    /// The operator's statement.
+    /// The details of the acceptance, such as the operator's reason and the last day on which it is valid.
     public var acceptance: Acceptance
 
     /// Creates an exception.
@@ -43,7 +43,8 @@ struct ExceptionIndex: Sendable {
         guard !exceptions.isEmpty else { return nil }
         let key = Key(path: schema.path(of: located).description, rule: schema.code(of: located))
         guard let candidates = exceptions[key] else { return nil }
-        // Only an exception with a fingerprint needs the words of the violation.
+        // An exception without a fingerprint covers every finding of its rule at its path. For other exceptions, the
+        // fingerprint is computed from the text of the violation.
         if let whole = candidates.first(where: { $0.acceptance.fingerprint == nil }) { return whole }
         let fingerprint = schema.violation(located).fingerprint(in: schema.namespace)
         return candidates.first { $0.acceptance.fingerprint == fingerprint }

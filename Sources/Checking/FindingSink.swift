@@ -11,14 +11,17 @@ protocol FindingSink {
     static var validates: Bool { get }
     /// Receives a finding.
     ///
-    /// The finding is at its node or, after ``enter(_:)``, at the entered steps below the node.
+    /// The value with the finding is at the finding's node or, after ``enter(_:)``, at the entered steps below the
+    /// node.
     mutating func report(_ finding: Finding)
     /// Receives a finding about `element`, a field that the schema does not name.
     ///
     /// The field is in the object at the finding's node.
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView)
-    /// Adds a step to the path, which leads from the node down to the values of the next findings; used, for example,
-    /// inside a mixed value, which has no nodes.
+    /// Adds a step to the path that leads from a finding's node down to the value that the walker judges.
+    ///
+    /// The walker adds steps, for example, inside a mixed value, because the values inside it have no nodes of their
+    /// own.
     mutating func enter(_ step: SchemaPath.Step)
     /// Adds a step that leads into a field; the field's name is converted to a String only if the sink keeps paths.
     mutating func enter(field element: BSONElement, of view: borrowing BSONView)
@@ -90,7 +93,7 @@ struct FindingCollector: FindingSink {
     private var values: [BSONValue?] = []
     private var below: [SchemaPath.Step] = []
     private var current: BSONValue?
-    /// The number of the first node of the constraints, while the constraints are judged; else `nil`.
+    /// The number of the first constraint node while the walker judges constraints; otherwise `nil`.
     var firstConstraint: Int32?
 
     init(minimum: Level, keepsValues: Bool = false) {

@@ -9,7 +9,9 @@ public struct JobTrace: Hashable, Sendable {
     /// The number of documents that synced until a job changed them, and that now fit neither the new nor the active
     /// schema.
     public var convertedCount = 0
-    /// The reasons why documents that count as already failing may have synced before a job; each is a clause.
+    /// The reasons why some documents that count as already failing may have synced until a job changed them.
+    ///
+    /// Each reason is a clause.
     public var gaps: [String] = []
 
     /// An unfinished job.

@@ -53,10 +53,11 @@ public struct LedgerIndex: Sendable {
     public func count(in namespace: Namespace) -> Int { ids[namespace]?.count ?? 0 }
 }
 
-/// An `_id` as the ledger of unsynced documents distinguishes it: equal keys mean one document.
+/// An `_id` in the form in which it is compared with the ledger of unsynced documents; equal keys mean the same
+/// document.
 ///
-/// The BSON type with which the ledger records an `_id` is not documented, so an ObjectId equals its 24 hexadecimal
-/// digits, and whole numbers of different types are equal if their values are.
+/// The BSON type with which the ledger records an `_id` is not documented. An ObjectId therefore equals its 24
+/// hexadecimal digits, and whole numbers of different types are equal if their values are.
 package enum LedgerKey: Hashable, Sendable {
     /// An ObjectId, or a string of its 24 hexadecimal digits.
     case objectID(ObjectID)
@@ -95,7 +96,8 @@ public struct LedgerCount: Hashable, Sendable {
         self.documents = documents
     }
 
-    /// A remark, as a clause, if there are more entries than documents; otherwise `nil`.
+    /// A clause for reports if there are more entries than documents; `nil` if the numbers are equal, or if the
+    /// documents were not counted.
     public var warning: String? {
         guard let documents, documents < entries else { return nil }
         return

@@ -1,8 +1,8 @@
 import BSON
 
-/// A field's name with its NUL, stored for a comparison with the bytes at an offset of a document.
+/// A field's name followed by NUL, in a form that can be compared with the bytes at an offset of a document.
 ///
-/// The comparison needs no search for the end of the name in the document.
+/// The comparison does not have to search for the end of the name in the document.
 struct NameMatcher: Sendable, BitwiseCopyable {
     /// The first eight bytes of the name, little endian, with its NUL if the name is shorter than eight bytes.
     private let head: UInt64

@@ -19,7 +19,7 @@ enum Number: Sendable, BitwiseCopyable {
 
     /// Returns ``Found/Detail/exact`` if the type `target` can hold the number exactly; otherwise the reason why not.
     ///
-    /// A decimal counts as able to hold every number.
+    /// The type `decimal` counts as able to hold every number.
     func fitness(for target: TypeMask) -> Found.Detail {
         switch target {
         case .decimal: .exact

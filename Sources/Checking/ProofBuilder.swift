@@ -80,10 +80,11 @@ struct ProofBuilder {
             && node.flags.isDisjoint(with: [.required, .partition, .partitionRequired, .dictionary])
     }
 
-    /// A schema that accepts only documents with each field once and no other field; `nil` if no such schema can be
-    /// built.
+    /// A schema that accepts only documents with each field of the collection's schema once and no other field; `nil`
+    /// if no such schema can be built.
     ///
-    /// The server rejects other documents quickly, so this alternative of the filter costs little for them.
+    /// The server quickly finds that a document does not match this schema, so using it as the first alternative of the
+    /// filter costs little.
     private var completeRoot: [(String, BSONValue)]? {
         guard schema.nodes[0].fields.names(in: schema).contains("_id") else { return nil }
         var builder = self
@@ -117,8 +118,8 @@ struct ProofBuilder {
     private func array(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
         let node = schema.nodes[index]
         guard depth < Self.maximumDepth else { return nil }
-        // Only the checker finds equal elements of a set, so the filter proves only that a set of at most one element
-        // fits.
+        // A set must not have equal elements, and only the checker compares the elements. The filter therefore accepts
+        // only sets of at most one element.
         var keywords: [(String, BSONValue)] = node.flags.contains(.set) ? [("maxItems", 1)] : []
         guard node.items >= 0 else { return keywords }
         let first = Int(node.items)

@@ -114,7 +114,7 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
         }
     }
 
-    /// The words for what the rule expects; `nil` if they depend on the schema, such as a type that it names.
+    /// The value that the rule expects, in words, such as "distinct elements"; `nil` if the words depend on the schema.
     var expectation: String? {
         switch self {
         case .nullID, .requiredNull, .embeddedRequiredNull: nil

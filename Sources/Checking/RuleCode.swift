@@ -82,7 +82,7 @@ extension RuleCode {
     public static let partitionMissing = Rule.partitionMissing.code
     /// The partition key is of another type than the app's sync settings name.
     public static let partitionType = Rule.partitionType.code
-    /// A link is not of the type of the keys that it is compared with.
+    /// A link is not of the type of the field to which it refers, usually `_id`.
     public static let linkType = Rule.linkType.code
     /// A list or a set of links holds null.
     public static let linkNullItem = Rule.linkNullItem.code

@@ -264,7 +264,8 @@ extension SchemaCompiler {
 extension SchemaCompiler {
     /// Makes the walker also judge a field as the partition key.
     ///
-    /// The field must be of the type of the app's partitions, and present if a document must be in a partition.
+    /// The field must have the type of the app's partition key. The field must be present if the app requires a
+    /// partition for every document.
     /// - Parameter isRequired: Whether the collection's own schema requires the field.
     private mutating func compilePartition(_ key: SyncConfiguration.PartitionKey, _ isRequired: Bool, field: Int) {
         let index = Int(fields[field].node)
@@ -283,8 +284,8 @@ extension SchemaCompiler {
         if !fields[field].isDeclared { expectations[index] = key.type.rawValue }
     }
 
-    /// Removes from the node of a key the types that the key cannot have if `types` are the types that a schema names
-    /// for it.
+    /// Restricts the node of a partition key or link key to the types that a schema declares for the key.
+    /// - Parameter types: The declared types.
     func narrow(_ node: inout CompiledSchema.Node, to types: [SchemaType]) {
         node.accepts.formIntersection(TypeMask(keyOf: types))
         if types == [.uuid] { node.flags.insert(.uuid) }

@@ -1,7 +1,8 @@
 import BSON
 package import ServerSchema
 
-/// Turns the constraints of an App Services schema into a `jsonschema` schema without the rules of types and fields.
+/// Converts an App Services schema to a `jsonschema` schema that has only the constraints, and no rules for types and
+/// fields.
 extension SchemaNode {
     /// A schema with only the constraints of this schema and of the schemas inside it; `nil` if there are none.
     var constraintsAlone: SchemaNode? {
@@ -20,8 +21,8 @@ extension SchemaNode {
             node.additionalProperties = additionalProperties.inJSONSchema
             node.hasAdditionalProperties = hasAdditionalProperties
         }
-        // If `additionalProperties` is kept, the properties without constraints are kept as well, because their fields
-        // are not additional.
+        // If `additionalProperties` is kept, the properties without constraints are kept as well. Otherwise
+        // `additionalProperties` would apply to their fields.
         if !node.hasAdditionalProperties { children.removeAll { $0.node == nil } }
         node.properties = children.map { Property(name: $0.name, node: $0.node ?? SchemaNode(location: location)) }
         node.items = itemConstraints
@@ -42,7 +43,7 @@ extension SchemaNode {
         }
     }
 
-    /// The schema in the `jsonschema` dialect, for use inside a constraint such as `anyOf`.
+    /// This schema, converted to the `jsonschema` dialect for use inside a constraint such as `anyOf`.
     fileprivate var inJSONSchema: SchemaNode {
         var node = self
         // A mixed value may be of any type. The `jsonschema` dialect has no type for a UUID, which is binary data.

@@ -11,12 +11,14 @@ public struct Tally: Sendable {
         public var sampleCount = 5
         /// The largest number of groups; a finding that would need one more group is counted without a group.
         public var maximumGroupCount = 10_000
-        /// Whether to group findings of the level ``Level/info`` too; every document is then checked in the slower way,
-        /// which collects its findings.
+        /// Whether to group findings of the level ``Level/info`` too.
+        ///
+        /// If so, every document is checked by the slower method, which collects its findings.
         public var includesInfo = false
         /// Whether to keep the values that have findings; otherwise the tally keeps no values except `_id`s.
         public var keepsValues = false
-        /// Whether ``Tally/lastContribution`` is kept, so that the counts of a single document can be subtracted later.
+        /// Whether the tally keeps what each document adds to the counts, so that ``Tally/take(back:of:)`` can subtract
+        /// it.
         public var keepsContributions = false
 
         /// Creates the default options.
@@ -33,19 +35,19 @@ public struct Tally: Sendable {
     public internal(set) var overflowCount = 0
     /// Called with every document that fails or might fail, and with its findings.
     ///
-    /// The call makes the check slower, because the findings of these documents are put into words.
+    /// The check is slower if this closure is set, because the texts of these findings are then needed.
     public var onFailure: (@Sendable (FailingDocument) -> Void)?
 
     /// Called with the `_id` of every document that is certain to fail under both ``schema`` and the active schema.
     public var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
 
-    /// The number of the contribution that the last document made to the counts.
+    /// The number under which the counts of the last added document are kept.
     ///
-    /// ``take(back:of:)`` subtracts the contribution with this number.
+    /// ``take(back:of:)`` subtracts the counts that are kept under this number.
     public internal(set) var lastContribution: UInt32 = 0
 
     var contributions = ContributionTable()
-    /// The types of the documents' `_id`s; noted only if the schema's engine has a rule for `_id`s that are texts.
+    /// The types of the documents' `_id`s; collected only if the engine has a rule against `_id`s with equal texts.
     private(set) var idTypes = IDTypes()
     private let notesIDTypes: Bool
     let active: ActiveSchema
@@ -53,7 +55,7 @@ public struct Tally: Sendable {
     var groups: [Group] = []
     private(set) var index: [FindingCollector.Located: Int] = [:]
     var collector: FindingCollector
-    /// How many of the documents before this tally's next document in the source are counted by other tallies.
+    /// The number of documents that come before this tally's next document in the source and that other tallies count.
     ///
     /// `nil` if the documents have no order.
     private var skipped: Int?
@@ -205,7 +207,7 @@ public struct Tally: Sendable {
         }
     }
 
-    /// Counts a finding about a document that was added before.
+    /// Counts a finding about a document that this tally has already counted.
     mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
         guard let group = group(for: located) else { return }
         groups[group].count += 1
@@ -285,11 +287,11 @@ extension Tally {
 }
 
 extension Tally {
-    /// Whether a contribution was kept, so that ``take(back:of:)`` can subtract it.
-    /// - Parameter contribution: The value of ``lastContribution`` after a document was added.
+    /// Whether the counts of a document were kept, so that ``take(back:of:)`` can subtract them.
+    /// - Parameter contribution: The value of ``lastContribution`` after the document was added.
     public func knows(_ contribution: UInt32) -> Bool { contributions[contribution] != nil }
 
-    /// Subtracts the counts of one document; does nothing if the document's contribution was not kept.
+    /// Subtracts the counts of one document; does nothing if the document's counts were not kept.
     ///
     /// Call it only after all documents have been added.
     /// - Parameters:

@@ -8,13 +8,15 @@ public struct UnsyncedExplanation: Hashable, Sendable {
 
     /// The numbers of documents by their current state.
     public struct Counts: Hashable, Sendable, Codable {
-        /// The documents that still do not fit the schema.
+        /// The number of documents that still do not fit the schema.
         public var failing = 0
-        /// The documents that might not fit, which is the likely reason why the ledger records them.
+        /// The number of documents that might not fit, which is the likely reason why the ledger records them.
         public var possible = 0
-        /// The documents that fit now; their ledger entries are stale, or have a reason that the check does not judge.
+        /// The number of documents that fit now.
+        ///
+        /// Their ledger entries are stale, or have a reason that the check does not judge.
         public var fitting = 0
-        /// The documents that no longer exist, so their ledger entries are stale.
+        /// The number of documents that no longer exist, so their ledger entries are stale.
         public var gone = 0
 
         /// Creates counts of zero.

@@ -12,7 +12,7 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var limit: Int
     /// Whether the report covers one collection only, as the operator requested.
     ///
-    /// Documents in a collection that the schema does not cover are then no findings.
+    /// If so, documents in a collection that the schema does not cover do not count as findings.
     public var isNarrowed = false
     /// The ledger entries of each app, the app with the most entries first; ``limit`` applies to each app separately.
     public var apps: [App]

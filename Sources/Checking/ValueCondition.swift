@@ -184,7 +184,7 @@ extension ValueCondition {
     }
 }
 
-/// The names of a collection that a DBRef may lead to, and the types of its `_id`s.
+/// A collection that a DBRef may lead to: the names of its database and collection, and the types of its `_id`s.
 struct ReferenceTarget {
     let database: String
     let collection: String

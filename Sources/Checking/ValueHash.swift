@@ -6,8 +6,8 @@ enum ValueHash {
         guard depth < BSONView.maximumDepth else { throw BSONError(.tooDeep, at: element.valueOffset) }
         let type = TypeMask(element.type)
         if TypeMask.numbers.contains(type) { return hash(Number(element, of: view)) }
-        // A string and a symbol of the same text are equal, so the hash has the type's place in the sort order, not the
-        // type.
+        // A string and a symbol of the same text are equal. The hash therefore uses the type's place in BSON's sort
+        // order, which these types share, and not the type itself.
         let kind = mix(UInt64(bitPattern: Int64(element.type.sortPlace)))
         if element.type == .javascriptWithScope {
             let scope = try view.scope(element)

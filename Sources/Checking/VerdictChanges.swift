@@ -2,20 +2,21 @@
 ///
 /// A document that fails, or might fail, under at least one of the two schemas is counted exactly once.
 public struct VerdictChanges: Hashable, Sendable, Codable {
-    /// The documents certain to fail under the new schema, but not under the active one.
+    /// The number of documents that are certain to fail under the new schema, but not under the active one.
     public var newlyFailing = 0
-    /// The documents certain to fail under both schemas.
+    /// The number of documents that are certain to fail under both schemas.
     public var alreadyFailing = 0
-    /// The documents certain to fail under the active schema that neither fail nor might fail under the new one.
+    /// The number of documents that are certain to fail under the active schema, and that sync under the new one.
     public var healed = 0
-    /// The documents that might fail under the new schema, but neither fail nor might fail under the active one.
+    /// The number of documents that might fail under the new schema, and that sync under the active one.
     public var newlyPossible = 0
-    /// The documents that might fail under the new schema, and that fail or might fail under the active one.
+    /// The number of documents that might fail under the new schema, and that fail or might fail under the active one.
     public var alreadyPossible = 0
-    /// The documents in ``alreadyPossible`` that are certain to fail under the active schema; reports do not have this
-    /// count.
+    /// The number of documents in ``alreadyPossible`` that are certain to fail under the active schema.
+    ///
+    /// Reports do not show this number.
     package var nowOnlyPossible = 0
-    /// The documents that might fail under the active schema, but neither fail nor might fail under the new one.
+    /// The number of documents that might fail under the active schema, and that sync under the new one.
     public var possiblyHealed = 0
 
     /// Creates counts of zero.
@@ -46,13 +47,13 @@ public struct VerdictChanges: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether a document with the given verdicts newly fails, or newly might fail.
+    /// Whether a document with the verdicts `active` and `new` newly fails, or newly might fail.
     static func isNew(from active: Verdict, to new: Verdict) -> Bool {
         new >= .possible && (new == .certain ? active < .certain : active < .possible)
     }
 }
 
-/// The active schema of one collection, as far as it is known.
+/// The active schema of one collection, or the reason why the check has none.
 public enum ActiveSchema: Sendable {
     /// There is no active schema to compare with: only the new schema judges.
     case notAsked

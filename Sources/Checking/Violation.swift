@@ -3,7 +3,7 @@ public import ServerSchema
 
 /// One problem of one document, or one fact about it that is worth knowing.
 ///
-/// A violation names types. It holds a value only if the operator set `--show-values`.
+/// A violation describes a value by its type. It holds the value itself only if the operator set `--show-values`.
 public struct Violation: Hashable, Sendable {
     /// The path of the value in the document.
     public let path: SchemaPath
@@ -11,9 +11,9 @@ public struct Violation: Hashable, Sendable {
     public let rule: RuleCode
     /// How certain it is that the document does not sync.
     public let level: Level
-    /// The words for what the schema expects.
+    /// The value that the schema or the sync engine expects, in words.
     public let expected: String
-    /// The words for the type that was found, with details.
+    /// The type of the value that was found, with details, in words.
     public let found: String
     /// The value that was found; `nil` without `--show-values`.
     public var value: BSONValue?
@@ -32,7 +32,7 @@ public struct Violation: Hashable, Sendable {
 }
 
 extension Violation {
-    /// Returns the identity of the violation in later checks of a collection.
+    /// Returns an identity by which later checks of the collection recognize the violation.
     ///
     /// The identity depends on the types that are expected and found, so that a value of another wrong type is another
     /// violation. It does not depend on the database, because several databases can have the same collections.
@@ -42,7 +42,7 @@ extension Violation {
 }
 
 extension Violation: CustomStringConvertible {
-    /// The path, the rule, and the words for what was expected and found.
+    /// The path, the rule, and the descriptions of the expected and the found value.
     public var description: String { "\(path): \(rule), expected \(expected), found \(found)" }
 }
 

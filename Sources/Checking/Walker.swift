@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// Judges a document by a ``WalkPlan``, usually in one traversal, and reports to a sink what does not fit.
+/// Judges a document by a ``WalkPlan``, usually in one traversal, and reports its findings to a sink.
 ///
 /// The arrays of the plan are borrowed as spans, so that the walker neither retains nor releases anything.
 struct Walker: ~Escapable {
@@ -50,7 +50,7 @@ struct Walker: ~Escapable {
         if Sink.validates { try view.validate(element, levels: BSONView.maximumDepth &- depth) }
     }
 
-    /// Judges a value whose type alone does not show that it fits.
+    /// Judges a value, if the value's type alone does not show that it fits the schema.
     func inspectClosely<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {

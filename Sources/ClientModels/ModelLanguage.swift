@@ -38,7 +38,7 @@ package struct ModelFile: Sendable {
     }
 }
 
-/// The syntax and style of classes in a language with its SDK.
+/// The syntax and style of the classes for one programming language and its Realm SDK.
 protocol LanguageIdiom: Sendable {
     /// The template of a file, in Mustache's notation; a ``ModelPage`` has the values that fill it.
     var template: String { get }

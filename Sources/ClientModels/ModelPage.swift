@@ -1,10 +1,10 @@
 import BSON
 import Mustache
 
-/// The values with which a language's template is filled to make the file of a class.
+/// The values that fill a language's template, so that the template becomes the file of a class.
 ///
-/// ``Property`` and the page have no property name in common: in the part of the template for a property, Mustache
-/// looks for a name first in the ``Property`` and then in the page.
+/// In the part of the template for a property, Mustache looks for a name first in the ``Property`` and then in the
+/// page. The two types therefore have no property name in common.
 struct ModelPage {
     let origin, className, classStored, base, fileStem, primaryKey: String
     let imports, gaps: [String]

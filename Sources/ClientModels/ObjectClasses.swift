@@ -160,10 +160,9 @@ extension ObjectClasses {
                 ? "has no type" : "has several types: \(types.map(\.rawValue).joined(separator: ", "))")
     }
 
-    /// Returns whether a value is a list, a set or a dictionary, with the schema and the path step of its elements.
+    /// Returns whether a value is a list, a set or a dictionary, and the schema and the path step of its elements.
     ///
-    /// The container, the schema and the step are `nil` for any other value. The schema is also `nil` if the elements
-    /// have none.
+    /// For any other value, all three results are `nil`. The schema is also `nil` if the elements have none.
     private func parts(
         of node: SchemaNode, _ type: SchemaType
     ) throws(NoClientType) -> (container: FieldType.Container?, held: SchemaNode?, SchemaPath.Step?) {

@@ -30,7 +30,7 @@ package struct RetryPolicy: Sendable {
         (self.passes, self.onRetry, self.whenStopped) = (passes, onRetry, whenStopped)
     }
 
-    /// Returns a copy of the policy that does not retry failures for which `those` returns `true`.
+    /// Returns a copy of the policy that does not retry failures for which `those` returns true.
     package func refusing(_ those: @Sendable @escaping (any Error) -> Bool) -> RetryPolicy {
         let passes = passes
         return RetryPolicy(
@@ -168,8 +168,9 @@ package final class LostTime: Sendable {
     func add(_ duration: Duration) { milliseconds.add(duration.milliseconds, ordering: .relaxed) }
 }
 
-/// The computation of the growing pauses between retries, up to a time limit after the first of several failures in a
-/// row.
+/// The growing pauses between the retries of an operation.
+///
+/// The retries end when a time limit has passed since the first of several failures in a row.
 package struct Retries: Sendable {
     private let limit: Duration
     private var firstFailure: ContinuousClock.Instant?

@@ -22,7 +22,7 @@ package final class Semaphore {
 
     /// Decreases the count by 1; blocks while the count is 0.
     package func wait() {
-        while unsafe sem_wait(handle) != 0 {}  // EINTR: a signal came
+        while unsafe sem_wait(handle) != 0 {}  // EINTR: a signal interrupted the wait
     }
 
     /// Decreases the count by 1; returns `false` if the count is still 0 after `milliseconds`.

@@ -151,7 +151,7 @@ package struct Enforcement {
         return seen
     }
 
-    /// Sends a command, if the record certainly still reserves the collection for this runner.
+    /// Sends a command, if it is certain that the record still reserves the collection for this runner.
     /// - Parameter time: how long from now the runner can rely on the record.
     private func change(
         _ command: BSONDocument, under record: EnforcementStore.Record, trusting time: Duration

@@ -65,8 +65,8 @@ package struct EnforcementPath: Sendable {
 
     /// Returns the command that leads to a stage from the previous one; `nil` for the first stage.
     ///
-    /// No command sets all options. If another client changed an option that the command does not set, the next read of
-    /// the collection shows that change.
+    /// A command sets only some of the validation options. If another client changed one of the other options, the next
+    /// read of the collection shows that change.
     package func command(to stage: EnforcementStage) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         switch stage {
@@ -84,8 +84,9 @@ package struct EnforcementPath: Sendable {
     /// Returns the next command that leads from the given validation back to ``before``; `nil` if the validation is the
     /// same as ``before``.
     ///
-    /// MongoDB does not allow a validator to be changed while the collection is prepared for, or at, the level
-    /// "constraint". In this case, the command leads out of this state, and later commands restore the validator.
+    /// MongoDB does not allow a change of the validator at the level "constraint", or while the collection is prepared
+    /// for this level. The command then ends the preparation or lowers the level, and later commands restore the
+    /// validator.
     package func commandBack(from validation: Validation) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         if validation.isSame(as: before) { return nil }

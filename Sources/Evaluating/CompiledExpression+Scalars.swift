@@ -114,7 +114,7 @@ extension CompiledExpression {
             let (from, count) = (try index(from, document, &frame), try index(count, document, &frame))
             guard from < text.count else { return .value(.string("")) }
             let part = text[from..<min(text.count, from + count)]
-            // The server refuses a result that begins or ends within a character.
+            // The server refuses a substring that begins or ends inside a UTF-8 character.
             guard let cut = String(validating: part, as: UTF8.self) else { throw NotEvaluated(.failure) }
             return .value(.string(cut))
         case .trimmedEnd(let subject, let characters):

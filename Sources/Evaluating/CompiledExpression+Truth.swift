@@ -146,7 +146,7 @@ extension CompiledExpression {
 
     // MARK: Order
 
-    /// Whether two values of the document are the same; `nil` if their bytes alone do not decide.
+    /// Whether two values of the document are the same, judged by their bytes; `nil` if the bytes alone do not show it.
     private func areSame(_ left: Operand, _ right: Operand, _ document: borrowing BSONView) -> Bool? {
         guard case .element(let left) = left, case .element(let right) = right else { return nil }
         guard left.type == right.type else { return false }
@@ -202,8 +202,9 @@ extension Node.Order {
     }
 }
 
-/// Checks whether `$mergeObjects` changes the bytes, or the size, of the object to which it is applied: the operator
-/// joins the fields of a repeated name, and renumbers the keys of arrays.
+/// Checks whether `$mergeObjects` changes the bytes, or the size, of the object to which it is applied.
+///
+/// `$mergeObjects` keeps one field of each repeated name, and renumbers the keys of arrays.
 extension CompiledExpression {
     private func changesByMerging(
         _ subject: Node, seesKeys: Bool, _ document: borrowing BSONView, _ frame: inout Frame
@@ -233,13 +234,15 @@ extension CompiledExpression {
 }
 
 extension BSONView {
-    /// The largest number of fields for which a name is compared with each earlier name if it may be equal to one of
-    /// them; in an object with more fields, the hashes of all names are compared.
+    /// The largest number of fields in an object whose names are compared with each other directly.
+    ///
+    /// In an object with more fields, the hashes of the names are compared.
     private static let fewFields = 24
 
-    /// Whether a field name may be repeated, or an array among the fields may have keys other than 0, 1, 2 and so on.
+    /// Whether the object may repeat a field name, or may have an array whose keys are not 0, 1, 2 and so on.
     ///
-    /// `false` is certain; `true` only means that the object has to be examined.
+    /// If the result is `false`, `$mergeObjects` does not change the object. If it is `true`, the object must be merged
+    /// to see whether it changes.
     fileprivate func mayChangeByMerging() throws(BSONError) -> Bool {
         var (low, high, count) = (UInt64(0), UInt64(0), 0)
         var isCrowded = false

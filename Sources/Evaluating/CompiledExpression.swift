@@ -156,8 +156,8 @@ extension CompiledExpression {
     ) throws(NotEvaluated) -> Operand {
         switch node {
         case .map(let input, _, _), .filter(let input, _, _):
-            // The result for a null or missing input is null. Two kinds of input need no test for null: an array
-            // literal is never null, and for a `$cond` that is null, `eachElement` throws.
+            // `$map` and `$filter` return null for a null or missing input. Two kinds of input need no test for null:
+            // an array literal is never null, and for a `$cond` that is null, `eachElement` throws.
             if case .array = input { break }
             if case .choose = input { break }
             if try value(input, document, &frame).isNullish { return .value(.null) }

@@ -10,9 +10,9 @@ struct ExpressionCompiler {
     /// Whether the expression reads more of the document than the fields of ``fieldNames``.
     private(set) var readsMore = false
     private var variables: [String: Int] = [:]
-    /// The objects whose hashes a `$let` binds to variables, by the name of the variable.
+    /// The objects whose `$toHashedIndexKey` a `$let` binds to a variable, by the name of the variable.
     ///
-    /// Such a variable can be read only in the comparison of ``comparedWithItsMerge(_:)``.
+    /// Such a variable can be read only in the comparison that ``comparedWithItsMerge(_:)`` compiles.
     private var hashes: [String: BSONValue] = [:]
     /// The value in which a path such as `$name` starts: the document, unless `CURRENT` is bound to another value.
     private var current = Node.Base.root
@@ -262,8 +262,8 @@ struct ExpressionCompiler {
 extension Node {
     /// A simpler node with the same result.
     ///
-    /// The simpler node has ``hasType(_:_:)``, which copies no value, in place of most comparisons of a value's type
-    /// with names of types.
+    /// In the simpler node, ``hasType(_:_:)`` replaces most comparisons of a `$type` with names of types, because it
+    /// copies no value.
     var simplified: Node {
         switch self {
         case .all(let parts):

@@ -1,6 +1,6 @@
 import BSON
 
-/// The fields of an object as the server builds it, for instance with `$mergeObjects`.
+/// The fields of an object that is built by the server's rules, for instance by those of `$mergeObjects`.
 ///
 /// If a name is repeated, the field keeps its first position and takes the last value. The keys of an array become 0,
 /// 1, 2 and so on.

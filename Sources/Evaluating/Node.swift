@@ -15,28 +15,29 @@ indirect enum Node: Sendable {
     case constant(BSONValue)
     case missing
     case path(Base, [String])
-    /// A path that starts at a top-level field, which ``Frame/fields`` holds at the index.
+    /// A path that starts at a top-level field; the number is the field's index in ``Frame/fields``.
     case field(Int, [String])
 
     case all([Node])
     case any([Node])
     case not(Node)
     case hasType(Node, TypeSet)
-    /// Whether the top-level field that ``Frame/fields`` holds at the index has one of the types.
+    /// Whether a top-level field has one of the types; the number is the field's index in ``Frame/fields``.
     case fieldHasType(Int, TypeSet)
     case compare(Order, Node, Node)
     case isAmong(Node, Node)
-    /// A `bind` of two values to a condition that asks whether they are the same; see
+    /// Whether two values are the same, by a condition that reads them as the variables `left` and `right`; see
     /// ``Expression/comparesLeftAndRight(_:)``.
     ///
-    /// If the bytes of the two values decide, the condition is not evaluated.
+    /// If the bytes of the two values show the result, the condition is not evaluated.
     case isSame([(slot: Int, value: Node)], by: Node)
     case someElement(Node)
     case everyElement(Node)
     /// Whether `$mergeObjects` with an object as its only operand returns a changed object.
     ///
-    /// It keeps one field of each name, and renumbers arrays whose keys are not 0, 1, 2 and so on. With `seesKeys`, a
-    /// change of any byte counts. Otherwise, only a change of the object's size counts; renumbering need not cause one.
+    /// `$mergeObjects` keeps one field of each name, and renumbers arrays whose keys are not 0, 1, 2 and so on. With
+    /// `seesKeys`, a change of any byte counts. Otherwise, only a change of the object's size counts; renumbering does
+    /// not always change the size.
     case changesByMerging(Node, seesKeys: Bool)
 
     case type(Node)
@@ -110,7 +111,8 @@ struct TypeSet: Hashable, Sendable {
 
 /// The memory of one evaluation of an expression.
 struct Frame {
-    /// The largest number of top-level fields that one pass over the document finds before the evaluation.
+    /// The largest number of top-level fields that a frame holds; one pass over the document finds them before the
+    /// evaluation.
     static let maximumFields = 8
 
     /// The values of the variables that the expression binds.

@@ -20,9 +20,9 @@ package struct ImportNote: Hashable, Sendable {
         case formatType = "format-type"
         /// A string that is stored as an ObjectId.
         case objectID = "object-id"
-        /// Null is allowed where the source does not say so clearly.
+        /// The validator allows null, although the source does not clearly allow it.
         case nullAllowed = "null-allowed"
-        /// `_id` is allowed, or counted, although the source does not name it.
+        /// The validator allows `_id`, or adds it to a number of fields, because the source does not name it.
         case idAllowed = "id-allowed"
         /// The source names a field `id`, and no `_id`.
         case idMissing = "id-missing"
@@ -42,8 +42,7 @@ package struct ImportNote: Hashable, Sendable {
         case annotationLeftOut = "annotation-left-out"
         /// A keyword that no draft of JSON Schema has.
         case unknownKeyword = "unknown-keyword"
-        /// A schema or a pattern could only be translated approximately. A keyword that needs its exact translation is
-        /// left out or weakened.
+        /// A schema or a pattern has no exact translation, so a keyword that depends on it is left out or weakened.
         case approximated = "approximated"
         /// The BSON types from which a Prisma client reads a scalar.
         case readTypes = "read-types"

@@ -13,8 +13,8 @@ package struct ImportedSchema: Sendable {
     /// Translates one schema of a file: a JSON Schema, or one of an OpenAPI document.
     /// - Parameters:
     ///   - path: the file; a name that ends in `.yml` or `.yaml` means YAML.
-    ///   - name: the schema's name; `nil` for the whole file or, if the file only contains schemas, for the only schema
-    ///     in it.
+    ///   - name: the schema's name; `nil` for the whole file or, if the file is only a container of schemas, for the
+    ///     only schema in it.
     ///   - keepsStrings: whether strings stay strings, whatever their format.
     /// - Throws: ``SchemaError`` if the file cannot be read; if it has no schema with the name, or has several and no
     ///   name is given; if the schema is not valid; or if MongoDB would refuse the validator.

@@ -26,7 +26,7 @@ package struct InferOptions: Sendable {
 
     /// Returns how many of the given number of documents the schema may refuse.
     func budget(of documents: Int) -> Int {
-        // The product is rounded, and the rounding must not allow one document too many.
+        // The product is rounded, so the budget may be one document too large; the loop corrects that.
         var budget = Int((Double(documents) * (1 - cover) + 1e-6).rounded(.down))
         while budget > 0, Double(documents - budget) < Double(documents) * cover - 1e-6 { budget -= 1 }
         return min(max(0, budget), documents)
@@ -35,17 +35,19 @@ package struct InferOptions: Sendable {
 
 /// The rule that decides whether an object is a dictionary, whose keys are data, or an embedded object.
 package struct DictionaryRule: Hashable, Sendable {
-    /// The smallest number of distinct keys with which objects can be dictionaries, counted over all objects at a path.
+    /// The smallest number of distinct keys, counted over all objects at a path, for the objects to be dictionaries.
     package var minimumKeys = 20
     /// The largest share of the distinct keys at a path that an object at the path may have on average.
     ///
     /// If there are 100 distinct keys and the share is 0.25, the objects may have at most 25 keys on average.
     package var maximumShare = 0.25
-    /// The largest share of the objects at a path that may have the path's most common key, if the objects are
-    /// dictionaries.
+    /// The share of the objects at a path that may contain the path's most common key.
+    ///
+    /// If more objects contain it, the objects are not dictionaries.
     package var maximumPresence = 0.5
-    /// The smallest share that the most common type must have among all values in the objects at a path, if the objects
-    /// are dictionaries; nulls do not count.
+    /// The share of the values in the objects at a path that must have the same type; nulls do not count.
+    ///
+    /// If fewer values have the same type, the objects are not dictionaries.
     package var minimumSameType = 0.99
 
     /// Creates the default rule.

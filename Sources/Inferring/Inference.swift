@@ -67,7 +67,7 @@ package struct Inference: Sendable {
     package let options: InferOptions
     /// The number of documents that were counted.
     package let documents: Int
-    /// The number of documents in the half that ``trained`` was not made from.
+    /// The number of documents in the half from which ``trained`` was not made.
     package let heldOut: Int
     /// The content of the schema file: an App Services schema, or a validator `{"$jsonSchema": …}`; empty for Prisma.
     package let schema: BSONDocument

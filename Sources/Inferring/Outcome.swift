@@ -13,16 +13,16 @@ package struct Outcome: Sendable {
     /// An upper bound for the share of further documents that the schema will not accept, if they are like the
     /// documents that were read.
     ///
-    /// There are two reasons why the schema might not accept a further document, and each has a bound. First, the
-    /// schema may leave out on purpose what the document has. The number of failing documents bounds the share of such
-    /// documents. Second, the document may have something that no document read had. To bound the share of such
-    /// documents, a second schema is made from half of the documents. ``heldOut`` counts the documents of the other
-    /// half that the second schema does not accept for this reason. The bound also holds for the whole schema, which is
-    /// made from more documents and accepts more. Both bounds are Clopper and Pearson's, one-sided. With a cover below
-    /// 100%, the first bound is approximate, because the same documents decided what the schema leaves out.
+    /// The bound is the sum of two one-sided bounds of Clopper and Pearson. The first bounds the share of documents
+    /// that the schema refuses on purpose; it is computed from ``failing``. With a cover below 100%, it is approximate,
+    /// because the same documents decided what the schema refuses.
+    ///
+    /// The second bounds the share of documents with something that no document read had. To compute it, a second
+    /// schema is made from half of the documents, and ``heldOut`` counts the documents of the other half that it
+    /// misses. This bound also holds for the schema made from all documents, which accepts more.
     package let unseenBound: Double
-    /// The number of documents in the half from which ``Inference/trained`` was not made, and how many of them it
-    /// misses.
+    /// The number of documents in the half from which ``Inference/trained`` was not made, and the number of documents
+    /// in it that `trained` misses.
     ///
     /// A missed document fails under `trained`, but does not fail under the schema made from all documents. If
     /// ``InferOptions/isStrict`` is set, a document that might fail counts as one that fails, under both schemas.
@@ -43,12 +43,11 @@ package struct Outcome: Sendable {
         possible = isStrict ? 0 : counts.possible
         groups = tally.violationGroups
         isWithinCover = failing <= inference.options.budget(of: counts.read)
-        // Only documents that fail under `trained` but not under `compiled` count as missed. A document that fails
-        // under both schemas is one that the fitter decided to refuse, so the bound `leftOut` counts it.
+        // Only documents that fail under `trained` but not under `compiled` count as missed. The fitter decided to
+        // refuse the documents that fail under both schemas, so the bound `leftOut` covers them.
         let missed = changes.healed + (isStrict ? changes.possiblyHealed : changes.nowOnlyPossible)
         heldOut = (inference.heldOut, min(missed, inference.heldOut))
-        // If the sum of two bounds must hold with ``confidence``, each of them may be wrong only half as often as a
-        // single bound.
+        // If the sum of two bounds must hold with ``confidence``, the risk of an error is divided equally between them.
         let risk = (1 - Self.confidence) / (failing > 0 ? 2 : 1)
         let unknown = BinomialBound.upper(heldOut.failing, of: inference.heldOut, confidence: 1 - risk)
         let leftOut = failing > 0 ? BinomialBound.upper(failing, of: counts.read, confidence: 1 - risk) : 0

@@ -10,11 +10,11 @@ package struct BackfillPlan: Sendable {
     package struct Collection: Sendable {
         /// The number of documents in the job's scope; counted, or taken from the collection's metadata.
         package var documents: Int
-        /// The collection's UUID, if the server reports one.
+        /// The collection's UUID; `nil` if the server reports none.
         package var uuid: BSONValue?
-        /// Whether the server compares the UUID with every write.
+        /// Whether commands can name the UUID, so that the server refuses them if the collection has another UUID.
         package var checksUUID = false
-        /// The average size of a document in bytes, if the server reports it.
+        /// The average size of a document in bytes; `nil` if the server does not report it.
         package var averageSize: Int?
 
         /// Creates the facts about a collection.
@@ -23,7 +23,7 @@ package struct BackfillPlan: Sendable {
             (self.uuid, self.checksUUID) = (uuid, checksUUID)
         }
 
-        /// The collection's UUID, if the server compares it with every command.
+        /// The UUID to send with each command; `nil` if the server does not compare it with the collection's UUID.
         package var checkedUUID: BSONValue? { checksUUID ? uuid : nil }
     }
 
@@ -66,15 +66,18 @@ package struct BackfillPlan: Sendable {
     package var before: [StepCount]
     /// How many documents each step would still change or skip after the job; empty if not counted.
     package var after: [StepCount]
-    /// How many chunks earlier runs wrote, if they left a pass that this run continues; otherwise `nil`.
+    /// How many chunks earlier runs wrote in the unfinished pass that this run continues; `nil` if there is no such
+    /// pass.
     package var resumesAfter: Int?
     /// The effect of the job on documents that sync under the active schema.
     package var risk = Risk()
-    /// Notes for the operator before the start, such as the changes that cannot be undone, the data that could not be
-    /// read, and the reasons for which a run would wait now.
+    /// Notes for the operator, to be read before the run starts.
+    ///
+    /// Examples are changes that cannot be undone, data that could not be read, and the reasons why a run would wait
+    /// now.
     package var notes: [String]
-    /// The number of documents in which a refresh would replace the job's own value in a target by the source's new
-    /// value.
+    /// The number of documents whose target field a refresh would overwrite: the job wrote the field, and the source
+    /// has changed since then.
     package var refreshable = 0
     /// The pause that an operator ordered; `nil` if there is none.
     ///
@@ -84,12 +87,12 @@ package struct BackfillPlan: Sendable {
     package var deploy = Deploy.notAsked
     /// Whether the job's state was `done` before this run.
     package var wasDone = false
-    /// The problems in the documents because of which a run is refused, each as a message.
+    /// The problems in the documents because of which the program refuses to run the job, each as a message.
     package var obstacles: [String] = []
     /// The groups of metrics that cannot be read, so the run is not throttled by these metrics.
     package var missingMetrics: Set<ServerMetricsReader.Missing> = []
 
-    /// Creates a plan of a job that is not paused, and whose deploy has no effect.
+    /// Creates a plan of a job that is not paused, and whose next schema need not be deployed.
     package init(
         job: String, namespace: Namespace, collection: Collection, needing: Int?, before: [StepCount],
         after: [StepCount], resumesAfter: Int?, risk: Risk = Risk(), notes: [String]

@@ -1,4 +1,4 @@
-/// The rules of ObjectBox Sync, which makes each document an object with the property types that the operator states.
+/// The rules of ObjectBox Sync, which converts each document to an object of a model that the operator states.
 extension EngineRule {
     private static let mapping = "objectbox-sync-docs: mongodb-sync-connector/mongodb-data-mapping.md"
     private static let setup = "objectbox-sync-docs: mongodb-sync-connector/objectbox-sync-connector-setup.md"
@@ -137,7 +137,7 @@ extension EngineRule {
     ]
 }
 
-/// The conditions that cause trouble with at least one engine.
+/// The rules of ``Engine/any``: conditions that cause trouble with at least one sync engine.
 extension EngineRule {
     static let any: [EngineRule] = [
         EngineRule(

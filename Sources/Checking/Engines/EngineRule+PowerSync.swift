@@ -14,14 +14,14 @@ extension EngineRule {
     static func all(of engine: Engine) -> [EngineRule] { all.filter { $0.engine == engine } }
 }
 
-/// The rules of PowerSync, which makes top-level fields columns of SQLite, and their values text, integers or reals.
+/// The rules of PowerSync, which copies each top-level field to a column of SQLite, as text, integer or real.
 extension EngineRule {
     /// The dates that a JavaScript `Date` can hold, in milliseconds since 1970.
     static let javaScriptDates: ClosedRange<Int64> = -8_640_000_000_000_000...8_640_000_000_000_000
 
-    /// Returns a remedy with a step that replaces each date outside of a range with the nearest bound of the range.
+    /// Returns a remedy: a step that replaces each date outside of a range with the nearest bound of the range.
     ///
-    /// The step leaves values of other types as they are; `$min` and `$max` alone would replace them.
+    /// The step keeps values that are not dates; `$min` and `$max` alone would replace them.
     static func limitingDates(from low: String, to high: String) -> String {
         "`unset`, or `expression: {field: at, value: {$max: [{$min: [$at, {$date: \(high)}]}, {$date: \(low)}]}, "
             + "when: {$eq: [{$type: $at}, date]}}`"

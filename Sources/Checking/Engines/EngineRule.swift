@@ -18,10 +18,10 @@ public struct EngineRule: Sendable {
     ///
     /// For ``Engine/any``, the source can also be the name of another rule, or a pull request of another tool.
     public let source: String
-    /// The words for what the engine expects in place of what was found.
+    /// The value that the engine expects, in words, such as "finite number".
     let expected: String
     let rule: Rule
-    /// The conditions of the rule; each of them alone leads to the outcome.
+    /// The conditions of the rule; a document that meets one of them has the outcome.
     let conditions: [Condition]
 
     /// The stable name of the rule.
@@ -41,7 +41,7 @@ public struct EngineRule: Sendable {
 
     /// The outcomes that a rule can have for a document, the worst first.
     public enum Outcome: String, Hashable, Sendable, CaseIterable {
-        /// The replication of the whole instance stops at the document, for all users.
+        /// The engine stops its replication at the document, for all users.
         case halts
         /// The document never arrives at the clients.
         case dropped
@@ -90,13 +90,13 @@ extension EngineRule {
         case names([String])
         /// The SQLite column with the name of a top-level field cannot store the field's value without a loss.
         case column
-        /// A value cannot be converted to the type of the property with the field's name.
+        /// A value cannot be converted to the type of the ObjectBox property that has the field's name.
         case property
-        /// An array has elements that the property with the field's name cannot hold.
+        /// An array has elements that the ObjectBox property with the field's name cannot hold.
         case elements
-        /// A list is absent, so the client's property is null.
+        /// An array field is absent, so the list property of the ObjectBox object is null.
         case absentList
-        /// The document does not fit the schema of the check.
+        /// The document does not match the collection's schema.
         case schema
     }
 

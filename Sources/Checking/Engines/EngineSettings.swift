@@ -7,7 +7,7 @@ public struct EngineSettings: Hashable, Sendable {
     public var engine: Engine
     /// The tables of the clients' PowerSync schema, as the operator states them.
     ///
-    /// If the operator states no table for a collection, the columns follow from the collection's schema.
+    /// If the operator states no table for a collection, the check derives its columns from the collection's schema.
     public var tables: [ClientTable] = []
     /// The model of ObjectBox clients; `nil` if the operator states none.
     public var model: ObjectBoxModel?
@@ -18,7 +18,7 @@ public struct EngineSettings: Hashable, Sendable {
 
 /// A table of the clients' PowerSync schema: the columns that the documents of one collection fill.
 public struct ClientTable: Hashable, Sendable {
-    /// The types of columns that a client's schema can name.
+    /// The types that a column of a client's PowerSync schema can have.
     public enum ColumnType: String, Hashable, Sendable, CaseIterable {
         case text, integer, real
     }

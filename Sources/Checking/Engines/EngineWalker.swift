@@ -153,7 +153,7 @@ extension EngineWalker {
 // MARK: fields
 
 extension EngineWalker {
-    /// Judges a top-level field, if the type of the value alone does not show that it fits.
+    /// Judges a top-level field if its value's type alone does not show that the engine accepts the value.
     @inline(never)
     private func field<Sink: FindingSink>(
         _ element: BSONElement, _ index: Int, of view: borrowing BSONView, into sink: inout Sink
@@ -256,7 +256,8 @@ extension EngineWalker {
         let type = TypeMask(element.type)
         if TypeMask.deprecated.contains(type), type != .javascriptWithScope { return }
         guard field.accepts.contains(type) else {
-            // The documentation does not say whether ObjectBox converts a number of another type.
+            // The documentation does not say whether ObjectBox converts between number types, such as from double to
+            // int.
             let isConvertible = TypeMask.numbers.contains(type) && !field.accepts.isDisjoint(with: .numbers)
             sink.visit(at: element, of: view)
             return sink.report(

@@ -1,7 +1,7 @@
 package import BSON
 import ServerSchema
 
-/// The types of the `_id`s of a collection, as far as they decide whether two `_id`s can have the same text.
+/// The types of the `_id`s of a collection, counted only to decide whether two `_id`s can have the same text.
 struct IDTypes: Sendable {
     private var mask: TypeMask = []
 
@@ -45,7 +45,7 @@ extension Tally {
 
     /// Counts the finding that the `_id` of a document has the same text as the `_id` of another document.
     ///
-    /// The document must have been added before.
+    /// The tally must already have counted the document itself.
     /// - Throws: ``BSONError`` if the bytes are damaged; nothing is then counted.
     package mutating func countEqualText(_ document: borrowing BSONView, ledger: LedgerIndex?) throws(BSONError) {
         guard let engine = schema.engine, let rule = engine.idText, let element = try document.find("_id") else {
@@ -69,8 +69,8 @@ extension Tally {
             below: [.field("_id")])
         let isExcepted = exceptions.exception(for: located, in: schema) != nil
         var new = old
-        // The active schema is checked with the rules of the same engine, so the document fails under the active schema
-        // as well.
+        // The active schema is checked with the same engine's rules, so the document also fails under the active
+        // schema.
         (new.verdict, new.active) = (.certain, before.map { _ in .certain })
         if !isExcepted { new.unexcepted = .certain }
         if let rule = schema.engineRule(of: located) { new.effect.add(rule, .certain, isExcepted: isExcepted) }

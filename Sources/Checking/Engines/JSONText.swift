@@ -1,8 +1,9 @@
 import BSON
 
-/// The texts that engines make of BSON values: of an `_id` as the key of a row, and of a document as JSON.
+/// The texts that sync engines derive from BSON values: the text of an `_id` is a row's key, and the text of a document
+/// is its JSON.
 ///
-/// PowerSync makes these texts; the texts of the other engines are taken to be the same. Source: powersync-service,
+/// The texts are those of PowerSync; the other engines are assumed to derive the same. Source: powersync-service,
 /// modules/module-mongodb/src/replication/bufferToSqlite.ts.
 struct JSONText {
     private var bytes: [UInt8] = []
@@ -138,9 +139,9 @@ extension BSONValue {
         }
     }
 
-    /// Returns the text of a double that is a top-level value.
+    /// Returns the text of a double that is the value of a top-level field.
     ///
-    /// PowerSync makes a `BigInt` of each whole number there, so the text of a whole number has all its digits.
+    /// PowerSync converts each whole number at the top level to a `BigInt`, so its text has all digits and no exponent.
     private static func topText(of number: Double) -> String {
         guard number.isFinite else { return number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity" }
         return number.rounded(.towardZero) == number ? digits(of: number) : scriptText(of: number)
@@ -149,8 +150,8 @@ extension BSONValue {
     /// Returns all digits of a whole number, without an exponent.
     private static func digits(of whole: Double) -> String {
         if let number = Int64(exactly: whole) { return "\(number)" }
-        // A double of this size is its significand, as a whole number, times a power of two. Each limb holds nine
-        // decimal digits; the lowest limb comes first.
+        // A double that does not fit an `Int64` is its significand, as a whole number, times a power of two. Each limb
+        // holds nine decimal digits; the lowest limb comes first.
         let base: UInt64 = 1_000_000_000
         let significand = whole.significandBitPattern | 1 << UInt64(Double.significandBitCount)
         var limbs = [significand % base, significand / base]

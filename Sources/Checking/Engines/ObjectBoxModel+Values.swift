@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// The values of MongoDB that a property of ObjectBox can hold.
+/// The BSON values that an ObjectBox property can hold.
 ///
 /// Source: the data mapping of objectbox-sync-docs, mongodb-sync-connector/mongodb-data-mapping.md.
 struct PropertyValues {
@@ -30,7 +30,7 @@ extension ObjectBoxModel.Property {
         return type.values
     }
 
-    /// The name of the type in ObjectBox's documentation, with the external type if there is one.
+    /// The name of the property's type in ObjectBox's documentation, followed by the external type if it has one.
     var typeName: String {
         if isToMany { return "ToMany" }
         let name = PropertyType(rawValue: type)?.name ?? "\(type)"

@@ -70,7 +70,7 @@ struct JSONSchemaPlan: Sendable {
         var items: Int32 = -1
         var firstInTuple: Int32 = 0
         var tupleCount: Int32 = 0
-        /// The rule for the elements beyond the list `items`, which has one schema for each of the first elements.
+        /// The rule for the elements after those for which the list `items` has a schema.
         var additional = Others.allowed
     }
 
@@ -88,7 +88,7 @@ struct JSONSchemaPlan: Sendable {
         var pathCount: Int32 = 0
         var firstDependency: Int32 = 0
         var dependencyCount: Int32 = 0
-        /// Whether one of the fields in ``range`` is required.
+        /// Whether at least one of the fields in ``range`` is required.
         var hasRequired = false
 
         /// Whether `patternProperties` or `additionalProperties` restrict the fields of the object.
@@ -98,7 +98,7 @@ struct JSONSchemaPlan: Sendable {
     /// The rule of `additionalProperties` or `additionalItems`, for the fields or elements that no other keyword
     /// judges.
     struct Others: Sendable, BitwiseCopyable {
-        /// The node that judges the fields or elements; -1 if all are allowed, -2 if none is.
+        /// The node that judges the fields or elements; -1 if all of them are allowed, -2 if none of them is allowed.
         var node: Int32
         static let allowed = Others(node: -1)
         static let forbidden = Others(node: -2)

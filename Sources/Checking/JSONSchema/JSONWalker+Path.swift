@@ -167,8 +167,8 @@ extension JSONWalker {
 
     /// Whether the fields of one object at a path fit their schemas in `properties`.
     ///
-    /// mongod judges `required` separately, and another object at the path may satisfy it. The schema of a required
-    /// field is therefore also applied if the field is missing in this object.
+    /// mongod tests `required` separately, and any object at the path can satisfy it. If this object lacks a required
+    /// field, mongod still applies the field's schema, which then judges no value.
     private func propertiesHold(
         _ view: borrowing BSONView, _ rule: JSONSchemaPlan.ObjectRule, depth: Int
     ) throws(BSONError) -> Bool {
@@ -231,8 +231,8 @@ extension JSONWalker {
 
     /// Judges the objects at a path by `dependencies`.
     ///
-    /// mongod judges the field of an entry and the demand of the entry separately. If one object has the field, another
-    /// object may therefore have the field that the entry requires.
+    /// For each entry, mongod tests separately whether an object has the entry's field, and whether an object satisfies
+    /// what the entry requires. Two different objects can pass these two tests.
     private func pathDependencies<Sink: FindingSink>(
         _ subject: PathValues, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {

@@ -2,7 +2,7 @@ import BSON
 import Patterns
 import ServerSchema
 
-/// Judges a document by a ``JSONSchemaPlan``, and reports to a sink what does not fit.
+/// Judges a document by a ``JSONSchemaPlan``, and reports its findings to a sink.
 ///
 /// The arrays of the plan are borrowed as spans, so that the walker neither retains nor releases them. If the sink
 /// needs only the verdict, the walker ends at the first finding.

@@ -60,15 +60,16 @@ struct SchemaSlice {
             return ["required": [.string(name)]]
         case .additionalProperty:
             guard case .field(let name)? = located.below.last, !name.contains("\\E") else { return nil }
-            // Unlike `properties`, a pattern judges every field of a repeated name.
+            // If a document repeats a field name, `patternProperties` judges every field of that name; `properties`
+            // judges only the first.
             let pattern = "\\A\\Q\(name)\\E\\z"
             return ["patternProperties": .object(BSONDocument([(pattern, .object(["not": ["bsonType": type]]))]))]
         case .dependencyMissing:
             guard case .field(let name)? = located.below.last else { return nil }
             return ["dependencies": .object(Self.dependencies(of: origin.schema, on: name))]
         case .typeMismatch where !plan.judgesWhole(Int(finding.node)):
-            // The schema does not name the found type, so a schema that refuses this type refuses the values with the
-            // finding.
+            // The values with the finding have a type that the node's schema does not name. A schema that refuses only
+            // this type therefore refuses all of them.
             return ["not": ["bsonType": type]]
         default:
             guard let keyword = keyword(of: finding.rule, in: origin.schema) else { return nil }
@@ -77,7 +78,7 @@ struct SchemaSlice {
         }
     }
 
-    /// Returns the entries of `dependencies` that require a field, each with a list of only this field.
+    /// Returns the entries of `dependencies` that require the field `name`, each reduced to a list of only this field.
     private static func dependencies(of schema: SchemaNode, on name: String) -> BSONDocument {
         BSONDocument(
             schema.constraints.dependencies.compactMap { dependency in
@@ -86,7 +87,7 @@ struct SchemaSlice {
             })
     }
 
-    /// Returns only the keywords of a schema that a rule judges; `nil` if the schema has none of them.
+    /// Returns the keywords of a schema that the given rule checks; `nil` if the schema has none of them.
     private func keyword(of rule: Rule, in schema: SchemaNode) -> BSONDocument? {
         let names: [String]
         switch rule {
@@ -118,7 +119,7 @@ struct SchemaSlice {
         return BSONDocument(keywords.map { ($0.name, Self.emptied($0.name, $0.value, for: rule)) })
     }
 
-    /// Returns the value of the keyword `name` without the parts that rules other than `rule` judge.
+    /// Returns the value of the keyword `name`, without the parts that other rules than `rule` check.
     private static func emptied(_ name: String, _ value: BSONValue, for rule: Rule) -> BSONValue {
         switch (rule, value) {
         case (.additionalItem, .array(let entries)) where name == "items":

@@ -29,7 +29,8 @@ struct CSharpIdiom: LanguageIdiom {
 
         """#
 
-    /// The keywords of C#, the types that the file of a class uses, and the members that every object of the SDK has.
+    /// The words that must not be names: the keywords of C#, the types that the file of a class uses, and the members
+    /// that every object of the SDK has.
     let reserved = Set(
         """
         DateTimeOffset Decimal128 DynamicApi Equals GetHashCode GetType Guid IAsymmetricObject IDictionary \

@@ -30,7 +30,8 @@ struct DartIdiom: LanguageIdiom {
 
         """#
 
-    /// The keywords of Dart, the types that the file of a class uses, and the members that every object of the SDK has.
+    /// The words that must not be names: the keywords of Dart, the types that the file of a class uses, and the members
+    /// that every object of the SDK has.
     let reserved = Set(
         """
         DateTime Decimal128 Function List Map MapTo Object ObjectId PrimaryKey Realm RealmModel RealmObject RealmValue \

@@ -26,7 +26,7 @@ struct KotlinIdiom: LanguageIdiom {
 
         """#
 
-    /// The keywords of Kotlin, and the types that the file of a class uses.
+    /// The words that must not be names: the keywords of Kotlin, and the types that the file of a class uses.
     let reserved = Set(
         """
         Any AsymmetricRealmObject Boolean ByteArray Decimal128 Double EmbeddedRealmObject Long Nothing ObjectId \

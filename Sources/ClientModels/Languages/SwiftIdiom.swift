@@ -30,8 +30,8 @@ struct SwiftIdiom: LanguageIdiom {
 
         """#
 
-    /// The keywords of Swift, the members of the classes of the SDK and of Foundation, and the types that the file of a
-    /// class uses.
+    /// The words that must not be names: the keywords of Swift, the members of the classes of the SDK and of
+    /// Foundation, and the types that the file of a class uses.
     let reserved = Set(
         """
         Any AnyRealmValue AsymmetricObject Bool Data Date Decimal128 Double EmbeddedObject Int List Map MutableSet \

@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// The version of JSON Schema that a file is written in, as far as the translation depends on it.
+/// The group of JSON Schema versions to which a file belongs; all versions of a group are translated in the same way.
 enum Draft {
     /// OpenAPI 3.0, Swagger 2.0, and the drafts up to 7: keywords next to `$ref` have no effect.
     case upTo7

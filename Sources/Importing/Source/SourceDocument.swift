@@ -131,15 +131,15 @@ extension SourceDocument {
 
     /// Returns the parts of the file with this identifier; empty if there is none.
     ///
-    /// If no part has exactly this identifier, the identifier counts as relative: a part matches if the end of its
-    /// identifier is the same.
+    /// If no part has exactly this identifier, it is read as a relative reference: a part matches if its identifier
+    /// ends in a slash and this reference.
     private func identifiedParts(_ name: String) -> [LocatedJSON] {
         if let part = identified[name] { return [part] }
         let end = "/" + name.drop { $0 == "." || $0 == "/" }
         return identified.keys.filter { $0.hasSuffix(end) }.sorted().compactMap { identified[$0] }
     }
 
-    /// Returns the usual reference to a named schema, for the hint of an error.
+    /// Returns a reference to a named schema, such as `#/$defs/NAME`, for the hint in an error message.
     private func pointer(to name: String) -> String {
         let folder = root["components"] != nil ? "components/schemas" : root["$defs"] != nil ? "$defs" : "definitions"
         return "#/\(folder)/\(name)"

@@ -5,7 +5,7 @@ import Patterns
 /// Most expressions mean the same in both languages. Other expressions are written differently in PCRE, differ in a
 /// detail that a note names, or do not exist in PCRE 8, the oldest version in use.
 struct PatternTranslation {
-    /// The respects in which MongoDB reads the expression differently than JavaScript.
+    /// The differences between how MongoDB and JavaScript read the expression, each as a clause.
     private(set) var differences: Set<String> = []
     /// The reason why MongoDB cannot use the expression, apart from reasons that PCRE2 itself reports; `nil` if there
     /// is none.
@@ -45,10 +45,10 @@ struct PatternTranslation {
         }
     }
 
-    /// Records that the item just read matches characters beyond ASCII.
+    /// Records that the item just read matches characters beyond ASCII, which have several bytes.
     ///
-    /// Such a character has several bytes. An item before `*` or `+` needs no record, because its repetition matches
-    /// these bytes one by one.
+    /// Nothing is recorded if `*` or `+` follows the item, because the repeated item then matches these bytes one by
+    /// one.
     private mutating func takeWide() {
         if isInClass || rest.first != "*" && rest.first != "+" { needsCharacters = true }
     }
@@ -160,7 +160,7 @@ extension PatternTranslation {
         if isNegated { takeWide() }
     }
 
-    /// Reads one member of a character class, and returns whether it stands for a set of characters, such as `\w`.
+    /// Reads one member of a character class, and returns whether it means a set of characters, such as `\w`.
     private mutating func takeMember(_ scalar: Unicode.Scalar, afterType: Bool) -> Bool {
         switch scalar {
         case "\\":

@@ -2,8 +2,8 @@ import ServerSchema
 
 /// The context of the schema that is being translated.
 ///
-/// The context consists of the values that the schema describes, and the part of the file at which its JSON pointers
-/// begin.
+/// The context consists of the path of the values that the schema describes, and the part of the file at which the JSON
+/// pointers of the schema's references begin.
 struct Place {
     /// The path of the values that the schema describes.
     var path = SchemaPath()

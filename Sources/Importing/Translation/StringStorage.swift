@@ -1,10 +1,10 @@
 import ServerSchema
 
-/// The BSON types for strings whose format or pattern stands for another BSON type than string, such as a date.
+/// The BSON types for strings whose format or pattern means another BSON type than string, such as a date.
 struct StringStorage {
     /// The BSON types in which the strings may be stored.
     let types: [SchemaType]
-    /// The subject of the note that says how the strings are stored.
+    /// The code of the note that says how the strings are stored.
     let code: ImportNote.Code
     /// The text of the note that says how the strings are stored.
     let message: String

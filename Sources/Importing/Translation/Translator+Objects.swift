@@ -62,7 +62,7 @@ extension Translator {
         allowID(in: &fields, json.location, at: place)
     }
 
-    /// Allows `_id` in documents whose other fields are restricted, unless the schema names `_id`.
+    /// Allows `_id` in whole documents whose other fields are restricted, if the schema does not name `_id` itself.
     mutating func allowID(in fields: inout FieldSchemas, _ location: SourceLocation, at place: Place) {
         guard place.isWhole, !fields.named.contains(where: { $0.name == "_id" }) else { return }
         fields.named.append(("_id", ValidatorSchema()))
@@ -231,7 +231,7 @@ extension Translator {
         }
     }
 
-    /// Adds a schema that allows only the given fields, and `_id` in whole documents, to the demands of `schema`.
+    /// Restricts the objects that `schema` accepts to the given fields; a whole document may also have `_id`.
     private mutating func restrict(
         _ schema: inout ValidatorSchema, to fields: FieldSchemas, _ location: SourceLocation, at place: Place
     ) {
@@ -243,10 +243,11 @@ extension Translator {
         schema.absorb(part)
     }
 
-    /// Translates `unevaluatedProperties` into a schema with `additionalProperties`, which is added to the demands of
-    /// `schema`.
+    /// Translates `unevaluatedProperties` into a schema with `additionalProperties`, whose demands are added to those
+    /// of `schema`.
     ///
-    /// The added schema lists every field that is evaluated by this schema, or by another schema for the same object.
+    /// The added schema names every field that is evaluated, in the sense of JSON Schema, by a schema for the same
+    /// object.
     mutating func translateUnevaluatedProperties(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {

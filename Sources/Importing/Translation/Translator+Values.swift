@@ -263,8 +263,8 @@ extension Translator {
         return json
     }
 
-    /// Translates `contains` by a negation, because MongoDB does not have the keyword: not every element fails the
-    /// schema of `contains`.
+    /// Translates `contains`, which MongoDB does not have, by a negation: an array is refused if all its elements fail
+    /// the schema of `contains`.
     private mutating func translateContains(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {

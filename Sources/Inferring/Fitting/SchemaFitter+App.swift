@@ -52,8 +52,8 @@ extension SchemaFitter {
         }
     }
 
-    /// Whether the schema declares an object as a dictionary: its fields were folded, or a schema can describe none of
-    /// their names.
+    /// Whether the schema declares an object as a dictionary, because the survey combined the object's fields, or
+    /// because a schema can describe none of their names.
     func isDictionary(_ node: PathNode) -> Bool {
         node.isFolded || !(0..<node.keys.count).contains { isDescribable(node.keys.name($0)) }
     }

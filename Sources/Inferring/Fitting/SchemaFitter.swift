@@ -16,7 +16,7 @@ struct SchemaFitter {
     /// The number of documents that the schema is still allowed to refuse.
     private(set) var budget: Int
     private(set) var plans: [Int: Plan] = [:]
-    /// The tightenings that the schema can still get, the most expensive first.
+    /// The steps that could still make the schema stricter, the most expensive first.
     private var pending: [Tightening] = []
     private var order = 0
 

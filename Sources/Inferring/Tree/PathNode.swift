@@ -4,15 +4,17 @@ struct PathNode: Sendable {
     private(set) var kinds: [(kind: ValueKind, count: Int)] = []
     /// The number of objects that have the field; an object that has the field twice counts once.
     ///
-    /// The objects are not counted if the node is for the values of folded objects.
+    /// The objects are not counted in a node that combines the values of several fields; see ``PathTree/fold(_:)``.
     var presence = 0
     /// The fields of the objects at the path: their names and nodes.
     var keys = KeyTable()
-    /// The node in which the values of all fields are counted if the objects at the path are folded; otherwise -1.
+    /// The node that combines the values of all fields if the objects at the path are folded; otherwise -1.
     ///
-    /// The fields of folded objects are counted like the values of a dictionary.
+    /// The fields of folded objects are counted like the entries of a dictionary; see ``PathTree/fold(_:)``.
     var values = -1
-    /// The number of fields with names that no App Services dictionary can have; counted only in folded objects.
+    /// The number of fields with names that no App Services dictionary can have.
+    ///
+    /// They are counted only if the objects at the path are folded; see ``PathTree/fold(_:)``.
     var oddKeys = 0
     /// The node for the elements of the arrays at the path; -1 if there was no element.
     var items = -1
@@ -22,7 +24,7 @@ struct PathNode: Sendable {
     var height = 0
     var hints = TextHints()
     var distinct = EnumCandidates()
-    /// The number of the last object that had the field, so that an object with the field twice counts once.
+    /// The serial number of the last object that had the field, so that an object with the field twice counts once.
     var stamp = 0
 
     var isFolded: Bool { values >= 0 }

@@ -9,11 +9,13 @@ import Checking
 package struct PathTree: Sendable {
     /// The limits on the memory that a tree uses.
     package struct Limits: Hashable, Sendable {
-        /// The largest number of different names in one object; with one more, the object is folded: the values of all
-        /// its fields are counted in one node.
+        /// The largest number of different names in one object.
+        ///
+        /// An object with more names is folded: the values of all its fields are counted in one node.
         package var maximumKeys = 1_000
-        /// The largest size of a name in bytes; an object with a longer name is folded: the values of all its fields
-        /// are counted in one node.
+        /// The largest size of a name in bytes.
+        ///
+        /// An object with a longer name is folded: the values of all its fields are counted in one node.
         package var maximumNameLength = 1_024
         /// The largest number of paths that the tree may have once a document is counted.
         ///
@@ -29,7 +31,8 @@ package struct PathTree: Sendable {
 
     /// The number of documents counted so far.
     package private(set) var documents = 0
-    /// Whether there were so many paths that even objects with at most ``Limits/maximumKeys`` names were folded.
+    /// Whether there were so many paths that the fields even of objects with at most ``Limits/maximumKeys`` names were
+    /// combined.
     package var isCrowded: Bool { maximumKeys < limits.maximumKeys }
 
     /// The number of paths that the tree has now.
@@ -179,10 +182,11 @@ extension PathTree {
         for position in 0..<keys.count { adopt(position, of: keys, in: node) }
     }
 
-    /// Folds an object if it already has the largest allowed number of names, so that a name can be added.
+    /// Combines an object's fields into one node if the object already has the largest allowed number of names, so that
+    /// a name can be added.
     private mutating func makeRoom(in node: Int) {
-        // The number of paths must be bounded even within one document. A tree with too many paths therefore folds
-        // objects that have only eight names.
+        // The number of paths must be bounded even within one document. In a tree with too many paths, the limit is
+        // therefore at most eight names for each object.
         let isFull = pathCount > limits.maximumNodes * 2
         if nodes[node].keys.count >= capacity(of: node, isFull ? min(8, maximumKeys) : maximumKeys) { fold(node) }
     }
@@ -193,8 +197,8 @@ extension PathTree {
 
     /// Moves a field from a key table into an object.
     ///
-    /// If the object already has a field of this name, or is folded, the counts of the moved field are added to the
-    /// existing node.
+    /// If the object already has a field of this name, or its fields are combined into one node, the counts of the
+    /// moved field are added to the existing node.
     private mutating func adopt(_ position: Int, of keys: KeyTable, in node: Int) {
         let child = keys.nodes[position]
         let key = keys.keys[position]
@@ -231,8 +235,10 @@ extension PathTree {
         for position in 0..<other.keys.count { adopt(position, of: other.keys, in: node) }
     }
 
-    /// Halves the number of names that an object may have, and folds the objects with more names, until the tree has at
-    /// most ``Limits/maximumNodes`` paths or all objects are folded.
+    /// Halves the number of names that an object may have, and combines the fields of each object with more names.
+    ///
+    /// Repeats this until the tree has at most ``Limits/maximumNodes`` paths, or the fields of all objects are
+    /// combined.
     private mutating func thinOut() {
         while pathCount > limits.maximumNodes, maximumKeys > 0 {
             maximumKeys /= 2
