@@ -140,8 +140,8 @@ extension Client {
             let filter: BSONDocument = ["name": .string(namespace.collection)]
             let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
             if let info = try listCollections(of: namespace.database, options: options).first { return info }
-            // The server lists every collection that the user may read, and the requested one is not in the list.
-            // Either the user may not read the collection, and the count throws an error, or the collection does not
+            // The server lists every collection that the user is allowed to read, and the list does not contain this
+            // collection. Either the user is not allowed to read it, and the count throws an error, or it does not
             // exist.
             _ = try collection(namespace).estimatedCount()
             return nil

@@ -9,7 +9,9 @@ import Yams
 /// ``ExpressionOperator`` and a few of the server's variables are allowed. An expression therefore runs no code, and
 /// has the same result in every run. Jobs that have run before are read without these limits.
 enum ExpressionLiteral {
-    /// Reads a condition on the document as it is before the job: an aggregation expression, or a filter as in a query.
+    /// Reads a condition: an aggregation expression, or a filter as in a query.
+    ///
+    /// The condition applies to the document as it is before the job.
     static func condition(_ node: YAMLNode) throws(JobError) -> Expression {
         try MatchFilter.isFilter(node) ? MatchFilter.expression(node) : expression(node, isOfElement: false)
     }
@@ -27,7 +29,8 @@ enum ExpressionLiteral {
         return expression
     }
 
-    /// Returns the first node that is `$$CURRENT` without a field, outside of literals; `nil` if there is none.
+    /// Returns the first node that is `$$CURRENT` without a field, except for nodes inside a `$literal`; `nil` if there
+    /// is none.
     private static func current(_ node: YAMLNode) -> YAMLNode? {
         switch node.node {
         case .scalar(let scalar): return scalar.string == "$$CURRENT" ? node : nil

@@ -4,9 +4,9 @@ import ServerSchema
 
 /// The `_id`s of the documents that a run is limited to.
 ///
-/// They are read from a file with one `_id` per line, in extended JSON. A line is a bare `_id`, such as `{"$oid": "…"}`
-/// or `"a"`. It can also be an object with an `_id`, as mongoexport writes documents and a run writes skipped
-/// documents. Lines of the file that `check --failures` writes are understood as well.
+/// The `_id`s are read from a file with one of them per line, in extended JSON. A line is a bare `_id`, such as
+/// `{"$oid": "…"}` or `"a"`, or an object with an `_id`. mongoexport writes documents as such objects, and a run writes
+/// the documents that it skipped in the same form. The file can also be one that `check --failures` wrote.
 package struct IDList: Sendable {
     /// The `_id`s in the server's sort order, each once.
     package let ids: [BSONValue]

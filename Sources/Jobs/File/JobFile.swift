@@ -22,7 +22,7 @@ package enum JobFile {
         try parse(try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
 
-    /// Returns a job's text without comments, layout and reviews; two texts are compared in this form.
+    /// Returns a job's text without comments, layout and reviews, so that texts can be compared by their content.
     package static func content(of text: String) -> String {
         YAMLFile.content(of: text, without: ["reviewed", "steps.review"])
     }

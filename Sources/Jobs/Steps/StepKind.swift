@@ -78,14 +78,15 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var touched: [FieldPath] { get }
     /// Whether the step may remove or move a top-level field; if so, the journal also keeps the order of the fields.
     var removesFields: Bool { get }
-    /// The information that the step loses, as shown to the operator before the start; `nil` if it loses none.
+    /// A text for the operator about the information that the step loses, shown before the job starts; `nil` if the
+    /// step loses none.
     var loss: String? { get }
 
     /// The steps that carry out this step, in order; for most kinds, the step itself.
     var parts: [any StepKind] { get }
     /// The client's computation of the step's value; `nil` for a step that the server runs by itself.
     ///
-    /// With a computation, ``body()`` only selects the documents that the client gets; the value of the body is
+    /// If there is a computation, ``body()`` only selects the documents for the client, and the value in ``body()`` is
     /// ignored.
     var clientComputation: ClientComputation? { get }
     /// The skip reasons that only the client can detect.
