@@ -89,7 +89,7 @@ package struct MigrationPlan: Sendable {
     /// - Parameters:
     ///   - aftermath: the events of the jobs that were started, with the jobs' names as keys.
     ///   - waiting: the names of the jobs that wait for the deploy of their next schemas.
-    /// - again: whether the operator asked for another run of the jobs that were applied.
+    ///   - again: whether the operator asked for another run of the jobs that were applied.
     package init(
         _ folder: JobFolder, applied: [AppliedJob], aftermath: [String: JobAftermath] = [:],
         waitingForDeploy waiting: Set<String> = [], again: Bool = false

@@ -24,7 +24,8 @@ package struct JobStatus: Sendable {
         case undoStopped = "undo stopped"
         /// The job was undone.
         case undone
-        /// A run of the job has not ended, but no runner holds the lease, or its runner has been silent for too long.
+        /// A run of the job has not ended, but either no runner holds the lease, or the runner has made no progress for
+        /// too long.
         case stalled
     }
 
@@ -143,7 +144,7 @@ extension JobStatus {
 
 extension JobStatus {
     /// Reads the status from a job's record in the collection `jobs` and its record in the collection `ranges`.
-    /// - Parameter stalledAfter: how long a job may be silent before it counts as stalled.
+    /// - Parameter stalledAfter: how long a runner may make no progress before the job counts as stalled.
     package init(_ record: BSONDocument, range: BSONDocument?, now: ServerTime, stalledAfter: Duration) {
         self.init(job: record["_id"]?.text ?? "", now: now)
         namespace = record["ns"]?.text.flatMap { Namespace($0) }

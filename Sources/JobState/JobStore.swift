@@ -101,10 +101,10 @@ extension JobStore {
         Control(try client.firstChecked("jobs", ["_id": .string(job)], projecting: ["control": 1]) ?? [:])
     }
 
-    /// Returns the record of the deploy of the job's next schema, with the operator and the time; `nil` if there is
-    /// none.
+    /// Returns the operator who recorded that the job's next schema is deployed, and the time; `nil` if nothing is
+    /// recorded.
     ///
-    /// If this job has no such record, the result is the record of another job with the same collection and the same
+    /// If nothing is recorded for this job, the result is taken from another job with the same collection and the same
     /// next schema.
     /// - Parameter schemas: the schema files that the job is bound to, as its record holds them.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.

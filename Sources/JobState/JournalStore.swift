@@ -290,8 +290,8 @@ extension JournalStore {
         package var children: [CreatedChild]
     }
 
-    /// Returns the documents in other collections that one attempt created: the newest attempt before `sequence` that
-    /// created any.
+    /// Returns the documents that the newest attempt before `sequence` created in other collections; attempts that
+    /// created none are skipped.
     ///
     /// Without a `sequence`, all attempts are searched. The result is `nil` if no attempt created any.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.

@@ -21,8 +21,8 @@ package struct ReservationStore {
     /// has the reservations.
     ///
     /// A document that is reserved again is pending again, even if the ledger showed it before.
-    /// - Parameter stale: the documents of `ids` that already have an entry in the ledger from before this chunk. Such
-    ///   an entry does not prove that the ledger has seen the chunk's write.
+    /// - Parameter stale: the documents of `ids` that were in the ledger before this chunk. Their entries in the ledger
+    ///   do not prove that the ledger has seen the chunk's write.
     package func add(_ ids: [BSONValue], stale: [BSONValue], of namespace: Namespace) throws(MongoError) {
         let isStale = Set(stale)
         let fresh = ids.filter { !isStale.contains($0) }
@@ -115,9 +115,10 @@ package struct ReservationStore {
     ///
     /// A document counts once, even if several jobs reserved it.
     /// - Parameters:
-    /// - lag: the longest time that the ledger takes to show a write. Until a `stale` reservation (see
-    ///   ``add(_:stale:of:)``) is this old, its document counts even if the ledger shows it, because the ledger's entry
-    ///   may be older than the write. A document does not count once it has been known for this time to sync again.
+    ///   - lag: the longest time that the ledger takes to show a write. Until a `stale` reservation (see
+    ///     ``add(_:stale:of:)``) is this old, its document counts even if the ledger shows it, because the ledger's
+    ///     entry may be older than the write. A document does not count once it has been known for this time to sync
+    ///     again.
     ///   - marks: whether to mark the documents that the ledger shows, so that later calls skip them; `false` for a
     ///     plan, which writes nothing.
     package func pendingCount(
@@ -265,8 +266,7 @@ extension ReservationStore {
     /// Deletes the reservations of documents that sync again, if the reservations are at least `age` old.
     ///
     /// The caller passes documents that the ledger does not show. After the time `age`, the ledger has seen the write
-    /// that made a document unsyncable. A document that the ledger does not show then is one whose repair the ledger
-    /// has seen, too.
+    /// that made a document unsyncable. If it does not show the document then, it has seen the repair, too.
     package func removeUnseen(
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {

@@ -84,7 +84,7 @@ extension Client {
     package func hello(readPreference: ReadPreference? = nil) throws(MongoError) -> ServerHello {
         do throws(MongoError) {
             return ServerHello(try runCommand(["hello": 1], on: "admin", readPreference: readPreference))
-        } catch  where error.code == .commandNotFound {  // before 4.4.2
+        } catch  where error.code == .commandNotFound {  // A server before 4.4.2 does not know `hello`.
             return ServerHello(try runCommand(["isMaster": 1], on: "admin", readPreference: readPreference))
         }
     }
@@ -172,7 +172,8 @@ extension ClientLease {
 
     /// Runs a command.
     ///
-    /// For a reply of `ok: 1`, this throws only if there is a write concern error; the caller checks for write errors.
+    /// If the reply is `ok: 1`, this method throws only for a write concern error. The caller checks the reply for
+    /// write errors.
     func run(
         _ kind: CommandKind, _ command: BSONDocument, on database: String, options: BSONDocument = [:],
         readPreference: ReadPreference? = nil

@@ -114,8 +114,8 @@ extension Expression {
     /// NaN equals a NaN.
     ///
     /// Objects and arrays are compared exactly down to ``exactLevels`` levels. Values nested deeper are compared by
-    /// `$eq` and by their size in bytes, which does not distinguish 1 as `long` from 1.0, nor 1.5 from 1.50. A caller
-    /// that removes one of two equal values therefore uses ``identical(_:_:)``.
+    /// `$eq` and by their size in bytes. This comparison does not distinguish 1 as `long` from 1.0, nor 1.5 from 1.50,
+    /// so a caller that removes one of two equal values uses ``identical(_:_:)``.
     package static func same(_ left: Expression, _ right: Expression) -> Expression {
         compared(left, right, by: isSame)
     }

@@ -86,8 +86,8 @@ enum ExpressionLiteral {
         guard text != "$$ROOT" else {
             throw node.error("an expression cannot use $$ROOT as a whole: name a field of it, like $$ROOT.total")
         }
-        // Variables that the expression binds itself are allowed; they begin with a lower-case letter, as the server
-        // requires.
+        // A variable that begins with a lower-case letter is one that the expression binds itself, and is allowed. The
+        // server requires the lower-case letter.
         guard name.first?.isUppercase == true, !variables.contains(String(name)) else { return }
         let reason = refused["$$\(name)"] ?? "the only server variables are $$NOW, $$ROOT and $$CURRENT"
         throw node.error("an expression cannot use $$\(name): \(reason)")

@@ -109,8 +109,8 @@ package struct IDList: Sendable {
         case nothing
         case id(BSONValue)
         case of(Namespace, BSONValue)
-        /// A line of `check --failures` that withdraws earlier lines: those for the document with this `_id`, or, with
-        /// `nil`, those for all documents of the collection.
+        /// A line of `check --failures` that withdraws earlier lines: all lines for the document with this `_id` or, if
+        /// the `_id` is `nil`, all lines for the collection.
         case retracted(Namespace, BSONValue?)
 
         init(_ text: String, at place: SourceLocation) throws(JobError) {

@@ -79,7 +79,7 @@ package struct Job: Sendable {
         package var concurrency = 2
         /// The number of unsynced documents at which sync stops.
         package var unsynced = 100_000
-        /// The share of ``unsynced`` that the job leaves free.
+        /// The part of the limit ``unsynced`` that the job leaves free.
         package var reserve = Reserve.percent(10)
         /// The pause after each chunk, as a multiple of the time that the chunk took: with 0.5, the pause is half that
         /// time.

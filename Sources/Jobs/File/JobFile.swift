@@ -27,7 +27,7 @@ package enum JobFile {
         YAMLFile.content(of: text, without: ["reviewed", "steps.review"])
     }
 
-    /// Reads the file of a job that is to be controlled or undone, but not run.
+    /// Reads the file of a job for commands that control or undo the job, but do not run it.
     ///
     /// The file may contain what only an earlier version of the program accepted; see ``parse(past:path:)``.
     package static func read(past path: String) throws(JobError) -> Job {

@@ -9,7 +9,7 @@ package struct LimitOverride: Hashable, Sendable {
     /// The limit's new value, in the format of a job file.
     package var value: String
 
-    /// Creates an override; a former name is replaced by the limit's current name.
+    /// Creates an override; if `name` is a former name of a limit, it is replaced by the current name.
     package init(name: String, value: String) {
         self.name = Limit.named(name)?.name ?? name
         self.value = value

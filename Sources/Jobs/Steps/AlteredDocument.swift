@@ -9,8 +9,8 @@ package struct AlteredDocument: Hashable, Sendable {
     let condition: Expression
     /// Whether the condition compares a hash of the whole document.
     ///
-    /// The hash must be computed before any field is read: once the server has read a field, it takes the field from a
-    /// copy, in which the field may already be altered.
+    /// The hash must be computed before the server reads any field of the document. After that, the server takes the
+    /// field from a copy of the document, in which the field may already be altered.
     let hashesFirst: Bool
     /// Whether the document has an array among the values that the steps read or write.
     ///

@@ -93,7 +93,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var clientReasons: [CompiledStep.Reason] { get }
     /// The collection that the client inserts documents into for the step; `nil` if it inserts none.
     var creates: Namespace? { get }
-    /// Whether the value that the step writes shows which value it replaced.
+    /// Whether the value that the step wrote shows which value was in the field before.
     ///
     /// If `true`, undo can detect from the written value whether the update replaced the journaled value or another
     /// one. If `false`, undo cannot, so the job's update changes a document only if the fields are still exactly as in
