@@ -18,7 +18,7 @@ package struct BackfillReport: Sendable {
         /// The run stopped between two chunks; the next run continues from there.
         case stopped(RunStop)
 
-        /// Why the run stopped; `nil` if it did not.
+        /// Why the run stopped early; `nil` if it did not stop early.
         package var stop: RunStop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
@@ -40,10 +40,11 @@ package struct BackfillReport: Sendable {
         package var earlierChunks = 0
         /// How long the run took, in seconds.
         package var seconds = 0.0
-        /// How long the run waited, by throttle reason.
+        /// How long the run waited for each throttle reason, such as replication lag.
         package var waits: [ThrottleWait] = []
-        /// The limit that decided how fast the run was, in words; `nil` for a dry run, and for a run that was too short
-        /// to show a limit.
+        /// A text that names the limit which determined the run's speed, such as a throttle rule or the server's speed.
+        ///
+        /// `nil` for a dry run, and for a run that was too short to find the limit.
         package var bound: String?
         /// The estimated cost of a run; `nil` unless the run was a dry run.
         package var estimate: RunEstimate?
@@ -55,40 +56,43 @@ package struct BackfillReport: Sendable {
     package var namespace: Namespace
     /// How the run ended.
     package var outcome: Outcome
-    /// The number of documents in the job's scope at the start; counted, or taken from the collection's metadata.
+    /// The number of documents in the job's scope when the run began, either counted or taken from the collection's
+    /// metadata.
     package var estimatedDocuments: Int
     /// How many documents each step would change or skip, counted before the run.
     package var before: [StepCount]
-    /// The counts of each step after the run; in a dry run, the counts that a run would leave.
+    /// How many documents each step would still change or skip after the run.
     ///
-    /// Empty when a signal stopped the run.
+    /// In a dry run, these are the counts that a run would leave. Empty if a signal stopped the run.
     package var after: [StepCount]
     /// The work that the run did, or would do.
     package var work = Work()
-    /// The documents that were skipped, by reason.
+    /// The skipped documents, as one group for each reason.
     ///
     /// Documents that earlier runs skipped are included if they still need the job.
     package var failures: [FailureGroup] = []
-    /// The state of the unsync budget, which limits how many documents may be unsynced; `nil` when the job cannot make
-    /// documents unsyncable.
+    /// The counts that show how many more documents may become unsyncable before the job's limit is reached; `nil` if
+    /// the job cannot make documents unsyncable.
     package var headroom: Headroom?
     /// How many documents the job makes unsyncable under the active schema; `nil` unless that schema is for Device
     /// Sync.
     package var madeUnsyncable: Int?
-    /// Why a run would be refused; only in a dry run, and `nil` if a run would not be refused.
+    /// The reason for which a run would be refused; `nil` if a run would not be refused.
+    ///
+    /// Only a dry run sets this property.
     package var refusal: String?
     /// How many documents do not sync under the next schema, before and after the job; `nil` if they were not counted.
     ///
     /// Only a dry run counts them before the job. The dialect of the next schema defines what *unsyncable* means.
     package var unsyncable: (before: Int?, after: Int, dialect: Dialect)?
-    /// Whether the job repairs documents: its active and its next schema are the same.
+    /// Whether the job repairs documents, which means that its active and its next schema are the same.
     package var isRepair = false
     /// A few documents that a dry run found to need the job; the output shows their values only with `--show-values`.
     package var samples: [Sample] = []
-    /// Notes for the operator on facts that no other property shows.
+    /// Notes for the operator about facts that the other properties do not show.
     package var notes: [String] = []
 
-    /// Creates a report without the work, the skipped documents and the notes.
+    /// Creates a report; the properties that are not parameters keep their defaults.
     package init(
         job: String, namespace: Namespace, outcome: Outcome, estimatedDocuments: Int, before: [StepCount],
         after: [StepCount]
@@ -97,7 +101,7 @@ package struct BackfillReport: Sendable {
         (self.estimatedDocuments, self.before, self.after) = (estimatedDocuments, before, after)
     }
 
-    /// A document before and after the job.
+    /// The values of one document's source and target fields, before and after the job.
     package struct Sample: Sendable {
         /// The document's `_id`.
         package var id: BSONValue
@@ -117,8 +121,9 @@ package struct BackfillReport: Sendable {
 
     /// Whether the run leaves something for the operator to deal with.
     ///
-    /// This can be a document that the operator has to fix, a document that the run should have changed, or, in a dry
-    /// run, a refusal. `false` for a stopped run, because the next run continues.
+    /// The value is `true` if documents still need the job after a run, were skipped for a reason that the operator has
+    /// to resolve, or do not sync under the next schema. It is also `true` if a dry run found that a run would be
+    /// refused. It is `false` for a stopped run, because the next run continues the job.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         let open = after.contains { step in
@@ -129,19 +134,19 @@ package struct BackfillReport: Sendable {
 }
 
 extension BackfillReport {
-    /// The documents that were skipped for one reason.
+    /// The documents that a run skipped for one reason.
     package struct FailureGroup: Sendable {
         /// The server's error code; 0 for documents that the sync translator has locked.
         package var code: Int
         /// The reason for which the documents were skipped, in words.
         package var name: String
-        /// The number of documents that were skipped for the reason.
+        /// The number of documents that were skipped for this reason.
         package var count: Int
-        /// The `_id`s of a few of the documents.
+        /// The `_id`s of a few of the skipped documents.
         package var samples: [BSONValue]
 
         /// Groups skipped documents by the server's error code; the group with the most documents comes first.
-        /// - Parameter unlisted: how many locked documents there are in addition to those in `failures`.
+        /// - Parameter unlisted: how many documents that the sync translator has locked are missing from `failures`.
         package static func all(of failures: [Failure], unlisted: Int = 0) -> [FailureGroup] {
             Dictionary(grouping: failures, by: \.code).map { code, failures in
                 FailureGroup(

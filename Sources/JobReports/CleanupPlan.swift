@@ -1,29 +1,33 @@
 package import BSON
 import Jobs
 
-/// The records and marker fields of a finished job that `cleanup` would drop.
+/// The data of a finished job that `cleanup` would delete: records in the state database, and marker fields in
+/// documents.
 package struct CleanupPlan: Sendable {
     /// The job's name.
     package var job: String
-    /// The collection that the job wrote.
+    /// The collection that the job wrote; `nil` if it is unknown.
     package var namespace: Namespace?
-    /// The number of the journal's documents in the state database; 0 if the job kept no journal, or if it was dropped.
+    /// The number of the job's journal documents in the state database; 0 if the job kept no journal, or if the journal
+    /// was dropped.
     package var journal = 0
-    /// The number of records of skipped documents.
+    /// The number of records about documents that the job's runs skipped.
     package var skipped = 0
-    /// The number of reservations whose documents the ledger has shown.
-    package var seenReservations = 0
-    /// The number of reservations whose documents the ledger has not shown yet.
+    /// The number of the job's reservations that `cleanup` would delete.
     ///
-    /// A clean-up does not drop these reservations, because each of them still counts against the limit of unsynced
-    /// documents.
+    /// A run has already found the documents of these reservations in the sync engine's ledger of unsynced documents.
+    package var seenReservations = 0
+    /// The number of the job's reservations that `cleanup` would keep.
+    ///
+    /// No run has found the documents of these reservations in the sync engine's ledger of unsynced documents yet. Each
+    /// of the reservations therefore still counts towards the limit of unsynced documents.
     package var pendingReservations = 0
     /// The marker fields, in which each document records that a step of the job is done.
     package var markers: [FieldPath] = []
 
-    /// Creates the plan of a job that left nothing.
+    /// Creates a plan for a job of which nothing is left to delete.
     package init(job: String, namespace: Namespace?) { (self.job, self.namespace) = (job, namespace) }
 
-    /// Whether a cleanup of the job has nothing to drop.
+    /// Whether the plan has nothing that `cleanup` would delete.
     package var isEmpty: Bool { journal + skipped + seenReservations == 0 && markers.isEmpty }
 }

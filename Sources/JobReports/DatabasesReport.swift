@@ -1,7 +1,7 @@
 import BSON
 package import Running
 
-/// The result of a job, or of its dry run, in many databases of one shape.
+/// The result of a job, or of its dry run, in several databases that have the same collections.
 package struct DatabasesReport: Sendable {
     /// The outcome of the job in one database.
     package enum Outcome: Sendable {
@@ -75,13 +75,13 @@ package struct DatabasesReport: Sendable {
         (self.job, self.own, self.pattern, self.isDryRun, self.entries) = (job, own, pattern, isDryRun, entries)
     }
 
-    /// The reports of the databases that have one.
+    /// The reports of all databases in which the job ended with a report.
     package var reports: [BackfillReport] { entries.compactMap(\.report) }
 
-    /// Why a run in all databases would not finish, although a run in each of them alone might; `nil` if there is no
-    /// such reason.
+    /// Why a run in all databases would exceed the limit of unsynced documents; `nil` if it would not.
     ///
-    /// The databases share one limit of unsynced documents. Only a dry run reports this.
+    /// The databases share one limit. A run can therefore exceed it although a run in each single database would not.
+    /// Only a dry run sets this property.
     package var refusal: String? {
         let madeUnsyncable = reports.compactMap(\.madeUnsyncable).reduce(0, +)
         guard isDryRun, reports.count > 1,
@@ -95,7 +95,7 @@ package struct DatabasesReport: Sendable {
 }
 
 extension RunStop {
-    /// Whether the reason also stops the job in the other databases; `false` if the reason is in the documents of one
+    /// Whether a run has to stop in all databases for this reason; `false` if the reason lies in the documents of one
     /// database.
     package var isOfAll: Bool {
         switch self {

@@ -25,7 +25,7 @@ package struct AppliedJob: Hashable, Sendable {
 
 /// The events after a job's start that decide whether a migration may run the job again.
 package struct JobAftermath: Sendable {
-    /// The error that refuses another run of the job; `nil` unless the job was undone.
+    /// The error for an attempt to run the job again, if the job was undone; otherwise `nil`.
     package var undone: RunError?
     /// When the job's next schema was recorded as the active one; `nil` if it was not.
     package var deployed: ServerTime?
@@ -42,16 +42,16 @@ package struct MigrationPlan: Sendable {
     package struct Item: Sendable {
         /// The job, with its file and its digest.
         package var entry: JobFolder.Entry
-        /// The record that the job was applied; `nil` if it was not.
+        /// The record that shows when the job was applied; `nil` if it was not applied.
         package var applied: AppliedJob?
         /// The events of the job since its start; `nil` if it was never started.
         package var aftermath: JobAftermath?
         /// Whether the job's content or one of its schemas changed after the job was applied.
         ///
-        /// Earlier versions of the program recorded a digest that also covers the comments of the job's file. The job
-        /// counts as unchanged if such a digest is that of the job's present text. The job also counts as unchanged if
-        /// the digest is that of the text which the job's first run recorded, and that text has the same content as the
-        /// present text.
+        /// Earlier versions of the program included the comments of the job file in the digest. Such a digest is
+        /// compared with the digests of the present text and of the text that the job's first run recorded. The job
+        /// counts as unchanged if one of the two has the same digest, and both texts differ only in comments and
+        /// layout.
         package var isChanged: Bool {
             guard let applied, applied.digest != entry.digest else { return false }
             let now = entry.job.job.text
@@ -69,16 +69,16 @@ package struct MigrationPlan: Sendable {
             }
             return at < deployed
         }
-        /// Whether the operator wants applied jobs to run again.
+        /// Whether the operator asked for another run of the jobs that were applied.
         var isWantedAgain = false
-        /// Whether the job was applied and runs again, because of the deploy or because the operator wants it.
+        /// Whether the job was applied and has to run again, because of a deploy or at the operator's request.
         package var runsAgain: Bool { isDueAgain || isWantedAgain && applied != nil && aftermath?.undone == nil }
         /// Whether the job waits for the deploy of its next schema.
         package var waitsForDeploy = false
         var isPending: Bool { applied == nil || runsAgain }
     }
 
-    /// The path of the folder.
+    /// The path of the folder of jobs.
     package let folder: String
     /// The jobs of the folder, in order.
     package let items: [Item]
@@ -89,7 +89,7 @@ package struct MigrationPlan: Sendable {
     /// - Parameters:
     ///   - aftermath: the events of the jobs that were started, with the jobs' names as keys.
     ///   - waiting: the names of the jobs that wait for the deploy of their next schemas.
-    ///   - again: whether the applied jobs run again.
+    ///   - again: whether the operator asked for another run of the jobs that were applied.
     package init(
         _ folder: JobFolder, applied: [AppliedJob], aftermath: [String: JobAftermath] = [:],
         waitingForDeploy waiting: Set<String> = [], again: Bool = false
@@ -120,9 +120,11 @@ package struct MigrationPlan: Sendable {
         return items[..<last].filter { $0.applied == nil }.map(\.entry)
     }
 
-    /// Returns the pending jobs that do not wait for a deploy, up to the job with the given name or file name.
+    /// Returns the pending jobs that do not wait for a deploy, up to and including the job with the given name or file
+    /// name.
     ///
-    /// Returns all such jobs if the name is `nil`. Returns `nil` if the folder has no job of the name.
+    /// If `name` is `nil`, the result contains all pending jobs that do not wait for a deploy. The result is `nil` if
+    /// the folder has no job of the given name.
     package func due(upTo name: String?) -> [JobFolder.Entry]? {
         guard let name else { return items.filter(Self.isDue).map(\.entry) }
         guard let last = items.firstIndex(where: { $0.entry.name == name || $0.entry.file == name }) else { return nil }

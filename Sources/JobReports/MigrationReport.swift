@@ -4,7 +4,7 @@ package struct MigrationReport: Sendable {
     package let isDryRun: Bool
     /// The jobs that the migration reached, in order: the name of each job's file, and the job's report.
     ///
-    /// The last job may have stopped.
+    /// The last of these jobs may have stopped early.
     package var jobs: [(file: String, report: BackfillReport)] = []
     /// The names of the jobs that are still pending.
     package var remaining: [String]
@@ -15,6 +15,6 @@ package struct MigrationReport: Sendable {
         self.remaining = remaining
     }
 
-    /// Whether the report of a job has findings.
+    /// Whether the report of at least one job has findings for the operator.
     package var hasFindings: Bool { jobs.contains { $0.report.hasFindings } }
 }

@@ -16,20 +16,21 @@ package struct RebindPlan: Sendable {
     package var same = 0
     /// How many of ``changes`` belong to documents that do not exist.
     package var gone = 0
-    /// How many of ``changes`` belong to an `_id` that another document has now.
+    /// How many of ``changes`` belong to documents that another document with the same `_id` has replaced.
     package var others = 0
-    /// Whether the last document of the last checkpoint exists; `nil` if there is no checkpoint.
+    /// Whether the collection still has the document that the job's last checkpoint names.
     ///
-    /// The document is looked up only if the journal has no changes; if ``changes`` is not 0, the value is `nil` as
-    /// well.
+    /// The document is searched only if the journal has no changes. The value is `nil` if ``changes`` is not 0, or if
+    /// no checkpoint names a document.
     package var hasLast: Bool?
 
-    /// Creates a comparison that has not seen the journal yet.
+    /// Creates a comparison in which all counts are 0, because the journal has not been read yet.
     package init(job: String, namespace: Namespace, was: BSONValue, now: BSONValue) {
         (self.job, self.namespace, self.was, self.now) = (job, namespace, was, now)
     }
 
-    /// How many of ``changes`` belong to existing documents that may or may not be the ones that the job changed.
+    /// How many of ``changes`` belong to documents that exist, but of which it is unknown whether the job changed them
+    /// or other documents with the same `_id`.
     package var unidentified: Int { changes - same - gone - others }
 
     /// Whether the collection is probably not the one that the job changed: ``gone`` and ``others`` together exceed

@@ -4,20 +4,24 @@ import Concurrency
 package struct RunEstimate: Hashable, Sendable {
     /// The measurements of a dry run.
     package struct Measured: Hashable {
-        /// How long the dry run took, in seconds; like a run, it reads and judges every document.
+        /// How long the dry run took, in seconds.
+        ///
+        /// A dry run reads every document and evaluates the job's steps for it, as a run does.
         package var seconds: Double
         /// How many changes the job would make; a document counts once for each phase that changes it.
         package var changed: Int
-        /// How many bytes the fields that the job changes have after the change, in all changed documents, including
-        /// the names of the fields.
+        /// The total size in bytes of the fields that the job changes, as they are after the change, in all changed
+        /// documents.
+        ///
+        /// The size includes the names of the fields.
         package var touchedBytes: Int
-        /// The bytes of the changed documents' `_id`s.
+        /// The total size in bytes of the changed documents' `_id`s.
         package var idBytes: Int
-        /// The bytes of the journal's entries; 0 if the run keeps no journal.
+        /// The total size in bytes of the journal's entries; 0 if the run keeps no journal.
         package var journalBytes: Int
         /// How long a run rests after each chunk, as a multiple of the time that the chunk took.
         package var nice: Double
-        /// How long the consumer of the changes, such as a sync engine, takes to process them, in seconds; 0 without a
+        /// How many seconds the consumer of the changes, such as a sync engine, needs to process them; 0 without a
         /// consumer.
         package var consumerSeconds = 0.0
         /// The maximum size of the oplog in bytes; `nil` if the server does not report it.
@@ -36,21 +40,22 @@ package struct RunEstimate: Hashable, Sendable {
 
     /// How many documents per second a server is assumed to change.
     ///
-    /// The time for reading and judging the documents is not part of this rate.
+    /// This rate does not include the time for reading the documents and evaluating the steps.
     package static let assumedWrites = 25_000
-    /// The bytes of an update's entry in the oplog, without the `_id` and the set fields; mongod 6.0 needs 147 for one
-    /// field.
+    /// The assumed size in bytes of an update's oplog entry, without the `_id` and the set fields.
+    ///
+    /// For an update of one field, mongod 6.0 needs 147 bytes.
     private static let entryOverhead = 150
 
     /// How long the run would take, in seconds.
     package let seconds: Double
     /// Whether the consumer of the changes, and not the run's own work, determines ``seconds``.
     package let isBoundByConsumer: Bool
-    /// The bytes that the run would add to the oplog, including the journal's entries.
+    /// How many bytes the run would add to the oplog, including the writes of the journal.
     package let oplogBytes: Int
     /// ``oplogBytes`` as a share of the oplog's maximum size; `nil` if the server does not report that size.
     package let oplogShare: Double?
-    /// The bytes that the run would add to the journal.
+    /// How many bytes the run would add to the journal.
     package let journalBytes: Int
 
     /// Estimates a run from the measurements of its dry run.

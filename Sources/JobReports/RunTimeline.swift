@@ -1,14 +1,14 @@
 import JobState
 package import Running
 
-/// The speed of a run over time, and its waits.
+/// The number of documents that a run processed over time, and the periods in which the run waited.
 ///
 /// Time is divided into stretches of equal length. The number of stretches is limited, so a longer run has longer
 /// stretches.
 package struct RunTimeline: Sendable {
     /// The largest number of stretches into which the time of a run is divided.
     private static let maximum = 240
-    /// The most waits that are kept; each later wait extends the last one.
+    /// The largest number of waits that are stored; each further wait only moves the end of the last stored wait.
     private static let maximumWaits = 200
 
     /// The length of a stretch, in seconds.
@@ -26,7 +26,7 @@ package struct RunTimeline: Sendable {
         package var from: Double
         /// The end of the wait, in seconds from the start of the run.
         package var to: Double
-        /// The throttle reasons, in words.
+        /// The throttle reasons for which the run waited, as text.
         package var reason: String
     }
 
@@ -48,7 +48,7 @@ package struct RunTimeline: Sendable {
         }
     }
 
-    /// Ends the timeline, and a wait that is still open.
+    /// Ends the timeline, and the current wait if the run is waiting.
     package mutating func finish(at seconds: Double) {
         end(at: seconds)
         advance(to: seconds)
@@ -65,7 +65,10 @@ package struct RunTimeline: Sendable {
         }
     }
 
-    /// Adds empty stretches up to the given time; doubles the length of all stretches while there are too many.
+    /// Adds empty stretches up to the given time.
+    ///
+    /// If there would be too many stretches, each pair is first merged into one stretch, which doubles the length of
+    /// all stretches.
     private mutating func advance(to seconds: Double) {
         while Int(seconds / stretch) >= Self.maximum {
             stretch *= 2

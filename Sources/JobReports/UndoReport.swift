@@ -34,7 +34,7 @@ package struct UndoReport: Sendable {
         /// The server's error code; `nil` unless the server refused to restore the document.
         package var code: Int?
 
-        /// Creates a reason.
+        /// Creates the reason why a document is skipped.
         package init(reason: Reason, code: Int? = nil) { (self.reason, self.code) = (reason, code) }
     }
 
@@ -42,12 +42,12 @@ package struct UndoReport: Sendable {
     package struct Skipped: Sendable {
         /// The reason why the documents are skipped, and the server's error code.
         package var left: LeftDocument
-        /// The `_id`s of the first thousand documents.
+        /// The `_id`s of the first thousand documents that are skipped for this reason.
         ///
         /// A dry run after an earlier undo may list twice as many, because it adds the documents that the earlier undo
         /// skipped.
         package var ids: [BSONValue]
-        /// The number of documents that were skipped for the reason.
+        /// The number of documents that were skipped for this reason.
         package var count: Int
 
         /// Creates a group of skipped documents.
@@ -62,7 +62,7 @@ package struct UndoReport: Sendable {
         case changed
         /// A document of the job's collection may link to the inserted document.
         case linked
-        /// Another job names the collection of the inserted document, and may rely on the document.
+        /// The job file of another job names the collection, so that job may rely on the inserted document.
         case shared
         /// The server refuses to remove the inserted document, or the document is too large to be compared in a
         /// command.
@@ -77,7 +77,7 @@ package struct UndoReport: Sendable {
         package var reason: ChildReason
         /// The `_id`s of the first thousand documents that stay.
         package var ids: [BSONValue] = []
-        /// The number of documents that stay for the reason.
+        /// The number of documents that stay for this reason.
         package var count = 0
 
         /// Creates a group without documents.
@@ -88,11 +88,11 @@ package struct UndoReport: Sendable {
 
     /// The counts of the documents that the job inserted in other collections.
     package struct Children: Sendable, Hashable {
-        /// Inserted documents that this undo removed, or would remove.
+        /// The number of inserted documents that this undo removed, or would remove.
         package var removed = 0
-        /// Inserted documents that earlier, stopped undos of the job removed.
+        /// The number of inserted documents that earlier undos removed before they stopped.
         package var earlier = 0
-        /// Documents that the job inserted in other collections and that no longer exist.
+        /// The number of inserted documents that no longer existed when the undo reached them.
         package var gone = 0
         /// The inserted documents that the undo leaves in their collections.
         package var left: [LeftChildren] = []
@@ -118,30 +118,33 @@ package struct UndoReport: Sendable {
         package var stop: RunStop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
-    /// The counts of the journal of a job: what it holds, and what is missing.
+    /// The numbers of chunks and changes in the job's journal, and the number of chunks that are missing from it.
     package struct Journal: Sendable {
-        /// The chunks in the journal; a chunk that was tried several times counts each time.
+        /// The number of chunks in the journal; a chunk counts once for each attempt to write it.
         package var chunks = 0
-        /// The changes of documents in the journal; in a job of several phases, a document may have more than one.
+        /// The number of changes in the journal; a document can have several changes, for example one for each phase of
+        /// the job.
         package var changes = 0
         /// How many chunks are missing from the journal; their changes are not undone.
         package var missing = 0
-        /// How many chunks the journal should have; a chunk that was tried several times counts each time.
+        /// How many chunks the journal should have; a chunk counts once for each attempt to write it.
         package var attempts = 0
     }
 
-    /// The changes that the undos of a job undid, or would undo.
+    /// The numbers of changes that this undo and earlier undos of the job undid, or would undo.
     package struct Taken: Sendable {
-        /// Changes that this undo undid, or would undo.
+        /// The number of changes that this undo undid, or would undo.
         package var restored = 0
-        /// Changes that earlier, stopped undos of the job undid.
+        /// The number of changes that earlier undos of the job undid before they stopped.
         package var earlier = 0
-        /// Changes with nothing to undo, because the document is as it was before the job.
+        /// The number of changes with nothing to undo, because the document is as it was before the job.
         ///
         /// For example, the document was restored earlier, or the job never wrote it.
         package var asBefore = 0
-        /// Changes that are undone although they are uncertain, because the operator asked for that with
-        /// `--include-uncertain`.
+        /// The changes that this undo undid, or would undo, although it is uncertain that the job made them.
+        ///
+        /// The operator asked for this with `--include-uncertain`. `ids` has the `_id`s of the first thousand
+        /// documents.
         package var included: (ids: [BSONValue], count: Int) = ([], 0)
     }
 
@@ -151,39 +154,44 @@ package struct UndoReport: Sendable {
     package var namespace: Namespace
     /// How the undo ended.
     package var outcome: Outcome
-    /// The counts of what the job's journal contains.
+    /// The numbers of chunks and changes in the job's journal.
     package var journal = Journal()
-    /// The counts of the changes that the undos of the job undid, or would undo.
+    /// The numbers of changes that this undo and earlier undos of the job undid, or would undo.
     package var taken = Taken()
-    /// The documents that were skipped, by reason.
+    /// The skipped documents, as one group for each reason.
     package var skipped: [Skipped] = []
-    /// The documents that the job inserted in other collections; `nil` if there are none.
+    /// The counts of the documents that the job inserted in other collections; `nil` if the job inserted none.
     package var children: Children?
-    /// How many documents an earlier version of the program changed without a journal, as far as its records show.
+    /// The least number of documents that an earlier version of the program changed without a journal entry, according
+    /// to the records of that version.
     ///
-    /// This version writes only documents that are in the journal.
+    /// The present version changes only documents that are in the journal.
     package var unjournaled = 0
-    /// How many documents sync under the active schema and would not after the undo; `nil` if the undo did not check
-    /// this.
+    /// How many documents sync under the active schema now, but would not sync after the undo; `nil` if the undo did
+    /// not check this.
     package var madeUnsyncable: Int?
-    /// The state of the unsync budget; `nil` if the undo did not check which documents it makes unsyncable.
+    /// The counts that show how many more documents may become unsyncable before the limit is reached; `nil` if the
+    /// undo did not check which documents it makes unsyncable.
     package var headroom: Headroom?
-    /// Why an undo would be refused; only in a dry run, and `nil` if an undo would not be refused.
+    /// The reason for which an undo would be refused; `nil` if an undo would not be refused.
+    ///
+    /// Only a dry run sets this property.
     package var refusal: String?
-    /// Notes for the operator on facts that no other property shows.
+    /// Notes for the operator about facts that the other properties do not show.
     package var notes: [String] = []
     /// How long the undo took, in seconds.
     package var seconds = 0.0
 
-    /// Creates a report without counts.
+    /// Creates a report; the properties that are not parameters keep their defaults.
     package init(job: String, namespace: Namespace, outcome: Outcome) {
         (self.job, self.namespace, self.outcome) = (job, namespace, outcome)
     }
 
     /// Whether the undo leaves something for the operator to deal with.
     ///
-    /// This can be a skipped document that still exists, an inserted document that stays, a change without a journal, a
-    /// chunk that the journal lacks, or a refusal. `false` for a stopped undo, because the next undo continues.
+    /// The value is `true` if an existing document was skipped, an inserted document stays, a document was changed
+    /// without a journal entry, the journal lacks a chunk, or the undo would be refused. It is `false` for a stopped
+    /// undo, because the next undo continues.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         return skipped.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || journal.missing > 0

@@ -3,8 +3,8 @@ package import Jobs
 
 /// The journal of one chunk, which is collected before the chunk is written.
 ///
-/// For each document it holds the fields that the chunk changes, as they are before the write, and a digest of the same
-/// fields as they will be after the write.
+/// For each document, the journal holds the old values of the fields that the chunk changes, and a digest of their new
+/// values.
 ///
 /// Documents with the same change share one group. If a chunk adds the same constant to many documents, the journal
 /// holds the digest once, and for each document only the `_id`.
@@ -46,7 +46,8 @@ package struct ChunkJournal {
         keys = touched.indices.map { ("b\($0)", "a\($0)", "p\($0)") }
     }
 
-    /// Adds a document that is created in another collection, with a digest of the whole document.
+    /// Adds a document that the job inserts into another collection: its collection, its `_id` and a digest of the
+    /// whole document.
     package mutating func add(_ creation: ClientCreation) {
         created.append(CreatedChild(creation).bson)
     }

@@ -18,9 +18,9 @@ package struct Control: Hashable, Sendable {
         package init(by: String, at: ServerTime?, note: String?) { (self.by, self.at, self.note) = (by, at, note) }
     }
 
-    /// The request to pause, while the job has to wait for `resume`; otherwise `nil`.
+    /// The operator's request to pause the job; `nil` if the job is not paused.
     package var paused: Mark?
-    /// The limits that replace those of the job file.
+    /// The limits that an operator set in place of the limits in the job file.
     package var limits: [LimitOverride] = []
     /// The record of the deploy of the job's next schema; `nil` if no deploy is recorded.
     package var deployed: Mark?
@@ -43,7 +43,7 @@ package struct Control: Hashable, Sendable {
 }
 
 extension Control.Mark {
-    /// Reads a stored mark; a missing operator becomes `unknown`.
+    /// Reads a stored mark; if the operator's name is missing, it becomes `unknown`.
     package init(_ document: BSONDocument) {
         self.init(
             by: document["by"]?.text ?? "unknown", at: ServerTime(document["at"]), note: document["note"]?.text)

@@ -48,15 +48,16 @@ package struct DocumentEvidence: Hashable, Sendable {
         return folded == 0 ? 1 : folded
     }
 
-    /// Returns the evidence of the document at this index in a group; `nil` if the group has no evidence for it.
+    /// Returns the part of a group's evidence that belongs to the document at the given index; `nil` if there is none.
     func part(_ place: Int, of bytes: [UInt8]) -> ArraySlice<UInt8>? {
         let length = names.count * Self.width
         guard length > 0, bytes.count >= (place + 1) * length else { return nil }
         return bytes[place * length..<(place + 1) * length]
     }
 
-    /// Whether the document has been replaced since its evidence `before` was stored, by the rule of
-    /// ``DocumentEvidence``.
+    /// Whether another document has replaced the document since its evidence `before` was stored.
+    ///
+    /// ``DocumentEvidence`` describes the rule.
     package func isReplaced(_ now: BSONDocument, since before: ArraySlice<UInt8>) throws(BSONError) -> Bool {
         let now = try digest(of: now)
         var (had, same, added) = (0, 0, 0)

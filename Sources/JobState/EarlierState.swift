@@ -2,9 +2,9 @@ package import BSON
 
 /// The state of a job that an earlier version of the program wrote to the state database, in another layout.
 ///
-/// That version left gaps between the numbers of its attempts at chunks, and did not record which attempts it wrote. A
-/// number without an attempt is therefore not an error, and every journaled change counts as uncertain. Even if the
-/// counts of a checkpoint prove that an attempt was written, its documents may have been replaced since.
+/// The earlier version left gaps between the numbers of its attempts at chunks, and did not record which attempts it
+/// wrote. A number without an attempt is therefore not an error, and every journaled change counts as uncertain. Even
+/// if a checkpoint proves that an attempt was written, other documents may have replaced its documents since.
 package struct EarlierState: Hashable {
     /// The number of the latest attempt at a chunk in the job's journal; the numbers rise from attempt to attempt.
     package var journaled: Int64

@@ -2,8 +2,10 @@ package import BSON
 import Concurrency
 import Mongo
 
-/// The collection `enforced`: for each collection, the stage that its validator has reached and its validation before
-/// `enforce` began.
+/// The collection `enforced`: one record for each collection whose validator `enforce` changes.
+///
+/// A record shows the stage that the validator has reached, and the validation of the collection before `enforce`
+/// began.
 ///
 /// The record is written before and after each change of the validator. Between these writes, the runner that makes the
 /// change holds the record, at most for the time of its lease. A change of a record succeeds only if the record still
@@ -11,7 +13,7 @@ import Mongo
 package struct EnforcementStore {
     /// A collection's record, as it was read from the state database.
     package struct Record: Sendable {
-        /// The stage to which the last step leads, or ``EnforcementStore/abort``.
+        /// The stage to which the last step leads, such as `warn` or `error`, or ``EnforcementStore/abort``.
         package let step: String
         /// Whether ``step`` was recorded as done.
         package let isDone: Bool
@@ -32,7 +34,7 @@ package struct EnforcementStore {
     /// The step that restores the earlier validator.
     package static var abort: String { "abort" }
 
-    /// The maximum time for which a runner holds the record for one step, by the server's clock, unless the caller sets
+    /// The longest time, by the server's clock, for which a runner holds the record for one step; a caller can set
     /// another time.
     package static var leaseTime: Duration { .seconds(30) }
 
@@ -79,8 +81,8 @@ package struct EnforcementStore {
         _ step: String, after record: Record?, fresh: (validator: BSONDocument, before: Validation, uuid: BSONValue)?,
         for leaseTime: Duration = Self.leaseTime
     ) throws -> Record {
-        // Only one of two concurrent runners creates the record. After that, the revision decides which of them
-        // succeeds.
+        // Only one of two concurrent runners creates the record. Afterwards, only the runner that first changes the
+        // revision succeeds.
         if record == nil { try client.createIfAbsent(Self.collection, id: id, Self.document(fresh, step: "before")) }
         let holder = try client.first(Self.collection, ["_id": id])?["holder"]?.document.flatMap(RunnerIdentity.init)
         var free: [BSONValue] = [

@@ -29,7 +29,7 @@ package struct JobHistory {
     private let client: StoreClient
     private let namespace: Namespace
 
-    /// Reads the jobs of a collection; there are none without a state database.
+    /// Reads the jobs of a collection from the state database; if that database does not exist, there are none.
     /// - Throws: ``MongoError``, for instance when the user is not allowed to read the state database; ``RunError`` for
     ///   a damaged record.
     package init(of namespace: Namespace, in client: StoreClient) throws {
@@ -73,9 +73,9 @@ package struct JobHistory {
         return changes
     }
 
-    /// Returns which of the given documents have a reservation of any job.
+    /// Returns which of the given documents any job has reserved because it may make them unsyncable.
     ///
-    /// A reservation is made before the write, so a document with a reservation may still be syncable.
+    /// A job reserves a document before it writes the document, so a reserved document may still be syncable.
     /// - Throws: ``MongoError``.
     package func reserved(_ ids: Set<IDKey>) throws(MongoError) -> Set<IDKey> {
         var reserved: Set<IDKey> = []

@@ -24,7 +24,8 @@ package struct JobStatus: Sendable {
         case undoStopped = "undo stopped"
         /// The job was undone.
         case undone
-        /// A run of the job has not ended, but no runner holds the lease, or its runner has been silent for too long.
+        /// A run of the job has not ended, but either no runner holds the lease, or the runner has made no progress for
+        /// too long.
         case stalled
     }
 
@@ -63,9 +64,10 @@ package struct JobStatus: Sendable {
         package var chunks = 0
         /// The number of documents that the finished chunks changed.
         package var modified = 0
-        /// The number of documents per second in the recent work of the pass; `nil` if it is unknown.
+        /// How many documents per second the current pass processed recently; `nil` if this is unknown.
         package var rate: Double?
-        /// The limit that decides how fast the run is, in words; `nil` while it is unknown.
+        /// A text that names the limit which determines the run's speed, such as a throttle rule; `nil` while it is
+        /// unknown.
         package var bound: String?
     }
 
@@ -84,22 +86,24 @@ package struct JobStatus: Sendable {
     /// When the job's runner last made progress, for instance finished a chunk, began a pass, or stopped waiting; `nil`
     /// if that is unknown.
     package var checkpointed: ServerTime?
-    /// The time of the last sign of life of the job; `nil` if it is unknown.
+    /// When the job last showed that it is active; `nil` if that is unknown.
     ///
-    /// While a runner holds the lease, this is ``checkpointed``. Otherwise it is the time of the last checkpoint or
-    /// renewal of a lease.
+    /// While a runner holds the lease, this is ``checkpointed``. Otherwise, it is the time of the last checkpoint or of
+    /// the last renewal of a lease.
     package var heard: ServerTime?
     /// The reasons why the job's runner waits; empty if it does not wait.
     package var waiting: [WaitReason] = []
-    /// Why the job's last run stopped before its end; `nil` if it did not stop early, or could not record the reason.
+    /// Why the job's last run stopped before its end; `nil` if the run did not stop early, or could not record the
+    /// reason.
     package var stopped: String?
     /// The runner that holds the lease; `nil` if none does, or if the stored lease does not identify the runner.
     package var holder: Holder?
     /// The number of skipped documents, by error code.
     package var skipped: [(code: String, count: Int)] = []
-    /// The number of documents that the job made unsyncable and that the ledger does not show yet.
+    /// The number of documents that the job made unsyncable, and that no run has found in the sync engine's ledger of
+    /// unsynced documents yet.
     ///
-    /// While a chunk may be under way, the documents that this chunk may make unsyncable are included.
+    /// While a runner may be writing a chunk, the number includes all documents that this chunk may make unsyncable.
     package var pendingReservations = 0
     /// The operators' requests to the job, such as to pause.
     package var control = Control()
@@ -111,10 +115,10 @@ package struct JobStatus: Sendable {
 }
 
 extension JobStatus {
-    /// Whether ``pendingReservations`` may include documents that turn out to be syncable after their chunk is written.
+    /// Whether ``pendingReservations`` may include documents that are still syncable after their chunk is written.
     package var areReservationsProvisional: Bool { !isFinal }
 
-    /// Whether the job's counts are final until the job runs again; otherwise they are provisional.
+    /// Whether the job's counts stay the same until the job runs again.
     package var isFinal: Bool { [.done, .undone, .notStarted].contains(state) }
 
     /// The share of the work that is done, from 0 to 1; `nil` when it is unknown.
@@ -126,9 +130,9 @@ extension JobStatus {
 
     /// The seconds until the current pass is done at the present rate.
     ///
-    /// The result is `nil` if the job is neither running, waiting nor paused, or if the rate or the number of documents
-    /// is unknown or 0. It is also `nil` until a thousandth of the documents is done, because the first documents say
-    /// little about the rest.
+    /// The result is `nil` if the job is in another state than running, waiting or paused. It is `nil` if the rate or
+    /// the number of documents is unknown or 0. It is also `nil` until a thousandth of the documents is done, because
+    /// the first documents say little about the others.
     package var secondsLeft: Double? {
         guard state == .running || state == .waiting || state == .paused, let share, share >= 0.001,
             let rate = work.rate,
@@ -140,7 +144,7 @@ extension JobStatus {
 
 extension JobStatus {
     /// Reads the status from a job's record in the collection `jobs` and its record in the collection `ranges`.
-    /// - Parameter stalledAfter: how long a job may be silent before it counts as stalled.
+    /// - Parameter stalledAfter: how long a runner may make no progress before the job counts as stalled.
     package init(_ record: BSONDocument, range: BSONDocument?, now: ServerTime, stalledAfter: Duration) {
         self.init(job: record["_id"]?.text ?? "", now: now)
         namespace = record["ns"]?.text.flatMap { Namespace($0) }

@@ -5,7 +5,7 @@ package import Mongo
 
 /// The collection `jobs`: a record of each job that was ever started.
 package struct JobStore {
-    /// The version number of the layout of the documents in the state database.
+    /// The version of the layout in which this program writes documents to the state database.
     package static let version = 3
     /// The oldest layout that this version of the program reads.
     ///
@@ -28,14 +28,16 @@ package struct JobStore {
         /// The text of the job file.
         package var text: String
         var schemas: [BSONDocument]
-        /// The paths of the fields that the job writes; they follow from ``text``.
+        /// The paths of the fields that the job writes, as ``text`` states them.
         ///
-        /// They are stored so that undo knows these fields, and can find a job that wrote one of them later.
+        /// The paths are stored so that an undo knows these fields, and can find another job that wrote one of them
+        /// later.
         package var touched: [FieldPath]
         /// Whether a step sets an additional field, which the job file names with `once`, to mark the documents that it
         /// has changed.
         var hasMarkers: Bool
-        /// The `_id`s between which the job's part of the collection lies; empty for a job that is not a part.
+        /// The `_id`s between which the documents of this part of a divided job lie; empty for a job that is not
+        /// divided.
         package var bounds: BSONDocument = [:]
         /// The database that ``text`` names, if the job runs in another database; otherwise `nil`.
         package var movedFrom: String?
@@ -99,10 +101,10 @@ extension JobStore {
         Control(try client.firstChecked("jobs", ["_id": .string(job)], projecting: ["control": 1]) ?? [:])
     }
 
-    /// Returns the record of the deploy of the job's next schema, with the operator and the time; `nil` if there is
-    /// none.
+    /// Returns the operator who recorded that the job's next schema is deployed, and the time; `nil` if nothing is
+    /// recorded.
     ///
-    /// If this job has no such record, the result is the record of another job with the same collection and the same
+    /// If nothing is recorded for this job, the result is taken from another job with the same collection and the same
     /// next schema.
     /// - Parameter schemas: the schema files that the job is bound to, as its record holds them.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
@@ -209,7 +211,7 @@ extension JobStore {
         return false
     }
 
-    /// Whether a job, given by its name, may have changed documents and was not undone.
+    /// Whether the job with the given name may have changed documents and was not undone.
     private func hasWritten(_ job: BSONValue) throws(MongoError) -> Bool {
         try client.count(
             "ranges",
@@ -221,15 +223,16 @@ extension JobStore {
 }
 
 extension BSONDocument {
-    /// The paths of the fields that the job writes, if this document is a job's record.
+    /// The paths of the fields that the job writes, if this document is the record of a job; otherwise empty.
     package var touched: [FieldPath] {
         (self["touched"]?.document?.values ?? []).compactMap { $0.text.flatMap { try? FieldPath($0) } }
     }
 
     /// Whether the text of the job file in this job's record names a collection.
     ///
-    /// A job can run in another database than the one that its file names. The text then names the file's database, so
-    /// the method searches for the collection's name with that database.
+    /// The method searches the text for the collection's name, so a longer name that contains this name counts as well.
+    /// A job can run in another database than its file names. In that case, the method searches for the name with the
+    /// file's database.
     fileprivate func names(_ namespace: Namespace) -> Bool {
         let text = self["text"]?.text ?? ""
         guard let own = self["from"]?.text else { return text.contains(namespace.description) }

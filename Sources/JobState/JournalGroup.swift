@@ -167,8 +167,7 @@ package struct JournalPart {
     package let groups: [JournalGroup]
     /// The fields that distinguish a document from a later one with the same `_id`.
     package let evidence: DocumentEvidence
-    /// The entries of the documents of all groups, one group after the other; in each group, in the order of
-    /// ``JournalGroup/ids``.
+    /// The entries of all documents, sorted by group, and within a group in the order of ``JournalGroup/ids``.
     package let entries: [Entry]
 
     /// Reads a document of the journal; `nil` if a required field is missing or has a wrong type.
@@ -235,7 +234,7 @@ package struct JournalDigest: Hashable {
 package struct JournalPosition: Hashable {
     /// The number of the attempt at a chunk.
     package var sequence: Int64
-    /// The index of the journal document among the documents of the attempt.
+    /// The index of the journal document among the journal documents of the attempt.
     package var part: Int
     /// How many entries of the journal document undo has processed.
     package var entries: Int

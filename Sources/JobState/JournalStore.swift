@@ -30,18 +30,19 @@ package struct JournalStore {
     /// The writes of an acknowledged attempt at a chunk, stored as exceptions: the attempt changed every document that
     /// it had journaled, except those listed here.
     package struct Written: Hashable {
-        /// The documents that the attempt did not change, for instance because another client had changed them before.
+        /// The `_id`s of the documents that the attempt did not change, for instance because another client had changed
+        /// them.
         package var missed: [BSONValue] = []
-        /// The documents of which it is unknown whether the attempt changed them.
+        /// The `_id`s of the documents that the attempt may or may not have changed.
         package var unsure: [BSONValue] = []
 
         /// Creates the record of an attempt that changed every document that it had journaled.
         package init() {}
     }
 
-    /// Writes the journal of a chunk; the chunk's own writes have to wait until this method returns.
-    /// - Parameter isFinal: whether to wait until a majority of the members has the journal; if not, the chunk's
-    ///   checkpoint waits for that.
+    /// Writes the journal of a chunk; the caller must not write the chunk before this method returns.
+    /// - Parameter isFinal: whether to wait until a majority of the members has the journal; if `false`, only the
+    ///   primary acknowledges the journal, and the chunk's checkpoint waits for the majority.
     /// - Returns: the server's replies, with the primary's term.
     /// - Throws: ``RunError`` of kind `journalFull` when the deployment has no disk space for the journal;
     ///   ``NumberTaken``; ``MongoError``.
@@ -64,8 +65,8 @@ package struct JournalStore {
             }
             do throws(MongoError) {
                 replies.append(try client.insert(Self.collection, part, isFinal: isFinal))
-                // If a document with this `_id` already exists, it is either from this attempt, whose reply was lost,
-                // or from another runner. Only a document from this attempt has the same content.
+                // If the journal already had a document with this `_id`, either this attempt wrote it and the reply was
+                // lost, or another runner wrote it. Only a document from this attempt has the same content.
                 guard replies.last?.isEmpty == true, try stored(id) != part else { continue }
             } catch {
                 guard error.code == .outOfDiskSpace else { throw error }
@@ -180,9 +181,10 @@ extension JournalStore {
         ["job": .string(job), "range": 0, "seq": .long(position.sequence), "part": .integer(position.part)]
     }
 
-    /// Returns the newest document of the journal before `position`, or at it if `isIncluded`; `nil` if there is none.
+    /// Returns the newest document of the journal that is older than `position`; `nil` if there is none.
     ///
-    /// Without a `position`, the result is the newest document of the whole journal.
+    /// If `isIncluded` is `true`, the result can also be the document at `position`. Without a `position`, the result
+    /// is the newest document of the whole journal.
     package func part(upTo position: JournalPosition?, orAt isIncluded: Bool) throws -> JournalPart? {
         let end = position.map { key($0) } ?? ["job": .string(job), "range": 1]
         let filter: BSONDocument = [
@@ -214,7 +216,7 @@ extension JournalStore {
         try client.first(Self.collection, attempts, projecting: ["_id": 1]) == nil
     }
 
-    /// A summary of the job's journal, and of what is missing from it.
+    /// A summary of the job's journal, with the number of attempts that are missing from it.
     package struct Contents {
         /// The summaries of the passes, the first pass first.
         package var passes: [Pass] = []
@@ -230,7 +232,7 @@ extension JournalStore {
         package var lost = 0
     }
 
-    /// Counts the entries of the job's journal, and what is missing from it.
+    /// Counts the attempts and changes in the job's journal, and the attempts that are missing from it.
     /// - Parameters:
     ///   - last: the number of the last attempt that a checkpoint recorded.
     ///   - earlier: the state of the job from an earlier version of the program, which numbered attempts with gaps;
@@ -288,8 +290,8 @@ extension JournalStore {
         package var children: [CreatedChild]
     }
 
-    /// Returns the documents in other collections that one attempt created: the newest attempt before `sequence` that
-    /// created any.
+    /// Returns the documents that the newest attempt before `sequence` created in other collections; attempts that
+    /// created none are skipped.
     ///
     /// Without a `sequence`, all attempts are searched. The result is `nil` if no attempt created any.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.

@@ -25,7 +25,7 @@ package struct LeaseTerms: Hashable, Sendable {
         (self.duration, self.skew, self.spread) = (duration, skew, spread)
     }
 
-    /// The terms for a deployment with several routers.
+    /// The terms for a deployment that clients reach through routers (`mongos`).
     ///
     /// Each router has its own clock, and `$$NOW` is the time of the router that receives the command. The margin for
     /// the clocks and ``writeLimit`` are each at most a quarter of the lease. The condition ``Lease/fence`` therefore
@@ -72,8 +72,10 @@ package struct Lease: Hashable, Sendable {
 
 /// A lease and the time at which this runner requested it.
 ///
-/// From this time and its own clock, the runner knows how long the lease lasts at least. Each write to documents
-/// carries the ``Lease/fence`` of a lease: a condition that holds only until shortly before the end of that lease.
+/// From this time and its own clock, the runner knows how long the lease lasts at least.
+///
+/// Each write to documents carries the ``Lease/fence`` of a lease: a condition that holds only until shortly before the
+/// end of that lease.
 package struct HeldLease {
     /// The lease, as last renewed.
     package private(set) var lease: Lease
@@ -133,7 +135,7 @@ extension RangeStore {
     /// - Returns: a note for the operator if the lease is not released for this reason; otherwise `nil`.
     package func leave(_ held: HeldLease) -> String? {
         guard let end = held.doubtEnd, .now < end else {
-            // A lease that cannot be released ends by itself.
+            // If the release fails, the lease ends by itself when its time is over.
             try? release(held.lease)
             return nil
         }

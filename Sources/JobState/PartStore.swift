@@ -1,14 +1,14 @@
 package import BSON
 import Mongo
 
-/// The collection `parts`: the `_id`s at which a job, or a collection that is checked, is divided into parts.
+/// The collection `parts`: the `_id`s at which a job, or a collection that `check` reads, is divided into parts.
 ///
 /// The first runner records these `_id`s, and all other runners use them. Each document therefore belongs to exactly
-/// one part, even if documents are inserted or deleted later. Only the `_id`s for a check are computed again, once the
+/// one part, even if documents are inserted or deleted later. Only for `check`, the `_id`s are computed again after the
 /// collection has grown or shrunk by about half.
 package struct PartStore {
     private let client: StoreClient
-    /// The fields of a stored record's `_id` except the number of parts.
+    /// The fields that the `_id` of a stored record has in addition to the number of parts.
     private let owner: BSONDocument
     /// The name of the job or collection in messages.
     private let name: String
@@ -37,8 +37,8 @@ package struct PartStore {
     /// Returns the `_id`s that separate `count` parts of a collection that is checked repeatedly.
     ///
     /// The parts keep about equal sizes, because the `_id`s are computed again after a large change of the number of
-    /// documents. The number must have grown by more than half and by more than 1,000, or have fallen more than 1,000
-    /// below its half.
+    /// documents. The change is large if the number grew by more than half and by more than 1,000, or if it is now more
+    /// than 1,000 below half of the earlier number.
     /// - Parameter documents: how many documents the collection has now.
     /// - Throws: the errors of ``bounds(of:_:)``.
     package func bounds(of count: Int, for documents: Int, _ cut: () throws -> [BSONValue]) throws -> [BSONValue] {
@@ -61,7 +61,7 @@ package struct PartStore {
         return try self.known(count)
     }
 
-    /// The `_id`s between the parts are not computed again if the number of documents changed by at most this many.
+    /// A change of the number of documents by at most this many does not cause a new division into parts.
     private static let fewDocuments = 1_000
 
     private func id(_ count: Int) -> BSONValue { .object(owner.appending("count", .integer(count))) }
@@ -72,7 +72,9 @@ package struct PartStore {
 
     private static func bounds(in record: BSONDocument) -> [BSONValue] { record["bounds"]?.document?.values ?? [] }
 
-    /// Returns the recorded `_id`s that separate `count` parts; another runner recorded them if it was faster.
+    /// Returns the recorded `_id`s that separate `count` parts.
+    ///
+    /// If another runner recorded its `_id`s before this runner did, the result has the other runner's `_id`s.
     private func known(_ count: Int) throws -> [BSONValue] {
         guard let known = try record(of: count) else {
             throw RunError(.checkpointUnreadable, "the parts of \(name) are gone from the state database")

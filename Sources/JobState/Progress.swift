@@ -10,12 +10,12 @@ package struct Progress {
     package var chunks: Int
     /// The number of documents that the finished chunks changed; chunks without a checkpoint are not included.
     package var modified: Int
-    /// The number that the journal gives to the newest attempt at a chunk, among the attempts that checkpoints
-    /// recorded.
+    /// The journal's number of the newest attempt at a chunk that a checkpoint has recorded.
     package var journaled: Int64
     /// The `_id` of the last document done in the current pass; for display only, because no run resumes from it.
     package private(set) var last: BSONValue?
-    /// The limit that decides how fast the run is, in words; `nil` while it is unknown.
+    /// A text that names the limit which determines the run's speed, such as a throttle rule; `nil` while it is
+    /// unknown.
     package var bound: String?
     /// The field `upper` of the record: `maxKey` while a pass is open, otherwise `nil`.
     private var upper: BSONValue?

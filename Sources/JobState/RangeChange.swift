@@ -14,7 +14,8 @@ package enum RangeChange {
 
     /// The changes that record a finished chunk.
     ///
-    /// They set the new sums instead of adding to the old ones, so repeating this write does not count the chunk twice.
+    /// The changes set the new sums instead of adding to the old sums, so repeating this write does not count the chunk
+    /// twice.
     package static func checkpoint(_ progress: Progress) -> BSONDocument {
         [
             "last": progress.last.map { ["$literal": ["v": $0]] } ?? "$$REMOVE", "chunks": .integer(progress.chunks),
@@ -34,7 +35,8 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record the reasons why the runner waits; if there is no reason, the changes of ``continuing``.
+    /// The changes that record the reasons why the runner waits; without a reason, they are the changes of
+    /// ``continuing``.
     package static func waiting(for waitReasons: [WaitReason]) -> BSONDocument {
         guard !waitReasons.isEmpty else { return continuing }
         return ["waiting": ["$literal": .array(of: waitReasons.map { .object($0.document) })]]
@@ -79,8 +81,8 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record how far an undo has removed documents from other collections: the number of the last
-    /// attempt processed, and the number of documents removed so far.
+    /// The changes that record the progress of an undo while it removes documents from other collections: the number of
+    /// the last attempt processed, and the number of documents removed so far.
     package static func childrenRemoved(to sequence: Int64, count: Int) -> BSONDocument {
         ["undo.children": .long(sequence), "undo.removed": .integer(count), "active": "$$NOW"]
     }

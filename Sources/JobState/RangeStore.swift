@@ -2,7 +2,7 @@ package import BSON
 import Concurrency
 package import Mongo
 
-/// The collection `ranges`: one record for each job, with how far the job has come and which runner holds its lease.
+/// The collection `ranges`: one record for each job, with the job's progress and the runner that holds the job's lease.
 package struct RangeStore {
     let client: StoreClient
     let job: String
@@ -50,15 +50,16 @@ package struct RangeStore {
 
     /// The outcome of an attempt to take the lease.
     package enum Acquisition {
-        /// The lease was taken; the document is the job's record after that.
+        /// The runner took the lease; the document is the job's record with the new lease.
         case taken(Lease, BSONDocument)
         case held(by: RunnerIdentity?, remaining: Duration)
     }
 
-    /// Takes the job's lease, unless another runner's lease is running, or an undo of the job was begun and `use` must
-    /// not follow an undo.
+    /// Takes the job's lease, if no other runner holds it and no undo of the job prevents this.
     ///
-    /// A lease counts as running until its end plus the margin for clocks that differ.
+    /// After an undo has begun, only an undo, a clean-up or a rebinding can take the lease.
+    ///
+    /// The lease of another runner counts as held until its end plus the margin for clocks that differ.
     ///
     /// A lease that this runner already holds is taken again: an earlier attempt to take it may have succeeded although
     /// its reply was lost.
@@ -83,7 +84,8 @@ package struct RangeStore {
         let isFree: BSONDocument = [
             "_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]],
         ]
-        // After an undo has begun, a runner must not take the lease to write the job's changes again.
+        // After an undo has begun, a runner must not take the lease for a backfill, which would write the job's changes
+        // again.
         let filter = use.isOfUndone ? isFree : isFree.appending("undo", ["$exists": false])
         let updated = try client.modify(collection, filter, [["$set": .object(RangeChange.taking(lease, for: use))]])
         if let updated { return .taken(self.lease(in: updated), updated) }
@@ -107,7 +109,7 @@ package struct RangeStore {
         return (record["lease"]?.document.flatMap(RunnerIdentity.init), .milliseconds(remaining))
     }
 
-    /// Records how far the job has come, while this runner holds the lease; the lease's end stays unchanged.
+    /// Records the job's progress if this runner still holds the lease; the end of the lease stays unchanged.
     /// - Returns: the server's reply; `nil` when this runner no longer holds the lease.
     package func save(_ progress: Progress, under lease: Lease) throws(MongoError) -> BSONDocument? {
         var builder = BSONBuilder()
@@ -117,12 +119,12 @@ package struct RangeStore {
         return reply["n"]?.integer == 0 ? nil : reply
     }
 
-    /// Returns a filter that matches the job's record while this runner holds the lease.
+    /// Returns a filter that matches the job's record only while this runner holds the given lease.
     package func owned(_ lease: Lease) -> BSONDocument {
         ["_id": range, "lease.owner": .objectID(identity.owner), "lease.token": .integer(lease.token)]
     }
 
-    /// Extends the lease and records `changes`, while this runner holds the lease.
+    /// Extends the lease and records `changes`, if this runner still holds the lease.
     ///
     /// A lease that has ended is also extended if no other runner has taken it: the stored token is then still the
     /// token of this lease.
@@ -146,8 +148,8 @@ package struct RangeStore {
 
     /// Returns the error for a job whose record in the collection `ranges` was deleted while the job ran.
     private func gone() throws -> RunError {
-        // Without a record in `jobs`, the job counts as never started. With a record, only the operator can make it
-        // start over.
+        // Without a record in `jobs`, the job counts as never started. With a record in `jobs`, the job starts over
+        // only if the operator requests it.
         let remedy =
             try JobStore(client: client, job: job).record() == nil
             ? "run it again: it is a new job then, which changes only documents that still need it and can undo only "
@@ -158,11 +160,12 @@ package struct RangeStore {
             "the progress of job \"\(job)\" was deleted from database \"\(client.database)\" while it ran; \(remedy)")
     }
 
-    /// Releases the lease, so that the next runner need not wait; call it when all writes under the lease were
-    /// acknowledged.
+    /// Releases the lease, so that the next runner need not wait for its end.
+    ///
+    /// The caller must wait until the server has acknowledged all writes under the lease.
     package func release(_ lease: Lease) throws(MongoError) {
-        // The runner retries for some seconds if the server is overloaded. Without a release, the next run would have
-        // to wait for the lease's end.
+        // If the server is overloaded, the runner retries for some seconds, because without a release, the next run
+        // would have to wait for the lease's end.
         let outcome = Overload.within(.last) {
             Result { () throws(MongoError) in
                 try client.modify(collection, owned(lease), [["$set": .object(RangeChange.releasing)]])

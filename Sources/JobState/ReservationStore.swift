@@ -5,13 +5,14 @@ package import Mongo
 
 /// The reservations: one record for each document that a job may make unsyncable, stored before the write.
 ///
-/// The ledger shows a write only some time later. Until the ledger shows a reserved document, the document is pending.
-/// All jobs of the state database share the reservations, because they share the limit.
+/// The ledger, the sync engine's list of unsynced documents, shows a write only some time later. Until the ledger shows
+/// a reserved document, the document is pending. All jobs of the state database share the reservations, because they
+/// share the limit of unsynced documents.
 package struct ReservationStore {
     let client: StoreClient
     let job: String
 
-    /// A function that returns which of the given documents of a collection the ledger shows.
+    /// A function that returns which of the given documents are in the sync engine's ledger of unsynced documents.
     package typealias LedgerLookup = (_ ids: [BSONValue], _ namespace: Namespace) throws -> Set<BSONValue>
 
     private static let batch = 1_000
@@ -20,8 +21,8 @@ package struct ReservationStore {
     /// has the reservations.
     ///
     /// A document that is reserved again is pending again, even if the ledger showed it before.
-    /// - Parameter stale: the documents of `ids` that already have an entry in the ledger from before this chunk. Such
-    ///   an entry does not prove that the ledger has seen the chunk's write.
+    /// - Parameter stale: the documents of `ids` that were in the ledger before this chunk. Their entries in the ledger
+    ///   do not prove that the ledger has seen the chunk's write.
     package func add(_ ids: [BSONValue], stale: [BSONValue], of namespace: Namespace) throws(MongoError) {
         let isStale = Set(stale)
         let fresh = ids.filter { !isStale.contains($0) }
@@ -32,8 +33,9 @@ package struct ReservationStore {
         }
     }
 
-    /// Creates the index that the counts of pending documents use; without the privilege to create it, the counts only
-    /// take longer.
+    /// Creates the index that the counts of pending documents use.
+    ///
+    /// If the user is not allowed to create an index, the counts only take longer.
     package func index() throws(MongoError) {
         do throws(MongoError) {
             try client.createIndex("harm", ["seen": 1, "_id.job": 1, "_id.ns": 1], name: "pending")
@@ -47,7 +49,8 @@ package struct ReservationStore {
         try client.delete("harm", ids: ids.map { .object(key($0, namespace)) })
     }
 
-    /// Returns which of the given documents this job has reserved and no run has seen in the ledger yet.
+    /// Returns the given documents that this job has reserved, and that no run has found in the sync engine's ledger
+    /// yet.
     package func pending(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
         var pending: Set<BSONValue> = []
         for keys in ids.map({ .object(key($0, namespace)) }).commandSlices() {
@@ -57,7 +60,8 @@ package struct ReservationStore {
         return pending
     }
 
-    /// Returns which of the given documents any job has reserved and no run has seen in the ledger yet.
+    /// Returns the given documents that any job has reserved, and that no run has found in the sync engine's ledger
+    /// yet.
     package func pendingOfAny(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
         guard !ids.isEmpty else { return [] }
         var pending: Set<BSONValue> = []
@@ -73,7 +77,8 @@ package struct ReservationStore {
             .compactMap(\.text).sorted()
     }
 
-    /// Returns a line for the operator for each other job with reservations that no run has seen in the ledger yet.
+    /// Returns a line for the operator about each other job with reserved documents that no run has found in the sync
+    /// engine's ledger yet.
     ///
     /// These reservations count towards the limit on unsynced documents.
     package func pendingOfOthers() throws(MongoError) -> [String] {
@@ -97,7 +102,8 @@ package struct ReservationStore {
         try client.count("harm", records(of: namespace, by: [job], [:]))
     }
 
-    /// Returns the number of reservations, of all jobs, that no run has marked as seen in the ledger yet.
+    /// Returns how many reservations of all jobs are pending, because no run has found their documents in the sync
+    /// engine's ledger yet.
     ///
     /// The count is at least the number of pending documents, because a document that several jobs reserved counts for
     /// each job.
@@ -105,13 +111,14 @@ package struct ReservationStore {
         try client.counts("harm", ["seen": false], by: "seen").first?["count"]?.integer ?? 0
     }
 
-    /// Returns how many reserved documents the ledger does not show yet.
+    /// Returns how many reserved documents the sync engine's ledger of unsynced documents does not show yet.
     ///
     /// A document counts once, even if several jobs reserved it.
     /// - Parameters:
-    ///   - lag: the time that the ledger may take to show a write. A document that was reserved as `stale` (see
-    ///     ``add(_:stale:of:)``) counts for this time even if the ledger shows it, because that entry may be older than
-    ///     the write. A document that has been known for this time to sync again does not count.
+    ///   - lag: the longest time that the ledger takes to show a write. Until a `stale` reservation (see
+    ///     ``add(_:stale:of:)``) is this old, its document counts even if the ledger shows it, because the ledger's
+    ///     entry may be older than the write. A document does not count once it has been known for this time to sync
+    ///     again.
     ///   - marks: whether to mark the documents that the ledger shows, so that later calls skip them; `false` for a
     ///     plan, which writes nothing.
     package func pendingCount(
@@ -163,9 +170,9 @@ package struct ReservationStore {
             let seen = records.filter { shown.contains($0.place.id) }
             places += records.filter { !shown.contains($0.place.id) }.map(\.place)
             guard marks else { continue }
-            // A reservation that was renewed after this method read it belongs to a later write, which the ledger might
-            // not show yet. The renewal changed `at`, so the filter does not match the reservation, and it is not
-            // marked as seen.
+            // If a job renewed a reservation after this method read it, the ledger might not show the job's later write
+            // yet. The renewal changed `at`, so the filter does not match the reservation, and it is not marked as
+            // seen.
             for (at, records) in Dictionary(grouping: seen, by: \.at) {
                 for slice in records.map(\.key).commandSlices() {
                     try client.set(
@@ -179,7 +186,7 @@ package struct ReservationStore {
 
 /// A reservation, as it was read from the state database.
 private struct PendingReservation {
-    /// The reserved document.
+    /// The collection and the `_id` of the reserved document.
     struct Place: Hashable {
         let namespace: Namespace
         let id: BSONValue
@@ -225,8 +232,8 @@ extension ReservationStore {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// Records the current time for the documents in `repaired`, which sync again or are gone; deletes such a time for
-    /// the documents in `unsyncable`.
+    /// Records the current time in the reservations of the documents in `repaired`, which sync again or no longer
+    /// exist. Removes this time from the reservations of the documents in `unsyncable`.
     ///
     /// A time that is recorded already stays unchanged. The documents in `unsyncable` do not sync, even if an earlier
     /// call recorded that they do.
@@ -258,9 +265,8 @@ extension ReservationStore {
 
     /// Deletes the reservations of documents that sync again, if the reservations are at least `age` old.
     ///
-    /// The caller passes documents that the ledger does not show. When a reservation is `age` old, the ledger has seen
-    /// the write that made the document unsyncable. If the ledger does not show the document then, the ledger has seen
-    /// the repair as well.
+    /// The caller passes documents that the ledger does not show. After the time `age`, the ledger has seen the write
+    /// that made a document unsyncable. If it does not show the document then, it has seen the repair, too.
     package func removeUnseen(
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {

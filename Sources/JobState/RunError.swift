@@ -3,8 +3,7 @@ package import ServerSchema
 
 /// The reason why a command cannot run or cannot continue.
 package struct RunError: Error, Hashable, Sendable {
-    /// A condition met by every document that at least one of the steps changes or skips; `nil` if no simple condition
-    /// is known for at least one of them.
+    /// The kinds of reasons why a command cannot run or cannot continue.
     package enum Kind: Sendable, Hashable {
         /// The job file, a schema, the validator or the collection is not the one with which the work was started.
         case bindingChanged
@@ -73,8 +72,7 @@ extension RunError {
         )
     }
 
-    /// Returns the remedy for a collection that is still the same, although a move gave it another UUID than the one
-    /// that the job is bound to.
+    /// Returns advice for the operator of a job whose collection was moved and therefore has another UUID.
     package static func rebinding(_ job: String) -> String {
         "if it was moved (movePrimary, moveCollection, reshardCollection, a rename) and is still the same, bind the "
             + "job to it: shipshape rebind \(job)"
@@ -85,7 +83,7 @@ extension RunError {
         RunError(.unknownCollection, "there is no collection \(namespace) to read from")
     }
 
-    /// Returns the error for a run that `--ids` limits to a list of `_id`s, if a pass of the job is open.
+    /// Returns the error for a run with `--ids`, which is refused while a pass of the job is open.
     package static func unfinished(_ job: String) -> RunError {
         RunError(
             .notDone,

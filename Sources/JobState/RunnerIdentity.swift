@@ -42,8 +42,7 @@ package struct RunnerIdentity: Hashable, Sendable {
     package func knowsDead(_ other: RunnerIdentity) -> Bool {
         guard other.host == host, !bootID.isEmpty, !other.bootID.isEmpty else { return false }
         guard other.bootID == bootID else { return true }
-        // Two containers may have the same host name, but each has processes of its own, so the same process id is
-        // another process there.
+        // Two containers can have the same host name. A process id identifies a process only within its own container.
         guard other.processNamespace == processNamespace else { return false }
         guard let start = ProcFile.startTime(of: other.process) else { return ProcFile.isFree(other.process) }
         return other.processStart != 0 && start != other.processStart
@@ -87,7 +86,7 @@ enum ProcFile {
         return count > 0 ? String(decoding: name.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
     }
 
-    /// Whether no process has the id.
+    /// Whether the kernel reports that no process has this id; `false` if in doubt.
     static func isFree(_ process: Int) -> Bool {
         guard let process = pid_t(exactly: process), process > 0 else { return false }
         return kill(process, 0) != 0 && errno == ESRCH

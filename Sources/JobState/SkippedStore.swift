@@ -52,8 +52,8 @@ package struct SkippedStore {
 
     /// Deletes the records of documents in other collections.
     ///
-    /// Undo calls this before it begins to remove documents from these collections, because it then examines all of
-    /// the documents.
+    /// Undo calls this before it begins to remove documents from other collections, because it then examines all of
+    /// these documents.
     package func dropOthers() throws(MongoError) { try client.deleteAll(Self.collection, others) }
 
     /// Deletes all records of the documents that the job's undo skipped.

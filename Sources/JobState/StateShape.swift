@@ -9,7 +9,7 @@ struct StateShape {
     /// The type of a field.
     enum Kind {
         case number, text, flag, date, document, array, bytes, objectID
-        /// A text, or a document that holds only texts and documents of texts.
+        /// A text, or a document that holds only texts, also in the documents inside it.
         case texts
 
         fileprivate func fits(_ value: BSONValue) -> Bool {

@@ -15,7 +15,7 @@ package struct StateStore: ~Copyable {
     package let identity: RunnerIdentity
     /// The terms of the runner's leases.
     package let terms: LeaseTerms
-    /// The collection that holds the lease.
+    /// The name of the collection that holds the runner's lease.
     package let leases: String
 
     /// Creates the stores; reads nothing.
@@ -32,7 +32,8 @@ package struct StateStore: ~Copyable {
     /// collection.
     package static var streams: String { "streams" }
 
-    /// The store for the collection `jobs`, which has the job's binding and the operators' requests.
+    /// The store for the collection `jobs`, which has the text, schemas and collection of the job, and the operators'
+    /// requests.
     package var jobs: JobStore { JobStore(client: client, job: job) }
     /// The store for the job's lease, checkpoint and undo, in the collection ``leases``: `ranges` for a job.
     package var ranges: RangeStore {

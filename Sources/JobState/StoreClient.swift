@@ -104,7 +104,7 @@ package final class StoreClient {
                     "maxTimeMS": Self.limit, "writeConcern": Self.majority,
                 ], on: database)
         } catch  where error.code == .duplicateKey {
-            return  // Another runner created it at the same moment.
+            return  // Another runner created the document at the same time.
         }
     }
 

@@ -31,7 +31,7 @@ package struct Undoing: Hashable {
         removed = document["removed"]?.integer ?? 0
     }
 
-    /// Returns the error for a command that cannot run or change the job because of its undo.
+    /// Returns the error for a command that cannot run or change the job, because the job's undo has begun or ended.
     package func refusal(of job: String) -> RunError {
         let state = ended.map { "was undone at \($0)" } ?? "is being undone"
         let way =

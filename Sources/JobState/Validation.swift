@@ -1,7 +1,7 @@
 package import BSON
 package import Mongo
 
-/// How a collection validates what is written to it: its validator and the settings for it.
+/// The validator of a collection, and the settings that decide how the server applies it.
 package struct Validation: Sendable {
     /// The collection's validator; empty if there is none.
     package var validator: BSONDocument
@@ -9,7 +9,8 @@ package struct Validation: Sendable {
     package var level: String
     /// `validationAction`: the server's reaction to a write that does not fit the validator, such as "error".
     package var action: String
-    /// Whether the collection is prepared for the level "constraint" of MongoDB 9.0.
+    /// Whether the collection is prepared for the validation level "constraint" of MongoDB 9.0, by
+    /// `prepareConstraintValidationLevel`.
     package var isPrepared: Bool
 
     /// Creates a validation from its parts; the default values are those of a collection without validation options.

@@ -51,8 +51,9 @@ package struct ChangeStream: ~Copyable {
                 return nil
             }
             guard error.isOverload else { throw error }
-            // If the stream has a position to resume from, this method returns after a short pause, so that the caller
-            // can do other work. Before the server's first answer there is no position, so this method waits here.
+            // If the stream has a position to resume from, this method returns after a short wait, so that the caller
+            // can do other work. Before the server's first answer there is no such position, so this method retries by
+            // itself.
             let hasPlace = resumeToken != nil
             if hasPlace {
                 lease.pool.overload.rest(after: error, refusals: refusals + 1)

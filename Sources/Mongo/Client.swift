@@ -84,7 +84,7 @@ extension Client {
     package func hello(readPreference: ReadPreference? = nil) throws(MongoError) -> ServerHello {
         do throws(MongoError) {
             return ServerHello(try runCommand(["hello": 1], on: "admin", readPreference: readPreference))
-        } catch  where error.code == .commandNotFound {  // before 4.4.2
+        } catch  where error.code == .commandNotFound {  // A server before 4.4.2 does not know `hello`.
             return ServerHello(try runCommand(["isMaster": 1], on: "admin", readPreference: readPreference))
         }
     }
@@ -140,8 +140,8 @@ extension Client {
             let filter: BSONDocument = ["name": .string(namespace.collection)]
             let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
             if let info = try listCollections(of: namespace.database, options: options).first { return info }
-            // The server lists every collection that the user may read, and the requested one is not in the list.
-            // Either the user may not read the collection, and the count throws an error, or the collection does not
+            // The server lists every collection that the user is allowed to read, and the list does not contain this
+            // collection. Either the user is not allowed to read it, and the count throws an error, or it does not
             // exist.
             _ = try collection(namespace).estimatedCount()
             return nil
@@ -172,7 +172,8 @@ extension ClientLease {
 
     /// Runs a command.
     ///
-    /// For a reply of `ok: 1`, this throws only if there is a write concern error; the caller checks for write errors.
+    /// If the reply is `ok: 1`, this method throws only for a write concern error. The caller checks the reply for
+    /// write errors.
     func run(
         _ kind: CommandKind, _ command: BSONDocument, on database: String, options: BSONDocument = [:],
         readPreference: ReadPreference? = nil

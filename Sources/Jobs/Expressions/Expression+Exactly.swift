@@ -70,8 +70,8 @@ extension Expression {
     ) throws(BSONError) -> [Expression] {
         let field = Expression(.string("$" + path))
         let unseen = try unseen(element, of: view, at: path)
-        // For a text, the comparison of the bytes is enough; without the comparison by `$eq`, the command contains a
-        // long text only once.
+        // For a text, it is enough to compare the bytes. A comparison by `$eq` would put a long text into the command
+        // twice.
         if element.type == .string { return unseen }
         return [field.hasType(element.type.description), field == literal(element, of: view)] + unseen
     }
@@ -89,8 +89,7 @@ extension Expression {
         case .int, .long, .symbol: return [hasType]
         case .double, .decimal: return [hasType, text(field) == text(literal(element, of: view))]
         case .string:
-            // The value's bytes also include 4 bytes for the length and a NUL at the end, which are no part of the
-            // text.
+            // The value's bytes include 4 bytes for the length and a NUL at the end, which are not part of the text.
             let length = element.valueLength - 5
             return [
                 hasType, Expression(["$strLenBytes": field.bson]) == .constant(.integer(length)),
@@ -109,8 +108,8 @@ extension Expression {
         }
     }
 
-    /// Returns the conditions that ``unseen(_:of:at:)`` returns for each field of an object; `nil` if a field's name
-    /// occurs twice, or cannot be part of a path.
+    /// Returns the conditions that ``unseen(_:of:at:)`` returns for the fields of an object; `nil` if the object has a
+    /// field name twice, or a name that cannot be part of a path.
     private static func inside(
         _ object: borrowing BSONView, at path: String?
     ) throws(BSONError) -> [Expression]? {

@@ -24,7 +24,7 @@ package struct Expression: Hashable, Sendable {
     /// Returns an expression whose result is the given value.
     package static func constant(_ value: BSONValue) -> Expression { Expression(["$literal": value]) }
 
-    /// Returns an expression for the value at a path; the value is missing if the path leads nowhere.
+    /// Returns an expression for the value at a path; if the document has no field at the path, the value is missing.
     ///
     /// For a path into the elements of a list or dictionary, the expression begins at the innermost element.
     package static func field(_ path: FieldPath) -> Expression { Expression(.string("$\(path.local)")) }
@@ -110,11 +110,12 @@ extension Expression {
         compared(left, right, by: isSameValue)
     }
 
-    /// Returns whether two values have the same type and exactly the same value, including the digits of decimals.
+    /// Returns whether two values have the same type and exactly the same value, including the digits of decimals; a
+    /// NaN equals a NaN.
     ///
     /// Objects and arrays are compared exactly down to ``exactLevels`` levels. Values nested deeper are compared by
-    /// `$eq` and by their size in bytes. That comparison does not distinguish 1 as `long` from 1.0, nor 1.5 from 1.50,
-    /// so a caller that removes one of two equal values uses ``identical(_:_:)``. A NaN equals a NaN.
+    /// `$eq` and by their size in bytes. This comparison does not distinguish 1 as `long` from 1.0, nor 1.5 from 1.50,
+    /// so a caller that removes one of two equal values uses ``identical(_:_:)``.
     package static func same(_ left: Expression, _ right: Expression) -> Expression {
         compared(left, right, by: isSame)
     }
@@ -153,8 +154,8 @@ extension Expression {
     }
 
     private static let isSame = areEqual(hasSameInside(deeper: size(leftVariable) == size(rightVariable)))
-    // At the deepest level, a value that takes no more bytes than an empty object is the same, because nothing in it
-    // could differ.
+    // Below the deepest compared level, an object or array counts as identical only if it is empty: it takes no more
+    // bytes than an empty object, so nothing in it could differ.
     private static let isIdentical = areEqual(hasSameInside(deeper: size(leftVariable) == size(.constant([:]))))
     private static let isSameValue = areEqual(hasSameBytes)
     private static let isSameSimple = areEqual(
@@ -173,17 +174,17 @@ extension Expression {
         [isSame, isIdentical, isSameValue, isSameSimple].contains { $0.bson == condition }
     }
 
-    /// Whether the scalars `$$left` and `$$right`, which have one type and are equal by `$eq`, are the same value.
+    /// Whether the scalars `$$left` and `$$right`, which have the same type and are equal by `$eq`, are the same value.
     ///
     /// The digits of decimals are not compared, so the decimals 1.5 and 1.50 count as the same value.
     private static let hasSameBytes = Expression.all([
         .any([!leftVariable.hasType("string"), sameText(leftVariable, rightVariable)]),
-        // A value that equals 0 is a number; its sign distinguishes 0.0 from -0.0.
+        // Only a number equals 0. The sign of the number distinguishes 0.0 from -0.0.
         .any([!(leftVariable == .constant(0)), sign(leftVariable) == sign(rightVariable)]),
     ])
 
-    /// Returns whether `$$left` and `$$right`, which have one type and are equal by `$eq`, are exactly the same down to
-    /// the given number of levels.
+    /// Returns whether `$$left` and `$$right`, which have the same type and are equal by `$eq`, are exactly the same
+    /// down to the given number of levels.
     ///
     /// Because `$eq` finds them equal, two objects have the same names in the same order, and two arrays the same
     /// length. The values inside can therefore be compared in pairs. Values below the given number of levels are
@@ -239,7 +240,7 @@ extension Expression {
         }
     }
 
-    /// Returns the list or dictionary with `value` in place of each element's value.
+    /// Returns the list or dictionary in which the result of `value` replaces the value of each element.
     static func rewriting(_ container: Expression, each value: Expression) -> Expression {
         .choose(
             if: container.hasType("array"), then: elements(of: container).map(to: value),

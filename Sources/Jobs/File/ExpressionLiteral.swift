@@ -9,7 +9,9 @@ import Yams
 /// ``ExpressionOperator`` and a few of the server's variables are allowed. An expression therefore runs no code, and
 /// has the same result in every run. Jobs that have run before are read without these limits.
 enum ExpressionLiteral {
-    /// Reads a condition on the document as it is before the job: an aggregation expression, or a filter as in a query.
+    /// Reads a condition: an aggregation expression, or a filter as in a query.
+    ///
+    /// The condition applies to the document as it is before the job.
     static func condition(_ node: YAMLNode) throws(JobError) -> Expression {
         try MatchFilter.isFilter(node) ? MatchFilter.expression(node) : expression(node, isOfElement: false)
     }
@@ -27,7 +29,8 @@ enum ExpressionLiteral {
         return expression
     }
 
-    /// Returns the first node that is `$$CURRENT` without a field, outside of literals; `nil` if there is none.
+    /// Returns the first node that is `$$CURRENT` without a field, except for nodes inside a `$literal`; `nil` if there
+    /// is none.
     private static func current(_ node: YAMLNode) -> YAMLNode? {
         switch node.node {
         case .scalar(let scalar): return scalar.string == "$$CURRENT" ? node : nil
@@ -83,8 +86,8 @@ enum ExpressionLiteral {
         guard text != "$$ROOT" else {
             throw node.error("an expression cannot use $$ROOT as a whole: name a field of it, like $$ROOT.total")
         }
-        // Variables that the expression binds itself are allowed; they begin with a lower-case letter, as the server
-        // requires.
+        // A variable that begins with a lower-case letter is one that the expression binds itself, and is allowed. The
+        // server requires the lower-case letter.
         guard name.first?.isUppercase == true, !variables.contains(String(name)) else { return }
         let reason = refused["$$\(name)"] ?? "the only server variables are $$NOW, $$ROOT and $$CURRENT"
         throw node.error("an expression cannot use $$\(name): \(reason)")

@@ -4,9 +4,9 @@ import ServerSchema
 
 /// The `_id`s of the documents that a run is limited to.
 ///
-/// They are read from a file with one `_id` per line, in extended JSON. A line is a bare `_id`, such as `{"$oid": "…"}`
-/// or `"a"`. It can also be an object with an `_id`, as mongoexport writes documents and a run writes skipped
-/// documents. Lines of the file that `check --failures` writes are understood as well.
+/// The `_id`s are read from a file with one of them per line, in extended JSON. A line is a bare `_id`, such as
+/// `{"$oid": "…"}` or `"a"`, or an object with an `_id`. mongoexport writes documents as such objects, and a run writes
+/// the documents that it skipped in the same form. The file can also be one that `check --failures` wrote.
 package struct IDList: Sendable {
     /// The `_id`s in the server's sort order, each once.
     package let ids: [BSONValue]
@@ -109,8 +109,8 @@ package struct IDList: Sendable {
         case nothing
         case id(BSONValue)
         case of(Namespace, BSONValue)
-        /// A line of `check --failures` that withdraws earlier lines: those for the document with this `_id`, or, with
-        /// `nil`, those for all documents of the collection.
+        /// A line of `check --failures` that withdraws earlier lines: all lines for the document with this `_id` or, if
+        /// the `_id` is `nil`, all lines for the collection.
         case retracted(Namespace, BSONValue?)
 
         init(_ text: String, at place: SourceLocation) throws(JobError) {

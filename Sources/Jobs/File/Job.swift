@@ -22,11 +22,11 @@ package struct Job: Sendable {
     package var requiresDeploy = false
     /// The renames of the collection's fields from the active schema to the next one.
     package var renames: [Rename] = []
-    /// Whether the file states that the steps to review were reviewed.
+    /// Whether the job file states that a user has reviewed the steps that need a review.
     package var isReviewed = false
     /// The steps that are applied to each document, in order.
     package var steps: [LocatedStep]
-    /// The limits on the job's speed and effects.
+    /// The limits on the job's speed, and on the number of documents that it may make unsyncable.
     package var limits: Limits
     /// The outside service that may make a run wait; `nil` if the file names none.
     package var veto: Veto?
@@ -57,7 +57,8 @@ package struct Job: Sendable {
         package var step: Step
         /// The position of the step in the file.
         package var location: SourceLocation
-        /// The part of the step that a user has to confirm before the job runs; `nil` if there is none.
+        /// The value of the step's key `review`: a text that says what a user has to review before the job runs; `nil`
+        /// if the step has no such key.
         package var review: String?
 
         /// Creates a step with its position in the file.
@@ -78,7 +79,7 @@ package struct Job: Sendable {
         package var concurrency = 2
         /// The number of unsynced documents at which sync stops.
         package var unsynced = 100_000
-        /// The share of ``unsynced`` that the job leaves free.
+        /// The part of the limit ``unsynced`` that the job leaves free.
         package var reserve = Reserve.percent(10)
         /// The pause after each chunk, as a multiple of the time that the chunk took: with 0.5, the pause is half that
         /// time.
@@ -123,7 +124,7 @@ extension Job {
     /// The suffix of the name under which a job's clean-up runs.
     package static let cleanupSuffix = ".cleanup"
 
-    /// The steps that a user has to confirm before the job runs; empty if the file states that they were reviewed.
+    /// The steps that a user has to review before the job runs; empty if the file states that they were reviewed.
     package var unreviewed: [LocatedStep] { isReviewed ? [] : steps.filter { $0.review != nil } }
 
     /// The fields that the job's steps may write or remove, each listed once.
@@ -144,7 +145,9 @@ extension CheckPart {
     /// Returns whether a name is the name of a part of a job.
     package static func isName(_ name: String) -> Bool { pieces(of: name) != nil }
 
-    /// Returns whether two names belong to different parts of one division of a job; such parts share no document.
+    /// Returns whether two names belong to different parts of the same job, divided into the same number of parts.
+    ///
+    /// Such parts have no document in common.
     package static func areOfOneJob(_ one: String, _ other: String) -> Bool {
         guard one != other, let left = pieces(of: one), let right = pieces(of: other) else { return false }
         return left == right
@@ -209,7 +212,10 @@ extension Job {
         return nil
     }
 
-    /// Returns the job with the collections of the same names in another database; the job's text stays unchanged.
+    /// Returns the job for another database: each collection of the job's database is replaced by the collection with
+    /// the same name in `database`.
+    ///
+    /// The job's text stays unchanged.
     package func moved(to database: String) -> Job {
         let own = namespace.database
         guard own != database else { return self }

@@ -22,12 +22,12 @@ package enum JobFile {
         try parse(try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
 
-    /// Returns a job's text without comments, layout and reviews; two texts are compared in this form.
+    /// Returns a job's text without comments, layout and reviews, so that texts can be compared by their content.
     package static func content(of text: String) -> String {
         YAMLFile.content(of: text, without: ["reviewed", "steps.review"])
     }
 
-    /// Reads the file of a job that is to be controlled or undone, but not run.
+    /// Reads the file of a job for commands that control or undo the job, but do not run it.
     ///
     /// The file may contain what only an earlier version of the program accepted; see ``parse(past:path:)``.
     package static func read(past path: String) throws(JobError) -> Job {

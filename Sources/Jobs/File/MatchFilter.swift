@@ -164,7 +164,8 @@ enum MatchFilter {
         return .call("$anyElementTrue", mapped(values, as: "value", to: condition))
     }
 
-    /// Returns a list of the values that a query would test, each as an object with the value in the field `v`.
+    /// Returns a list of the values that a query on the field would compare; each value is in the field `v` of an
+    /// object.
     ///
     /// For a missing value, the object is empty.
     private static func values(of place: Expression, _ rest: ArraySlice<String>, depth: Int) -> Expression {

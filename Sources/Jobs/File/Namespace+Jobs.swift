@@ -1,8 +1,8 @@
 package import BSON
 
 extension Namespace {
-    /// Returns the reason, as a clause, why no command may write documents of the collection or change its validator;
-    /// `nil` if commands may.
+    /// Returns the reason, as a clause, why commands must not write documents of the collection or change its
+    /// validator; `nil` if commands are allowed to do so.
     /// - Parameter stateDatabase: The database that holds the state of jobs; `nil` before it is known.
     package func refusal(stateDatabase: String? = nil) -> String? {
         if let reason = Self.refusal(of: database, stateDatabase: stateDatabase) { return reason }
@@ -11,7 +11,8 @@ extension Namespace {
         return database.utf8.count > 63 || description.utf8.count > 255 ? "the name is too long for a server" : nil
     }
 
-    /// Returns the reason, as a clause, why no command may write documents of a database; `nil` if commands may.
+    /// Returns the reason, as a clause, why commands must not write documents of a database; `nil` if commands are
+    /// allowed to do so.
     package static func refusal(of database: String, stateDatabase: String? = nil) -> String? {
         switch database {
         case "admin", "config", "local": "the database belongs to the server"

@@ -51,8 +51,8 @@ extension YAMLNode {
         return path
     }
 
-    /// Throws if the two fields are the same, if one is inside the other, or if they are not in the same element of a
-    /// list or dictionary.
+    /// Throws if the two fields are the same, if one of them lies inside the other, or if they are not in the same
+    /// element of a list or dictionary.
     ///
     /// A step whose target overlaps its source would change the value that it reads.
     func checkApart(_ from: FieldPath, _ to: FieldPath) throws(JobError) {
@@ -66,7 +66,7 @@ extension YAMLNode {
         }
     }
 
-    /// Reads one of the words that `Choice` allows.
+    /// Reads a word, which must be the raw value of a case of `Choice`.
     func choice<Choice: CaseIterable & RawRepresentable<String>>(_ key: String) throws(JobError) -> Choice {
         let words = Choice.allCases.map(\.rawValue)
         guard let text = node.scalar?.string, let choice = Choice(rawValue: text) else {

@@ -14,7 +14,7 @@ extension YAMLNode {
 }
 
 extension LimitKind {
-    /// This format with the additional word `off`, which means `nil`.
+    /// The format that also allows the word `off`, which means `nil`.
     var orOff: LimitKind<Value?> {
         LimitKind<Value?> { (key, node) throws(JobError) in
             guard !node.isOff else { return nil }
@@ -137,7 +137,7 @@ extension LimitKind where Value == [PauseWindow] {
     static var pauses: Self {
         Self { (key, node) throws(JobError) in
             guard !node.isOff else { return [] }
-            // The file may state a single window without a list.
+            // The job file may state a single pause window without a list around it.
             let nodes = node.node.scalar == nil ? try node.elements(of: "\"\(key)\"") : [node]
             var windows: [PauseWindow] = []
             for node in nodes {

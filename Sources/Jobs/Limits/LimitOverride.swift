@@ -9,7 +9,7 @@ package struct LimitOverride: Hashable, Sendable {
     /// The limit's new value, in the format of a job file.
     package var value: String
 
-    /// Creates an override; a former name is replaced by the limit's current name.
+    /// Creates an override; if `name` is a former name of a limit, it is replaced by the current name.
     package init(name: String, value: String) {
         self.name = Limit.named(name)?.name ?? name
         self.value = value
@@ -44,8 +44,8 @@ extension Job {
             // If the file names a consumer, the name is replaced by the consumer's two rates, because the override
             // changes only one of the two.
             if override.name.hasPrefix("consumer.") { node = node.statingConsumer() }
-            // The file may state the limit under its former name, so that name is removed: a file must not state both
-            // names.
+            // The job file may state the limit under its former name. That name is removed, because a file must not
+            // state both names.
             if let alias = Limit.named(override.name)?.alias { node = node.removing(alias) }
             node = node.setting(override.name.split(separator: ".", omittingEmptySubsequences: false)[...], to: value)
         }

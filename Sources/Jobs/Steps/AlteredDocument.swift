@@ -9,8 +9,8 @@ package struct AlteredDocument: Hashable, Sendable {
     let condition: Expression
     /// Whether the condition compares a hash of the whole document.
     ///
-    /// The hash must be computed before any field is read: once the server has read a field, it takes the field from a
-    /// copy, in which the field may already be altered.
+    /// The hash must be computed before the server reads any field of the document. After that, the server takes the
+    /// field from a copy of the document, in which the field may already be altered.
     let hashesFirst: Bool
     /// Whether the document has an array among the values that the steps read or write.
     ///
@@ -34,11 +34,12 @@ package struct AlteredDocument: Hashable, Sendable {
         (hasArray, ofNames) = (.constant(false), [self.condition])
     }
 
-    /// A condition that costs the server less, because it takes no hash of the whole document.
+    /// A condition that can take the place of this one and costs the server less, because it needs no hash of the whole
+    /// document.
     ///
-    /// The condition also holds for every document that meets ``hasArray``, even if the server would not alter it. A
-    /// write may use it for documents that did not meet ``hasArray`` when they were read: it then skips a document
-    /// needlessly only if another client has added an array in the meantime.
+    /// The cheaper condition also holds for every document that meets ``hasArray``, even if the server would not alter
+    /// it. A write may use it for documents that did not meet ``hasArray`` when they were read. Such a write skips a
+    /// document without need only if another client has added an array in the meantime.
     package var orArray: AlteredDocument {
         guard hashesFirst else { return self }
         return AlteredDocument(Expression.any(ofNames + [hasArray]).bson)
@@ -81,10 +82,10 @@ extension AlteredDocument {
         // The server renumbers each array that it reads or writes, so these are the paths of all values that the steps
         // may read or write.
         //
-        // If a job has only one step, and this step loses nothing and changes nothing in place, it writes only to
-        // targets without a value and to the fields that it removes. If a job has several steps, a document may need
-        // only some of them. The other steps then write back the present values of their targets, and of the top-level
-        // fields that contain the targets.
+        // A job with a single step that loses nothing and changes nothing in place writes only to targets without a
+        // value, and to the fields that it removes. If a job has several steps, a document may need only some of them.
+        // The other steps then write back the present values of their targets, and of the top-level fields that contain
+        // the targets.
         let paths = steps.flatMap { step in
             let isAlone = steps.count == 1 && step.kind.determinesOldValue && !step.kind.changesInPlace
             let written =
@@ -102,9 +103,9 @@ extension AlteredDocument {
         condition = .any([Self.shrinks(root)] + ofKeys + merged + seenInto)
     }
 
-    /// Returns one condition for each group of paths: whether `condition` holds for the value at one of these paths.
+    /// Returns one expression for each group of paths: whether `condition` holds for the value at one of these paths.
     ///
-    /// The paths into the same list or dictionary form a group.
+    /// All paths into the same list or dictionary form a group.
     private static func holds(in paths: [FieldPath], _ condition: (Expression) -> Expression) -> [Expression] {
         var groups: [(containers: [FieldPath], paths: [FieldPath])] = []
         for path in paths {
@@ -128,13 +129,14 @@ extension AlteredDocument {
         }
     }
 
-    /// Whether `$mergeObjects` of an object alone makes it smaller, because a field name occurs twice in it.
+    /// Whether `$mergeObjects` with the object as its only operand makes it smaller, because a field name occurs twice
+    /// in it.
     private static func shrinks(_ object: Expression) -> Expression {
         !(Expression(["$bsonSize": object.bson]) == Expression(["$bsonSize": merged(object).bson]))
     }
 
-    /// Whether `$mergeObjects` of an object alone changes its bytes: a field name occurs twice, or an array has other
-    /// keys than 0, 1, 2.
+    /// Whether `$mergeObjects` with the object as its only operand changes its bytes, because a field name occurs twice
+    /// or an array has other keys than 0, 1, 2 and so on.
     private static func changesByMerging(_ object: Expression) -> Expression {
         !(hash(of: object) == hash(of: merged(object)))
     }
@@ -142,7 +144,8 @@ extension AlteredDocument {
     /// Returns an object as the server would write it if it had read every field of the object.
     private static func merged(_ object: Expression) -> Expression { Expression(["$mergeObjects": [object.bson]]) }
 
-    /// Whether the server would alter an object in a value; objects nested deeper than `levels` levels are not tested.
+    /// Whether the server would alter the value or an object inside it; objects nested deeper than `levels` levels are
+    /// not tested.
     private static func isAltered(
         _ value: Expression, levels: Int, by isAltered: (Expression) -> Expression
     ) -> Expression {

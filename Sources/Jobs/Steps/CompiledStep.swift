@@ -2,14 +2,15 @@ package import BSON
 import Concurrency
 package import ServerSchema
 
-/// A step as the server runs it: the conditions for documents that need it or are skipped, and the values it writes.
+/// A step in the form that the server runs: the conditions under which a document needs the step or is skipped, and the
+/// values that the step writes.
 package struct CompiledStep: Sendable {
     /// The step that is compiled.
     package let step: Step
     /// The condition ``needs`` without the test of ``altered``: a document that meets it may need the step.
     ///
-    /// The omitted test costs four times as much as the rest. A command that only reads may omit the test; the filter
-    /// of a write must not.
+    /// The test of ``altered`` costs four times as much as the rest of the condition. A command that only reads may
+    /// omit the test; the filter of a write must not.
     package let mayNeed: Expression
     /// The condition under which the server would alter more of a document than the steps of the job change.
     ///
@@ -81,7 +82,7 @@ package struct CompiledStep: Sendable {
         return step
     }
 
-    /// Returns the writes as writes to fields of the document itself.
+    /// Turns writes to elements of lists or dictionaries into writes to fields of the document itself.
     ///
     /// A write to elements becomes a write of the whole list or dictionary that holds them.
     private static func lifted(
@@ -101,7 +102,7 @@ package struct CompiledStep: Sendable {
         return writes
     }
 
-    /// Whether the document still needs the step, and the step can be done.
+    /// Whether a document needs the step, and the server would not alter more of the document than the steps change.
     package var needs: Expression { altered.asked { .all([mayNeed, !$0]) } }
 
     /// The update stage, which writes new values where ``needs`` holds, and otherwise keeps each value.
@@ -184,7 +185,7 @@ package struct CompiledStep: Sendable {
 }
 
 extension CompiledStep {
-    /// The reason to skip a document that a step applies to.
+    /// The reason why a step that applies to a document skips it.
     package enum Reason: String, Sendable, CaseIterable {
         /// The value has no counterpart in the new type, or would lose something in the conversion.
         case notConvertible = "not convertible without loss"
@@ -246,17 +247,16 @@ extension CompiledStep {
         case unfitChild = "the object does not fit the schema of the collection that would take it"
         /// The lookup collection has no entry for the link's value, or the new value in the entry cannot be a link.
         ///
-        /// A link that is no old value, but the new value of an entry, counts as already replaced, unless the step has
-        /// `once`. If the step has `once`, a document with such a link is skipped for this reason.
+        /// If the link's value is not an old value, but the new value of an entry, the link counts as already replaced.
+        /// In a step with `once`, such a link does not count as replaced, and the document is skipped for this reason.
         case unknownKey = "the lookup does not know the value"
         /// The lookup collection has several new values for the link's value.
         case ambiguousKey = "the lookup gives several values"
 
         /// Whether the operator has to handle a document that is skipped for this reason.
         ///
-        /// The result is `false` for two reasons. If a parent is missing, the document has no place for the field. If
-        /// the target keeps its value, either the job file allows that, or the other step of a `rename` reports the
-        /// document.
+        /// The result is `false` for two of the reasons. With `parentMissing`, the document has no place for the field.
+        /// With `targetKept`, either the job file allows that, or the other step of a `rename` reports the document.
         package var isTrouble: Bool { self != .parentMissing && self != .targetKept }
     }
 }
@@ -264,7 +264,7 @@ extension CompiledStep {
 extension [CompiledStep] {
     /// Whether a document needs at least one of the steps.
     ///
-    /// The test whether the server would alter the document is made once for all steps of a job.
+    /// The condition ``CompiledStep/altered`` is evaluated once for all steps of a job.
     package var need: Expression {
         .any(
             alike.map { altered, steps in
@@ -275,8 +275,8 @@ extension [CompiledStep] {
     /// Whether a document meets ``CompiledStep/mayNeed`` of at least one step, but is skipped, because the server would
     /// alter more of it than the steps change.
     ///
-    /// It is enough to evaluate the condition before the first step. A document that needs no step at that time is not
-    /// changed by any step, so it needs none later either.
+    /// It is enough to evaluate the condition before the first step: no step changes a document that needs no step at
+    /// that time, so the document needs no step later either.
     package var alteredAlthoughNeeded: Expression {
         .any(
             alike.map { altered, steps in

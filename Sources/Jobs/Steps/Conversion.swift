@@ -172,8 +172,8 @@ package struct Conversion: Hashable, Sendable {
             // A text is converted by the list ``boolTexts``; only a number is converted back and compared.
             .any([from.hasType("string"), sameOnReturn(from, to)])
         case .string:
-            // The server converts every text to true, so the result is not converted back to a bool. Nothing is lost,
-            // because the texts `true` and `false` differ.
+            // The server converts every text to true, so a bool that became a text is not converted back. Nothing is
+            // lost, because the texts `true` and `false` differ.
             .any([from.hasType("bool"), sameOnReturn(from, to)])
         case .date: .choose(if: from.hasType("string"), then: isAnISOForm(from, of: to), else: sameOnReturn(from, to))
         default: sameOnReturn(from, to)
@@ -206,7 +206,8 @@ package struct Conversion: Hashable, Sendable {
     }
 }
 
-/// Texts of numbers with zeros that do not change the value.
+/// The removal of zeros at the end of a fraction, such as the last one of `1.50`, before a text is converted to a
+/// number.
 extension Conversion {
     /// Whether the target ignores zeros at the end of a fraction in a text, such as `1.50`; every numeric type except
     /// decimal does.
@@ -239,7 +240,8 @@ extension Conversion {
     /// Returns whether a text is the date in UTC in one of three formats: with milliseconds, with seconds, or only the
     /// day.
     ///
-    /// The server's parser also accepts other formats. A text in such a format is reported.
+    /// The server's parser also accepts other formats, but a document with a text in another format is skipped and
+    /// reported.
     func isAnISOForm(_ text: Expression, of date: Expression) -> Expression {
         let iso = Expression.variable("iso")
         func head(_ count: Int32) -> Expression { .call("$substrBytes", iso, .constant(0), .constant(.int(count))) }

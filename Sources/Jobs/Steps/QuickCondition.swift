@@ -5,9 +5,9 @@ import ServerSchema
 ///
 /// Each condition matches every document that it is meant to find. It may also match other documents.
 package struct QuickCondition: Sendable {
-    /// A condition met by every document that needs the step; `nil` if no simple one is known.
+    /// A condition met by every document that needs the step; `nil` if no simple condition is known.
     package var need: BSONDocument?
-    /// A condition met by every document that the step changes or skips; `nil` if no simple one is known.
+    /// A condition met by every document that the step changes or skips; `nil` if no simple condition is known.
     package var relevance: BSONDocument?
 
     /// Returns the conditions for a step that applies to documents in which a field is present.
@@ -56,7 +56,7 @@ extension [CompiledStep] {
     package var quickNeed: BSONDocument? { Self.any(map { $0.step.kind.quick.need }) }
 
     /// A condition met by every document that at least one of the steps changes or skips; `nil` if no simple condition
-    /// is known for one of them.
+    /// is known for at least one of them.
     package var quickRelevance: BSONDocument? { Self.any(map { $0.step.kind.quick.relevance }) }
 
     private static func any(_ conditions: [BSONDocument?]) -> BSONDocument? {

@@ -40,7 +40,7 @@ package struct Step: Sendable {
     /// Returns the step with `$now` and `$$NOW` replaced by the time of the job's start, in milliseconds since 1970.
     package func resolved(at now: Int64) -> Step { Step(kind.resolved(at: now), where: condition?.resolved(at: now)) }
 
-    /// Returns a step of another kind with the same condition, such as a part of this step or its refresh.
+    /// Returns a step that has another kind and the same condition, such as one of this step's parts or its refresh.
     package func with(_ kind: any StepKind) -> Step { Step(kind, where: condition) }
 }
 
@@ -81,7 +81,7 @@ extension Step {
 ///
 /// ``CompiledStep`` adds the tests whether the parents of the targets are objects.
 package struct StepBody {
-    /// Whether the document still needs the step, and the step can be done.
+    /// Whether the document needs the step, and none of the ``conflicts`` prevents the step.
     var wanted: Expression
     /// The new value of the target in a document for which ``wanted`` holds.
     package var value: Expression
@@ -89,7 +89,9 @@ package struct StepBody {
     ///
     /// For a field that stays as it is, the expression gives its present value.
     var also: [(path: FieldPath, value: Expression)] = []
-    /// Whether the step applies to the document; a missing parent is reported only if the step applies.
+    /// Whether the step applies to the document.
+    ///
+    /// If the step does not apply, a missing parent of a field is not reported.
     var applies = Expression.constant(true)
     /// The reasons to skip a document that the step applies to, each with its condition.
     ///

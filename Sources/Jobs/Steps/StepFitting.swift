@@ -2,7 +2,8 @@ package import BSON
 import LocatedYAML
 package import ServerSchema
 
-/// Fits a step to the schemas: the target must be declared, and constants must have the declared type.
+/// Fits a step to the job's schemas: checks that the schemas declare its targets, and converts its constants to the
+/// declared types.
 package enum StepFitting {
     /// Returns the step with its constants in the types that the next schema declares.
     /// - Throws: ``JobError`` at the step if the schemas do not allow its targets or its marker.

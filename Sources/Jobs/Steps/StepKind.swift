@@ -78,21 +78,22 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var touched: [FieldPath] { get }
     /// Whether the step may remove or move a top-level field; if so, the journal also keeps the order of the fields.
     var removesFields: Bool { get }
-    /// The information that the step loses, as shown to the operator before the start; `nil` if it loses none.
+    /// A text for the operator about the information that the step loses, shown before the job starts; `nil` if the
+    /// step loses none.
     var loss: String? { get }
 
     /// The steps that carry out this step, in order; for most kinds, the step itself.
     var parts: [any StepKind] { get }
     /// The client's computation of the step's value; `nil` for a step that the server runs by itself.
     ///
-    /// With a computation, ``body()`` only selects the documents that the client gets; the value of the body is
+    /// If there is a computation, ``body()`` only selects the documents for the client, and the value in ``body()`` is
     /// ignored.
     var clientComputation: ClientComputation? { get }
     /// The skip reasons that only the client can detect.
     var clientReasons: [CompiledStep.Reason] { get }
     /// The collection that the client inserts documents into for the step; `nil` if it inserts none.
     var creates: Namespace? { get }
-    /// Whether the value that the step writes shows which value it replaced.
+    /// Whether the value that the step wrote shows which value was in the field before.
     ///
     /// If `true`, undo can detect from the written value whether the update replaced the journaled value or another
     /// one. If `false`, undo cannot, so the job's update changes a document only if the fields are still exactly as in

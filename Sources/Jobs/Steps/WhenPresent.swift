@@ -9,8 +9,8 @@ package enum WhenPresent: String, Sendable, CaseIterable {
     case replace
     /// The target keeps its value, and the document is reported.
     case report
-    /// The step's value replaces a value that the job wrote; a value from elsewhere stays, and the document is
-    /// reported.
+    /// The step's value replaces a value that the job wrote. A value that another client wrote stays, and the document
+    /// is reported.
     case refresh
 }
 
@@ -31,7 +31,8 @@ extension TargetRuled {
     package var loss: String? { rule.loss(target) }
 }
 
-/// The rule by which a step such as `copy`, which writes its result to another field, decides whether to write to it.
+/// The rule by which a step that writes its result to another field, such as `copy`, decides whether to write to that
+/// field.
 struct TargetRule: Hashable, Sendable {
     var whenPresent = WhenPresent.report
     /// Whether a null in the target counts as missing.
@@ -40,10 +41,12 @@ struct TargetRule: Hashable, Sendable {
     /// The rule with which the step in ``StepKind/refresh`` overwrites the targets that still hold the job's own value.
     var replacing: TargetRule { TargetRule(whenPresent: .replace, nullsToo: nullsToo) }
 
-    /// Whether the target counts as missing; a null in it counts only if ``nullsToo`` is set and `value` is not null.
+    /// Whether the target counts as missing.
+    ///
+    /// A null in the target counts as missing only if ``nullsToo`` is `true` and `value` is neither null nor missing.
     func isFree(_ target: Expression, for value: Expression) -> Expression {
         guard nullsToo else { return target.isMissing }
-        // A null is not written over a null, because the document would still need the step after every write.
+        // A null must not replace a null, because the document would still need the step after every write.
         return .any([target.isMissing, .all([target.isMissingOrNull, !value.isMissingOrNull])])
     }
 

@@ -11,8 +11,8 @@ package struct ConvertStep: TargetRuled {
     package enum OnError: Hashable, Sendable {
         /// A value that cannot be converted stays, and the document is reported.
         case report
-        /// A constant replaces a value without a counterpart in the new type; a value that the new type can hold only
-        /// in part is reported.
+        /// A constant replaces a value that has no counterpart in the new type. A value that the new type can hold only
+        /// in part stays, and the document is reported.
         case replace(BSONValue)
         /// The job does not start if any document has a value that the step cannot convert.
         case fail
@@ -111,8 +111,8 @@ package struct ConvertStep: TargetRuled {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
         if case .replace(.null) = onError { return false }
-        // Every value that the step writes has the type of the conversion, because a null as the default was excluded
-        // above.
+        // Every value that the step writes has the conversion's type: a null that replaces values without a counterpart
+        // has already led to `false`.
         return target.types.contains { $0 == type || $0 == .mixed || ($0 == .number && type.isNumeric) }
     }
 }

@@ -10,10 +10,10 @@ package struct CopyStep: TargetRuled {
     let from: FieldPath
     let to: FieldPath
     var rule = TargetRule()
-    /// The ``StepKind/inPlaceConversion`` of a later step for the target; `nil` if there is none.
+    /// The conversion that a later step of the job applies to the target in place; `nil` if there is none.
     ///
-    /// A target that holds the converted value of the source is no conflict, because the later step converted it in an
-    /// earlier run.
+    /// A target that holds the converted value of the source does not count as another value, because the later step
+    /// converted it in an earlier run.
     var conversion: Conversion?
 
     package var target: FieldPath { to }
@@ -71,8 +71,8 @@ package struct CopyStep: TargetRuled {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
         guard let source = schema.property(at: from), schema.leadsThroughObjects(to: from) else { return false }
-        // A copied value fits if both fields have the same rules. A required target must not become null, so the source
-        // must be required, too.
+        // A copied value fits the schema if both fields have the same rules in the schema. If the target is required,
+        // the source must be required as well, because otherwise the target could become null.
         return source.demandsTheSame(as: target) && (!schema.requires(to) || schema.requires(from))
             && (target.hasScalarsAlone || from.parents.isEmpty == to.parents.isEmpty)
     }

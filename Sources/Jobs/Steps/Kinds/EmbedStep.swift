@@ -60,10 +60,10 @@ package struct EmbedStep: StepKind {
         return "which documents of \(from) the links of \"\(field)\" led to (their _ids are not copied)"
     }
 
-    /// Returns a body that only finds the links.
+    /// Returns conditions that only find the documents with links.
     ///
-    /// The client does the rest, because only the client reads the linked documents. It also compares the embedded
-    /// object with a value that is already in `into`.
+    /// The client does everything else, because only the client reads the linked documents. The client also compares
+    /// the embedded object with the value that the field ``into`` already has.
     package func body() -> StepBody {
         let link = Expression.field(field)
         let present = field.isReachable && (link.isLink || link.isList { $0.isLink })

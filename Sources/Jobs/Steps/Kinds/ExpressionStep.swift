@@ -45,7 +45,8 @@ package struct ExpressionStep: StepKind {
             wanted: .all(isDue + (once == nil ? [!.same(.field(field), result)] : [])), value: result)
     }
 
-    /// Returns the expression, in which `CURRENT` is the element if the field is inside elements.
+    /// Returns the expression with `CURRENT` bound to the element, if the field is inside elements; otherwise
+    /// unchanged.
     private func inElement(_ expression: Expression) -> Expression {
         field.leadsIntoElements ? .let(["CURRENT": Expression("$v")], in: expression) : expression
     }

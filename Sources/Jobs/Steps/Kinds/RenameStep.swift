@@ -83,8 +83,8 @@ package struct RemoveCopiedStep: StepKind {
         let isIdentical = nullsToo ? isNothing || .identical(second, first) : .identical(second, first)
         return StepBody(
             wanted: paired && isIdentical, value: .removed,
-            // A field that cannot be reached is not reported here, because the step that copies the field already
-            // reports it.
+            // If a parent of a field is missing or not an object, this step does not report the document, because the
+            // step that copies the field already does.
             applies: .constant(false),
             conflicts: [
                 (
