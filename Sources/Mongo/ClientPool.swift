@@ -25,7 +25,7 @@ package final class ClientPool {
     let handles = HandleCount()
     /// Whether a ping has shown that the deployment answers quickly.
     let isNear = Mutex(false)
-    /// The rules and the state of the waits for a server that refuses commands because of its load.
+    /// Makes this pool's commands wait while an overloaded server refuses them.
     package let overload = Overload()
 
     private init(owning handle: OpaquePointer, uri: borrowing MongoURI) {

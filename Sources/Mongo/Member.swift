@@ -51,6 +51,8 @@ extension ServerHello {
 }
 
 extension ReadPreference {
-    /// Allows the chosen member to answer, even if it has become a primary or a secondary since it was chosen.
+    /// The read preference of a command that names its member in `serverId`.
+    ///
+    /// The member answers even if it has become a primary or a secondary since this program chose it.
     static let chosenMember = ReadPreference(.primaryPreferred)
 }

@@ -10,7 +10,7 @@ package struct MongoCollection {
 }
 
 @available(*, unavailable)
-extension MongoCollection: Sendable {}  // mongoc_client_t: one thread at a time
+extension MongoCollection: Sendable {}  // not Sendable, because only one thread at a time can use a mongoc_client_t
 
 extension MongoCollection {
     /// Runs a command that reads, on the database of the collection, with the client's read concern and preference.

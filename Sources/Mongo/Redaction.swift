@@ -52,8 +52,8 @@ package enum Redaction {
         for cause in rest.split(separator: mark, omittingEmptySubsequences: false).map(String.init) {
             let cut = cutAfterColon(cause)
             kept.append(withoutNumbers(cut))
-            // If a value was cut from one cause of the error, the text after it may belong to the value, although it
-            // looks like further causes. That text is dropped.
+            // If a value was cut off here, the texts after the next `mark` might be part of that value and not causes
+            // of the error, so they are dropped.
             if cut != cause { break }
         }
         return message[..<head] + kept.joined(separator: mark)

@@ -96,7 +96,9 @@ extension PartnerJob {
 // MARK: planning
 
 extension PartnerRunner {
-    /// Reads the partner's state, and checks every original unless documents have been copied; nothing is written.
+    /// Returns the plan for creating the partner; nothing is written.
+    ///
+    /// As long as no document has been copied, the plan includes a check of every original.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``; ``StopAsked``.
     package func plan(on pool: ClientPool) throws -> PartnerPlan {
         let client = try pool.client()
@@ -156,7 +158,7 @@ extension PartnerRunner {
         UnsyncLedger(options.ledger.orOf(partner.appIDs), client: try pool.client())
     }
 
-    /// Returns the state of the unsync budget, including the pending reservations.
+    /// Returns how many documents may still become unsyncable, with the pending reservations subtracted.
     private func headroom(on pool: ClientPool) throws -> Headroom {
         let limit = SharedLimit(ledger: try ledger(on: pool), limits: job.limits)
         let store = StateStore(

@@ -86,7 +86,7 @@ extension PartnerStatus {
 
     /// Returns the obstacles to the cutover, each as a clause; empty if there are none.
     /// - Parameters:
-    ///   - quiet: how long clients must not have written to the original.
+    ///   - quiet: the minimum time since the last write by a client to the original.
     ///   - recent: the maximum age of the last comparison; an older one is an obstacle.
     package func obstacles(quiet: Duration, recent: Duration) -> [String] {
         guard phase == "copied" else {

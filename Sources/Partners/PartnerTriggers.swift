@@ -190,8 +190,8 @@ package struct PartnerTriggers: Sendable {
         case (.int, false):
             return "function twinOf(id) {\n  \(plain)\n  return plain && (plain.$numberInt || plain.$numberLong);\n}"
         case (.int, true):
-            // A number of at most 32 bits becomes an int, and any other a long, as in ``IDConversion``. For the limits
-            // of a long, the function compares texts, because a number of JavaScript is not exact there.
+            // A number of at most 32 bits becomes an int, and any other a long, as in ``IDConversion``. The function
+            // compares a number with the limits of a long as text, because JavaScript numbers of that size are inexact.
             return """
                 function twinOf(id) {
                   if (typeof id !== "string" || !/^(0|-?[1-9][0-9]{0,18})$/.test(id)) return undefined;
