@@ -11,9 +11,9 @@ import Running
 struct HeldPairs {
     /// A pair with a change that cannot be carried over.
     struct Held: Hashable {
-        /// The side of the document that cannot exist on the other side.
+        /// The side whose document cannot be carried over to the other side.
         var side: PartnerSide
-        /// The reason why the document cannot exist on the other side.
+        /// The reason why the document on ``side`` cannot be carried over.
         var refusal: Refusal
         /// The changes that are not carried over yet, by the side of the changed document.
         var changes: [PartnerSide: DirtyPairs.Change]

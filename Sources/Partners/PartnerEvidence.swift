@@ -11,7 +11,7 @@ struct PartnerEvidence {
     /// The time of the comparison; `nil` if ``differences`` is `nil`.
     var time: ServerTime?
 
-    /// The maximum age of the last comparison, unless the operator sets another one.
+    /// The maximum age of the last comparison, unless the user sets another one.
     ///
     /// If the comparison is older, it no longer shows that the sides are equal.
     static var standardAge: Duration { .seconds(24 * 3_600) }

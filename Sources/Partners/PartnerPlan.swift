@@ -23,7 +23,7 @@ package struct PartnerPlan: Sendable {
     package var headroom: Headroom?
     /// The names of the indexes that are created on the partner.
     package var indexes: [String] = []
-    /// Notes for the operator.
+    /// Notes for the user.
     package var notes: [String] = []
     /// The number of documents that earlier runs copied; `nil` while they have copied none.
     package var copiedBefore: Int?

@@ -146,8 +146,8 @@ extension PartnerRunner {
                 "indexes": .array(of: indexes.map { .object($0.spec) }),
             ])
         }
-        // The headroom is checked only before the copy begins. Later, it would count the reservations of the earlier
-        // run as pending.
+        // The headroom, which is the number of documents that may still become unsyncable, is checked only before the
+        // copy begins. Later, it would count the reservations of the earlier run as pending.
         if state.phase == nil, let schema = partner.schemas[.target], !schema.isOfValidator {
             plan.headroom = try headroom(on: pool)
         }
@@ -167,9 +167,9 @@ extension PartnerRunner {
         return try retry.run { try limit.exactHeadroom(store, marks: false) }
     }
 
-    /// Throws if more of the partner's documents would not sync than the unsync budget allows.
+    /// Throws if more of the partner's documents would not sync than the limit of unsynced documents still allows.
     ///
-    /// The operator can accept a number of such documents with ``RunOptions/allowUnsync``.
+    /// The user can accept a number of such documents with ``RunOptions/allowUnsync``.
     package func checkHeadroom(of plan: PartnerPlan) throws(RunError) {
         guard let headroom = plan.headroom, plan.failing > headroom.documents, plan.failing > options.allowUnsync ?? 0
         else { return }

@@ -79,7 +79,7 @@ extension PartnerRegistry {
 // MARK: cutover
 
 extension PartnerStatus {
-    /// The maximum age of the last comparison, unless the operator sets another one.
+    /// The maximum age of the last comparison, unless the user sets another one.
     ///
     /// If the comparison is older, it no longer shows that the sides are equal.
     package static var standardAge: Duration { PartnerEvidence.standardAge }

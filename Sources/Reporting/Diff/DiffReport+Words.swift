@@ -57,9 +57,9 @@ extension DiffReport {
         return "Older clients fail on documents that the newer one writes (\(count.counted("change")))."
     }
 
-    /// Returns a clause on the acceptance of a change; `nil` if the change has no acceptance.
+    /// Returns a clause that says whether the user has accepted a change; `nil` if not.
     ///
-    /// The clause says whether the acceptance is valid or expired, and has its reason and its owner.
+    /// The clause says whether the acceptance is valid or has expired, and names its reason and its owner.
     func acceptanceWords(of change: SchemaChange) -> String? {
         func words(_ beginning: String, _ accepted: Acceptance) -> String {
             "\(beginning): \(accepted.reason) (\(accepted.owner), \(accepted.location))"
