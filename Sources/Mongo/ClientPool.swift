@@ -15,7 +15,7 @@ package final class ClientPool {
     package let database: String?
     /// The connection string without its secrets.
     package let redactedURI: String
-    /// The names of the options in the connection string that weaken the verification of the server's certificate.
+    /// The options that weaken the verification of the server's certificate, by their names in the connection string.
     package let weaknesses: [String]
     /// The longest time for which a call searches for a suitable server.
     let searchTime: Duration

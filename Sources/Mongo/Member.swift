@@ -1,6 +1,8 @@
 internal import BSON
 
-/// A member of the deployment, identified by a number of the driver; the number is valid as long as the pool lives.
+/// A member of the deployment, identified by the number that the driver has given to it.
+///
+/// The number is valid as long as the pool exists.
 package struct Member: Hashable, Sendable {
     let id: UInt32
 }

@@ -98,7 +98,8 @@ extension MongoError {
 }
 
 extension MongoError {
-    /// Reads the driver's error and, if the server replied, the name of its code and its error labels.
+    /// Creates an error from the driver's error and, if the server replied, from the code's name and the error labels
+    /// in the reply.
     init(_ error: bson_error_t, reply: BSONDocument? = nil, host: String? = nil) {
         let domain = Domain(rawValue: error.domain)
         let number = Int(error.code)

@@ -171,8 +171,9 @@ extension MongoURI {
         }
     }
 
-    /// The names of the options in the string that weaken the verification of a server's certificate; empty without
-    /// encryption.
+    /// The options that weaken the verification of a server's certificate, by their names in the connection string.
+    ///
+    /// The list is empty if connections are not encrypted.
     package var weaknesses: [String] {
         let names = [
             (MONGOC_URI_TLSINSECURE, "tlsInsecure"),

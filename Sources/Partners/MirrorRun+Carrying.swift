@@ -94,8 +94,8 @@ extension MirrorRun {
                 return
             }
             for index in open.indices {
-                // While `wait` waited for the streams, they may have reported more changes of this pair, from before
-                // its documents were read. The documents as read already contain these changes, so this batch
+                // During `wait`, the streams may have reported more changes of this pair that clients made before the
+                // pair's documents were read. The documents as read already contain these changes, so this batch
                 // carries them over.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }

@@ -74,8 +74,9 @@ struct FindingPlanner {
         }
         part.entries[0].violations = [finding]
         if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
-        // The first step repairs the values of the finding. Each later step repairs values that the first step writes,
-        // and no finding counts such values. With `isStray`, a survey removes each later step that no document needs.
+        // The first step repairs the values of the finding. Each later step repairs values that the first step writes.
+        // No finding counts these values, so the later steps are marked `isStray`: a survey removes the ones that no
+        // document needs.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part
     }

@@ -127,8 +127,8 @@ extension Planner {
     package func check(_ planned: PlannedJob) throws(JobError) {
         guard !planned.isDraft else { return }
         var job = try JobFile.parse(planned.bareText, path: planned.name)
-        // A stated rename may name a field that no step of this job names. The narrowed schemas lack such a field, so
-        // the renames are not checked here.
+        // The user may have stated a rename of a field that no step of this job names. The schemas are narrowed to the
+        // fields that the steps name, so the renames are not checked here.
         job.renames = []
         _ = try CompiledJob(job, active: active(for: planned)?.narrowed(to: job), next: new.narrowed(to: job))
     }

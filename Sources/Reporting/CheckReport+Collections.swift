@@ -60,7 +60,9 @@ extension CheckReport {
         return "\(share) (\(new.grouped) not in the ledger)"
     }
 
-    /// Returns the consequence for a collection that only the active schema covers; `nil` without an active schema.
+    /// Returns the consequence for a collection that the active schema covers and the new schema does not.
+    ///
+    /// `nil` if the check has no active schema.
     func fate(of removed: RemovedCollection) -> String? {
         active.map(\.name).map { active in
             switch removed.documentCount {

@@ -40,8 +40,8 @@ extension DiffReport {
         }
     }
 
-    /// A sentence that says which Prisma clients fail on documents of the other clients: the older ones, the newer one
-    /// or both.
+    /// A sentence that says which Prisma clients cannot read documents of other clients: the older clients, the newer
+    /// client, or both.
     private var failingClients: String {
         switch (worst(\.server), worst(\.client)) {
         case (.breaking, .breaking): "Older and newer clients do not read each other's documents."
