@@ -33,20 +33,20 @@ final class ClientLease {
 }
 
 @available(*, unavailable)
-extension ClientLease: Sendable {}  // mongoc_client_t: one thread at a time
+extension ClientLease: Sendable {}  // not Sendable, because only one thread at a time can use a mongoc_client_t
 
 extension ClientLease {
-    /// Returns the error, with another message in two cases: values that an old server may have quoted are removed, and
-    /// if no server was found, the reason is added.
+    /// Returns the error with a better message.
     ///
-    /// To find that reason, the method creates a client without monitoring threads, which tries to connect once, for a
-    /// quarter of the search time. Such a client reports the reason, such as a refused connection, an unknown host or a
-    /// failed handshake. The driver's pool only knows that its monitoring threads failed to connect.
+    /// If a server older than 5.0 may have quoted values in the message, they are removed. If no server was found, the
+    /// message says why: the connection was refused, the host is unknown, or the handshake failed, for example. The
+    /// driver's pool does not report this reason, so the method creates a client without monitoring threads. That
+    /// client tries to connect for a quarter of ``ClientPool/searchTime``, and reports the reason.
     func explained(_ error: MongoError) -> MongoError {
         if error.mayQuoteValues, hasOldServer { return error.withoutValues }
         guard error.isServerSelection, var reason = connectionFailure() else { return error }
-        // With encryption, the pool may report a failed handshake that the new client does not report, so the pool's
-        // reason is added.
+        // On an encrypted connection, the pool may report a failed handshake that `connectionFailure()` does not find,
+        // so the pool's message is added.
         let own = error.message.bracketed ?? error.message
         if pool.isEncrypted && !reason.contains(own) { reason += "; " + own }
         return MongoError(
@@ -56,14 +56,14 @@ extension ClientLease {
 
     /// Whether a server of the deployment is older than 5.0.
     ///
-    /// The message of such a server does not show whether an expression failed at a value, so the message may quote a
-    /// value.
+    /// An error message of such an old server might quote a document's value, and nothing in the message shows it.
     private var hasOldServer: Bool {
         let version = Int(unsafe cmongoc_oldest_wire_version(handle))
         return version > 0 && version < ServerHello.wireVersionOf50
     }
 
-    /// Tries a new connection, and returns the reason why it fails; `nil` if it succeeds or cannot be tried.
+    /// Tries to connect with a new client, and returns the reason for the failure; `nil` if the client connects or
+    /// cannot be created.
     private func connectionFailure() -> String? {
         guard let uri = unsafe mongoc_uri_copy(mongoc_client_get_uri(handle)) else { return nil }
         defer { unsafe mongoc_uri_destroy(uri) }

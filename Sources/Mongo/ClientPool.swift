@@ -15,7 +15,7 @@ package final class ClientPool {
     package let database: String?
     /// The connection string without its secrets.
     package let redactedURI: String
-    /// The names of the options in the connection string that weaken the verification of the server's certificate.
+    /// The options that weaken the verification of the server's certificate, by their names in the connection string.
     package let weaknesses: [String]
     /// The longest time for which a call searches for a suitable server.
     let searchTime: Duration
@@ -25,7 +25,7 @@ package final class ClientPool {
     let handles = HandleCount()
     /// Whether a ping has shown that the deployment answers quickly.
     let isNear = Mutex(false)
-    /// The rules and the state of the waits for a server that refuses commands because of its load.
+    /// Makes this pool's commands wait while an overloaded server refuses them.
     package let overload = Overload()
 
     private init(owning handle: OpaquePointer, uri: borrowing MongoURI) {

@@ -23,7 +23,9 @@ package struct CollectionInfo: Hashable, Sendable {
     package let name: String
     /// The collection's kind.
     package let kind: Kind
-    /// The sixteen bytes of the UUID as a `binData` of subtype 4; `nil` for a view, and if only the names were listed.
+    /// The sixteen bytes of the UUID as a `binData` of subtype 4.
+    ///
+    /// `nil` for a view, or if `listCollections` was called with `nameOnly`.
     package let uuid: BSONValue?
     /// The options that the collection was created with: `validator`, `collation`, `clusteredIndex`, `capped`,
     /// `viewOn`, ….

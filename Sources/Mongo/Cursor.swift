@@ -6,14 +6,13 @@ internal import CMongoC
 /// The cursor's calls block the thread until the server answers. The cursor holds its client, and kills the server's
 /// cursor when it is destroyed. The corresponding C type is `mongoc_cursor_t`.
 ///
-/// If the server refuses to send a batch because of its load, the batch is requested again. This needs a session that
-/// this type creates: at the first error, the driver discards its cursor together with any session of its own.
+/// If the server refuses to send a batch because of its load, this type requests the batch again. It creates the
+/// session itself for this purpose: a session that the driver creates for a cursor is lost at the first error.
 @safe
 package struct Cursor: ~Copyable {
     private var handle: OpaquePointer
     private let lease: ClientLease
-    /// The options for the driver's cursor that continues after the server refused to send a batch: `sessionId` and
-    /// `batchSize`.
+    /// The caller's options `sessionId` and `batchSize`, for a new driver cursor that requests a refused batch again.
     private let options: BSONDocument
     /// The namespace that `getMore` commands name.
     private let namespace: String
@@ -89,7 +88,10 @@ package struct Cursor: ~Copyable {
         }
     }
 
-    /// Replaces the driver's cursor by one that requests the refused batch, or sends the refused command, again.
+    /// Replaces the driver's cursor after the server refused a command because of its load.
+    ///
+    /// The new cursor requests the refused batch again. If the server had not opened its cursor yet, the new cursor
+    /// sends the whole command again.
     private mutating func continueAfterOverload() {
         let id = unsafe mongoc_cursor_get_id(handle)
         let next: OpaquePointer?

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The destination of libmongoc's own log lines; they are dropped until a sink is set.
 ///
-/// The driver writes the lines, in English. They are not results, so a program shows them only on request.
+/// The driver's lines are in English. They are not results of the program, so it shows them only if the user asks.
 package enum DriverLog {
     /// The importance of a line.
     package enum Level: Int, Sendable, Comparable {

@@ -1,6 +1,8 @@
 internal import BSON
 
-/// A member of the deployment, identified by a number of the driver; the number is valid as long as the pool lives.
+/// A member of the deployment, identified by the number that the driver has given to it.
+///
+/// The number is valid as long as the pool exists.
 package struct Member: Hashable, Sendable {
     let id: UInt32
 }
@@ -51,6 +53,8 @@ extension ServerHello {
 }
 
 extension ReadPreference {
-    /// Allows the chosen member to answer, even if it has become a primary or a secondary since it was chosen.
+    /// The read preference of a command that names its member in `serverId`.
+    ///
+    /// The member answers even if it has become a primary or a secondary since this program chose it.
     static let chosenMember = ReadPreference(.primaryPreferred)
 }

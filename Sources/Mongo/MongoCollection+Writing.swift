@@ -4,8 +4,8 @@ internal import CMongoC
 extension MongoCollection {
     /// Runs the `update` command.
     ///
-    /// The command is sent again only if the server refused it because of its load and had not begun it. No other
-    /// failure is retried, because only the caller knows whether its update is idempotent.
+    /// If the server refuses the command because of its load, before it has begun the command, the command is sent
+    /// again. No other failure is retried, because only the caller knows whether its update is idempotent.
     /// - Parameters:
     ///   - statements: the statements, which together must fit one command of 16 MiB.
     ///   - isOrdered: whether the first refused statement ends the command.
@@ -83,10 +83,12 @@ extension MongoCollection {
 }
 
 extension WriteReply {
-    /// Returns the reply, or throws its first write error unless the caller collects write errors.
+    /// Returns the reply if it contains no write error that has to be thrown.
     ///
-    /// A transient error, such as a refusal because of the server's load, is always thrown, because the statement's
-    /// document did not cause it.
+    /// A transient error is always thrown, because its cause is not the document but, for example, the server's load.
+    /// - Parameter collectsWriteErrors: whether the caller reads all other write errors in the reply; if `false`, the
+    ///   first one is thrown.
+    /// - Throws: ``MongoError``.
     func checked(
         _ collectsWriteErrors: Bool, labels: Set<String>, _ lease: ClientLease
     ) throws(MongoError) -> WriteReply {

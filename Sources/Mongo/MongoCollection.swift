@@ -10,7 +10,7 @@ package struct MongoCollection {
 }
 
 @available(*, unavailable)
-extension MongoCollection: Sendable {}  // mongoc_client_t: one thread at a time
+extension MongoCollection: Sendable {}  // not Sendable, because only one thread at a time can use a mongoc_client_t
 
 extension MongoCollection {
     /// Runs a command that reads, on the database of the collection, with the client's read concern and preference.
@@ -85,7 +85,7 @@ extension MongoCollection {
 
     /// Runs a pipeline over the given documents, which need not be in the collection.
     ///
-    /// The pipeline must neither drop nor add a document, nor change the order. The results are in the same order.
+    /// The pipeline must output exactly one result for each document, in the order of the documents.
     /// - Parameter options: the options of the `aggregate` command.
     /// - Throws: ``MongoError``, with code ``MongoError/Code/documentTooLarge`` when a document does not fit a command
     ///   or its reply.
@@ -107,7 +107,8 @@ extension MongoCollection {
             + aggregate(over: Array(documents[half...]), pipeline, options: options)
     }
 
-    /// Returns the documents of the reply; `nil` if the command or the documents do not fit one message.
+    /// Runs a command, and returns the documents of its reply; `nil` if the command or the reply is too large for one
+    /// message.
     private func reply(to command: BSONDocument) throws(MongoError) -> [BSONDocument]? {
         // The server's limit for a command is a little more than 16 MiB, so the driver's additional fields still fit.
         guard command.bytes.count <= 16 << 20 else { return nil }

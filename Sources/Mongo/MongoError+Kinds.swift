@@ -13,8 +13,9 @@ extension MongoError {
             ])
     }
 
-    /// Whether a scan can continue with a new cursor after the last document seen: the error is transient, or concerns
-    /// the cursor alone, such as a time limit.
+    /// Whether a scan that failed with this error can continue with a new cursor, after the last document that it read.
+    ///
+    /// This is the case if the error is transient, or if only the cursor was lost, for example at a time limit.
     package var isCursorLost: Bool {
         isTransient || isTimeLimit || code == .cursorNotFound || code == .cursorKilled || code == .queryPlanKilled
     }
@@ -25,7 +26,9 @@ extension MongoError {
     /// Whether the server's certificate could not be verified.
     package var isUntrusted: Bool { message.contains("certificate verify failed") }
 
-    /// Whether the server closed the connection instead of replying: it may require encryption, or another certificate.
+    /// Whether the server closed the connection instead of replying.
+    ///
+    /// A possible reason is that the server requires encryption, or does not accept the client's certificate.
     package var isHungUp: Bool {
         ["Server closed connection", "connection closed", "unknown socket error", "Failed to receive length header"]
             .contains(where: message.contains)
@@ -43,7 +46,7 @@ extension MongoError {
             && [.invalidArgument, .passwordMissing, .keyPasswordMissing].contains(code)
     }
 
-    /// Whether a privilege is missing; the login itself succeeded, or there was none.
+    /// Whether a privilege is missing: the user logged in without it, or the client did not log in at all.
     package var isAuthorization: Bool { code == .unauthorized }
 
     /// Whether the server ended the operation because a client, perhaps this one, asked it to.
@@ -52,7 +55,7 @@ extension MongoError {
             || code == .scriptFailure && message.contains("nterrupted")
     }
 
-    /// Whether the write was done, and only its durability was not confirmed.
+    /// Whether the server did the write, but the members that the write concern requires did not confirm it.
     package var isWriteConcern: Bool { domain == .writeConcern }
 
     /// Whether the driver refused a document with an empty field name in a cursor's options.
@@ -81,8 +84,8 @@ extension MongoError {
 extension MongoError {
     /// Whether the server may still be running the operation, or may still receive it.
     ///
-    /// If the server itself replied with an error, the operation has ended. An error that a router reports for another
-    /// server does not show whether the operation has ended there.
+    /// If the server itself replied with an error, the operation has ended. If a `mongos` reports that it could not
+    /// reach a shard, the operation may still be running on that shard.
     package var mayBeUnderWay: Bool {
         isTransient && !isServerSelection && (domain != .server || Self.ofNetwork.contains(code))
     }
@@ -113,13 +116,13 @@ extension MongoError {
         .admissionQueueOverflow, .rateLimitExceeded, .pooledConnectionAcquisitionRejected, .interruptedDueToOverload,
     ])
 
-    /// Whether a write, or the evaluation of its effect, failed because of one of its documents, and can be repeated
-    /// without that document.
+    /// Whether a write failed because of one of its documents, so that it can be repeated without that document.
     ///
-    /// The result is `true` only for errors that are known to concern one document. Every other error ends the job,
-    /// because the cause may be the collection, the command, the server or the runner. If an expression fails at a
-    /// value, the code is the number of an assertion in the server's source. There are thousands of such numbers, all
-    /// above 10,000, so each of them counts as an error of one document.
+    /// The same applies to a read that evaluates the write's expressions. The result is `true` only for errors that are
+    /// known to concern one document. Every other error ends the job, because the cause may be the collection, the
+    /// command, the server or the runner. If an expression fails at a value, the code is the number of an assertion in
+    /// the server's source. There are thousands of such numbers, all above 10,000, so each of them counts as an error
+    /// of one document.
     package var isOfOneDocument: Bool {
         guard domain == .server, !isTransient, !isCursorLost else { return false }
         return Self.ofDocuments.contains(code) || isAssertion || isOfScript
@@ -149,7 +152,7 @@ extension MongoError {
             9_751_903, 10_045_600, 10_171_600,
         ].map(Code.init))
 
-    /// Whether a script of the operator, such as a `$function`, failed when the server ran it for a document.
+    /// Whether JavaScript that the user wrote, such as a `$function`, failed when the server ran it for a document.
     private var isOfScript: Bool {
         code == .unknownError && message.contains("uncaught exception")
             || code == .scriptFailure && !message.contains("SyntaxError")
@@ -189,7 +192,7 @@ extension MongoError.Code {
     package static let dollarPrefixedFieldName = Self(rawValue: 52)
     /// The `_id` has a value that is not allowed.
     package static let invalidIDField = Self(rawValue: 53)
-    /// A reference lacks one of its fields.
+    /// A `DBRef` lacks one of its fields, such as `$id`.
     package static let invalidDBRef = Self(rawValue: 55)
     /// A field's name is empty.
     package static let emptyFieldName = Self(rawValue: 56)

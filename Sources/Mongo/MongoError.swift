@@ -98,7 +98,8 @@ extension MongoError {
 }
 
 extension MongoError {
-    /// Reads the driver's error and, if the server replied, the name of its code and its error labels.
+    /// Creates an error from the driver's error and, if the server replied, from the code's name and the error labels
+    /// in the reply.
     init(_ error: bson_error_t, reply: BSONDocument? = nil, host: String? = nil) {
         let domain = Domain(rawValue: error.domain)
         let number = Int(error.code)
@@ -108,10 +109,10 @@ extension MongoError {
             modified: reply?.modified, modifiedAtLeast: reply?.modifiedAtLeast)
     }
 
-    /// Reads the write concern error of a reply with `ok: 1`; `nil` if it has none.
+    /// Creates the error for a reply with `ok: 1` that contains a write concern error; `nil` if it contains none.
     ///
-    /// A write concern error means that the write was done. If the server also refused statements, their writes were
-    /// not done, so the result is the error of the first refused statement instead.
+    /// A write concern error alone means that the write was done. If the reply also contains refused statements, the
+    /// new error is that of the first refused statement, because its write was not done.
     init?(writeConcernErrorOf reply: BSONDocument, host: String?) {
         guard let detail = reply.writeConcernError, let code = detail["code"]?.integer else { return nil }
         if let refused = WriteError.all(of: reply).first {
@@ -149,10 +150,10 @@ extension MongoError {
 }
 
 extension MongoError {
-    /// Whether the message of an error with this code may quote a value.
+    /// Whether the message might quote a value of a document.
     ///
-    /// An expression that fails because of a document's value reports a code above 10,000, or one of the codes for a
-    /// wrong argument.
+    /// If an expression fails because of a document's value, the error has a code above 10,000, or one of the codes for
+    /// a wrong argument.
     var mayQuoteValues: Bool {
         domain == .server && !Self.ofCommands.contains(code)
             && (code.rawValue > 10_000 || [.badValue, .failedToParse, Code(rawValue: 14)].contains(code))
@@ -190,10 +191,12 @@ extension BSONDocument {
     /// The value is also `nil` if the server refused a statement, because the number in the reply may then be too low.
     var modified: Int? { self["writeErrors"] == nil ? self["nModified"]?.integer : nil }
 
-    /// The number of documents that completed statements changed; `nil` if the reply does not contain it.
+    /// A lower bound for the number of documents that the write changed; `nil` if the reply does not contain it.
+    ///
+    /// Documents that a statement changed before it failed are not counted.
     var modifiedAtLeast: Int? { self["nModified"]?.integer }
 
-    /// The part of the reply that contains the name of the code.
+    /// The part of the reply that contains `codeName`: its write concern error, or else the reply itself.
     fileprivate var errorDetail: BSONDocument { self["codeName"] == nil ? writeConcernError ?? self : self }
 }
 

@@ -160,7 +160,9 @@ extension MongoURI {
         }
     }
 
-    /// Returns the files that a connection string names; the string need not be valid, and nothing is connected.
+    /// Returns the paths of the files that a connection string names.
+    ///
+    /// The string need not be valid, and no connection is made.
     package static func files(namedIn text: String) -> [String] {
         URIText(text).files.map { name in
             guard let plain = unsafe mongoc_uri_unescape(name) else { return name }
@@ -169,8 +171,9 @@ extension MongoURI {
         }
     }
 
-    /// The names of the options in the string that weaken the verification of a server's certificate; empty without
-    /// encryption.
+    /// The options that weaken the verification of a server's certificate, by their names in the connection string.
+    ///
+    /// The list is empty if connections are not encrypted.
     package var weaknesses: [String] {
         let names = [
             (MONGOC_URI_TLSINSECURE, "tlsInsecure"),

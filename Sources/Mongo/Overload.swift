@@ -19,8 +19,8 @@ package final class Overload: Sendable {
 
         /// A refused write fails at once, and a refused read waits a few seconds.
         ///
-        /// The write may have to be rebuilt for a renewed lease. If the read failed, its cursor would have to be read
-        /// again from the beginning.
+        /// The caller of a write retries it after renewing its lease, and may have to build the write again. A failed
+        /// read would cost more, because the caller would have to open its cursor again and read from the beginning.
         package static let short = Limit(reads: .seconds(5), writes: .zero)
         /// Every refused command fails at once.
         package static let atOnce = Limit(reads: .zero, writes: .zero)
@@ -61,7 +61,7 @@ package final class Overload: Sendable {
         return .milliseconds(Int.random(in: 0...longest))
     }
 
-    /// Sets how the waits of commands are ended and reported.
+    /// Sets the callbacks that end and report the wait of a refused command.
     /// - Parameters:
     ///   - isStopped: returns whether a stop was requested.
     ///   - onWait: receives the server's message after a command has waited for 2 s, at most once in 30 s.

@@ -43,8 +43,8 @@ package enum Redaction {
     /// after a colon, where mongod prints strings without quotes.
     package static func valueMessage(_ message: String) -> String {
         let mark = " :: caused by ::"
-        // The part up to the first `mark` is kept if it says that mongod was evaluating documents. A later `mark` may
-        // be part of a value.
+        // The part up to the first " :: caused by ::" is kept if it says that mongod was evaluating documents. Text
+        // after it may contain values, even values that look like another " :: caused by ::".
         let start = message.firstRange(of: mark).map(\.upperBound) ?? message.startIndex
         let head = isOfEvaluation(String(message[..<start])) ? start : message.startIndex
         let rest = withoutQuoted(serverMessage(String(message[head...])))
@@ -52,8 +52,8 @@ package enum Redaction {
         for cause in rest.split(separator: mark, omittingEmptySubsequences: false).map(String.init) {
             let cut = cutAfterColon(cause)
             kept.append(withoutNumbers(cut))
-            // If a value was cut from one cause of the error, the text after it may belong to the value, although it
-            // looks like further causes. That text is dropped.
+            // If a value was cut off here, the text after the next " :: caused by ::" might be part of that value and
+            // not another cause, so it is dropped.
             if cut != cause { break }
         }
         return message[..<head] + kept.joined(separator: mark)

@@ -37,8 +37,8 @@ package struct Session: ~Copyable {
         return appended
     }
 
-    /// The cluster time of the last operation: seconds in the upper half, an ordinal in the lower half; 0 before the
-    /// first.
+    /// The cluster time of the session's last operation: the seconds in the upper 32 bits, an ordinal in the lower 32
+    /// bits. The value is 0 before the first operation.
     package var operationTime: UInt64 {
         var seconds: UInt32 = 0
         var ordinal: UInt32 = 0

@@ -8,13 +8,13 @@ package struct UpdateStatement: Hashable, Sendable {
     package var update: BSONValue
     /// Whether all matching documents are updated, or only the first.
     package var isMulti: Bool
-    /// Whether a document is inserted if none matches; never used on users' data.
+    /// Whether a document is inserted if none matches; this program never sets it for the user's collections.
     package var isUpsert: Bool
-    /// The index to use, by its name or its keys.
+    /// The index to use, by its name or its keys; `nil` lets the server choose.
     package var hint: BSONValue?
     /// The filters for the array elements that `$[name]` refers to.
     package var arrayFilters: [BSONDocument]
-    /// The collation for comparing strings.
+    /// The collation for comparing strings; `nil` for the collection's default collation.
     package var collation: BSONDocument?
 
     /// Creates a statement from its parts.
@@ -51,9 +51,9 @@ package struct DeleteStatement: Hashable, Sendable {
     package var filter: BSONDocument
     /// Whether all matching documents are removed, or only the first.
     package var isMulti: Bool
-    /// The index to use, by its name or its keys.
+    /// The index to use, by its name or its keys; `nil` lets the server choose.
     package var hint: BSONValue?
-    /// The collation for comparing strings.
+    /// The collation for comparing strings; `nil` for the collection's default collation.
     package var collation: BSONDocument?
 
     /// Creates a statement from its parts.

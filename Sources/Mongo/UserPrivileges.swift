@@ -13,7 +13,7 @@ package enum PrivilegeResource: Hashable, Sendable {
 }
 
 extension PrivilegeResource: CustomStringConvertible {
-    /// The resource in words, for operators.
+    /// The resource in words, for messages to the user.
     package var description: String {
         switch self {
         case .collection(let namespace): "\(namespace)"

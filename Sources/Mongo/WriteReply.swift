@@ -15,8 +15,8 @@ package struct WriteReply: Hashable, Sendable {
     package let electionID: ObjectID?
     /// The term of the primary that acknowledged the write; `nil` outside a replica set, and on a sharded cluster.
     package let term: Int?
-    /// The cluster time of the write: seconds in the upper half, an ordinal in the lower half; `nil` outside a replica
-    /// set.
+    /// The cluster time of the write: the seconds in the upper 32 bits, an ordinal in the lower 32 bits; `nil` outside
+    /// a replica set.
     package let operationTime: UInt64?
 }
 
@@ -55,15 +55,14 @@ package struct WriteError: Hashable, Sendable {
     package let code: MongoError.Code
     /// The server's message, without quoted documents and values.
     package let message: String
-    /// The key that another document already has in a unique index, as a document of the index's fields; `nil` for
-    /// other errors.
+    /// The index key in a duplicate key error, as a document of the index's fields; `nil` for other errors.
     ///
-    /// The key contains a document's values.
+    /// Another document already has this key in the unique index. Unlike ``message``, the key contains values.
     package let takenKey: BSONDocument?
 }
 
 extension WriteError {
-    /// This error of one statement as an error of the whole command.
+    /// A ``MongoError`` with the code and the message of this statement's error.
     package var asWhole: MongoError { MongoError(self, labels: [], host: nil) }
 
     /// Whether the statement's document caused the error: see ``MongoError/isOfOneDocument``.

@@ -6,10 +6,10 @@ import Scanning
 
 /// The pairs whose changes were carried over since the mirror last saved its positions in the change streams.
 ///
-/// A pair is an original and the partner's document that belongs to it. Each transaction that writes pairs also records
-/// their keys in the state database, and the time up to which their changes are carried over. If a mirror is killed
-/// before it saves its positions, the next mirror receives the same changes again. These records show that the changes
-/// are already carried over.
+/// A pair consists of a document of the original collection and its counterpart in the partner collection. Each
+/// transaction that writes pairs also records their keys in the state database, and the time up to which their changes
+/// are carried over. If a mirror is killed before it saves its positions, the next mirror receives the same changes
+/// again. These records show that the changes are already carried over.
 struct CarriedChanges {
     private static let collection = "carried"
 
@@ -37,7 +37,7 @@ struct CarriedChanges {
     /// Whether an earlier run already carried over the pair's changes up to the given time.
     func contains(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
 
-    /// Returns the number for the record of a new transaction; no other record of the job has it.
+    /// Returns a new number for a transaction's record; no other record of the job has the same number.
     mutating func makeNumber() -> Int {
         defer { next += 1 }
         return next

@@ -1,9 +1,9 @@
 import BSON
 import Following
 
-/// The pairs that the mirror still has to carry over, in the order in which they were listed.
+/// The pairs with changes that the mirror still has to carry over, in the order in which they were listed.
 ///
-/// A pair is an original and the partner's document that belongs to it.
+/// A pair consists of a document of the original collection and its counterpart in the partner collection.
 struct DirtyPairs {
     /// The times of the changes of one document of a pair.
     struct Change: Hashable {
@@ -33,9 +33,9 @@ struct DirtyPairs {
         ///
         /// If it is unknown, a missing document does not count as deleted.
         var isUnknown = false
-        /// The number of the read that first reported a change of the pair.
+        /// The number of the read from the change streams that first reported a change of the pair.
         ///
-        /// One read takes the pending changes of both streams.
+        /// One read takes the pending changes of the change streams of both sides.
         var read: Int
         /// The time of the pair's first listed change, in milliseconds since 1970; `nil` if it is unknown.
         var since: Int64?
@@ -48,11 +48,13 @@ struct DirtyPairs {
     var isEmpty: Bool { pairs.isEmpty }
     var count: Int { pairs.count }
 
-    /// The number of the oldest read that reported a pair which is not carried over yet; `nil` if there is none.
+    /// The number of the oldest read from the change streams with a change that is not carried over yet; `nil` if all
+    /// changes are carried over.
     var oldestRead: Int? { pairs.values.lazy.map(\.read).min() }
 
-    /// The time of the oldest change that is not carried over yet, in milliseconds since 1970; `nil` if there is none
-    /// with a known time.
+    /// The time of the oldest change that is not carried over yet, in milliseconds since 1970.
+    ///
+    /// Changes at an unknown time are ignored; `nil` if there is no other change.
     var since: Int64? { pairs.values.lazy.compactMap(\.since).min() }
 
     /// Adds one document's changes to its pair.
@@ -67,7 +69,9 @@ struct DirtyPairs {
         join(key, Pair(changes: [side: change], isUnknown: isUnknown, read: read, since: since))
     }
 
-    /// Adds a held pair, so that the mirror tries to carry it over again; ``HeldPairs`` has the times of its changes.
+    /// Adds a pair that ``HeldPairs`` lists, so that the mirror tries again to carry it over.
+    ///
+    /// The pair is added without changes, because ``HeldPairs`` has the times of its changes.
     mutating func add(_ key: IDKey, read: Int) { join(key, Pair(read: read)) }
 
     /// Removes and returns at most `count` pairs, the ones that were listed first.

@@ -11,9 +11,9 @@ import Running
 struct HeldPairs {
     /// A pair with a change that cannot be carried over.
     struct Held: Hashable {
-        /// The side of the document that cannot exist on the other side.
+        /// The side whose document cannot be carried over to the other side.
         var side: PartnerSide
-        /// The reason why the document cannot exist on the other side.
+        /// The reason why the document on ``side`` cannot be carried over.
         var refusal: Refusal
         /// The changes that are not carried over yet, by the side of the changed document.
         var changes: [PartnerSide: DirtyPairs.Change]
@@ -41,7 +41,7 @@ struct HeldPairs {
 
     var count: Int { pairs.count + alone.count }
 
-    /// The keys of the held pairs.
+    /// The keys of all pairs with a change that cannot be carried over.
     var keys: some Sequence<IDKey> { pairs.keys }
 
     subscript(key: IDKey) -> Held? { pairs[key] }
@@ -131,7 +131,7 @@ struct HeldPairs {
         try kernel.retrying { try kernel.store.client.delete(Self.collection, ids: [record]) }
     }
 
-    /// Removes a document that could not have a counterpart and no longer exists.
+    /// Removes a document from the documents that cannot have a counterpart, because it no longer exists.
     mutating func release(_ id: BSONValue, alone side: PartnerSide, under kernel: borrowing Kernel) throws {
         guard alone.remove(Alone(side: side, id: IDKey(id))) != nil else { return }
         let record = recordID(side, id)

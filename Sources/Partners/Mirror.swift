@@ -34,7 +34,10 @@ package struct Mirror: Sendable {
         (self.stop, self.events) = (stop, events)
     }
 
-    /// Mirrors until the run has to stop, or until it has caught up if ``endsWhenCaughtUp`` is set; blocks the thread.
+    /// Runs the mirror, and blocks the thread until the mirror ends.
+    ///
+    /// The mirror ends when a stop is requested. If ``endsWhenCaughtUp`` is set, it also ends once it has carried over
+    /// all changes from before its start.
     /// - Parameter atTheEnd: called when the mirror ends, while it still holds the lease.
     /// - Throws: ``RunError``, for instance when another runner holds the partner's lease, when a side's changes cannot
     ///   be followed, or when the server is older than MongoDB 5.0; ``MongoError``.

@@ -19,8 +19,8 @@ struct StreamReads {
     mutating func begin() { latest += 1 }
 
     /// Stores the positions in the change streams after a read.
-    /// - Parameter oldest: the number of the oldest read that reported a pair which is not carried over yet; `nil` if
-    ///   there is none.
+    /// - Parameter oldest: the number of the oldest read with a change that is not carried over yet; `nil` if all
+    ///   changes are carried over.
     mutating func end(with sides: [PartnerSide: MirrorRun.Side], waitingSince oldest: Int?) {
         snapshots.append(
             Snapshot(read: latest, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
@@ -28,8 +28,8 @@ struct StreamReads {
     }
 
     /// Returns the latest positions up to which all changes are carried over; `nil` if there are none yet.
-    /// - Parameter oldest: the number of the oldest read that reported a pair which is not carried over yet; `nil` if
-    ///   there is none.
+    /// - Parameter oldest: the number of the oldest read with a change that is not carried over yet; `nil` if all
+    ///   changes are carried over.
     mutating func done(before oldest: Int?) -> Snapshot? {
         compact(oldest)
         return snapshots.first.flatMap { $0.read < oldest ?? .max ? $0 : nil }

@@ -8,9 +8,10 @@ import Mongo
 import Running
 import Scanning
 
-/// A pair that the mirror is carrying over: an original and the partner's document that belongs to it.
+/// A pair that the mirror is carrying over: a document of the original collection, and its counterpart in the partner
+/// collection.
 struct CarriedPair {
-    /// The write to the other side's document that carries one document of the pair over.
+    /// The write that changes one document of the pair to match the pair's other document.
     enum Result {
         /// The other side's document is replaced by the given document, or the given document is inserted.
         case document(BSONDocument)
@@ -31,11 +32,12 @@ struct CarriedPair {
     let ids: [PartnerSide: BSONValue]
     /// The documents as they were read before the write; a side without a document has no entry.
     var documents: [PartnerSide: BSONDocument] = [:]
-    /// The result of the forward steps on the original; `nil` if it was not computed yet.
+    /// The partner's document that the forward steps compute from the original, or the refusal of the original; `nil`
+    /// if the steps were not computed yet.
     ///
-    /// The result does not show whether the reverse steps restore the original.
+    /// Whether the reverse steps restore the original is not checked here.
     var made: Translation.Outcome?
-    /// The writes that carry the changed documents over, by the side of the changed document.
+    /// The write for each changed document, by that document's side; the write changes the document on the other side.
     var results: [PartnerSide: Result] = [:]
 
     /// All changes of the pair that are not carried over: the new ones, and the older ones of a held pair.
@@ -48,9 +50,10 @@ struct CarriedPair {
         return PartnerSide.allCases.filter { $0 == side || $0 == held?.side }
     }
 
-    /// The side that changed last.
+    /// The side whose document changed last.
     ///
-    /// If that is unknown, this is the side of the original, or the partner's side if there is no original.
+    /// If it is unknown which document changed, this is the original's side, or the partner's side if the pair has no
+    /// original.
     var lastChanged: PartnerSide {
         guard !dirty.isUnknown, let target = changes[.target] else {
             return documents[.source] == nil && dirty.isUnknown ? .target : .source
@@ -84,15 +87,15 @@ extension MirrorRun {
         var open = try unequal(pairs)
         if !open.isEmpty {
             try wait(until: time)
-            // If the mirror overwrote a client's document, the next call of ``carry()`` restores that document first.
-            // The pairs of this batch are listed again, and read again after that.
+            // If the streams show that the mirror overwrote a client's document, this batch is not written. Its pairs
+            // are listed again. The next call of ``carry()`` restores the client's document before it reads them.
             guard !kernel.stop.isRaised, unreported.overwriting.isEmpty else {
                 for pair in open { dirty.restore(pair.key, pair.dirty) }
                 return
             }
             for index in open.indices {
-                // While `wait` waited for the streams, they may have reported more changes of this pair, from before
-                // its documents were read. The documents as read already contain these changes, so this batch
+                // During `wait`, the streams may have reported more changes of this pair that clients made before the
+                // pair's documents were read. The documents as read already contain these changes, so this batch
                 // carries them over.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }
@@ -206,7 +209,7 @@ extension MirrorRun {
         return open
     }
 
-    /// Computes the writes that carry the changed documents over, and stores them in the `results` of each pair.
+    /// Computes the write for each changed document, and stores it in the `results` of the document's pair.
     private mutating func translate(_ pairs: inout [CarriedPair]) throws {
         for side in PartnerSide.allCases {
             let changed = pairs.indices.filter { pairs[$0].changedSides.contains(side) }

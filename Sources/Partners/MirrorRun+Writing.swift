@@ -89,13 +89,14 @@ extension MirrorRun {
         unreported.overwriting = []
     }
 
-    /// Records a write that was committed, until the stream reports it.
+    /// Lists a committed write of the mirror until the change stream reports it.
     ///
-    /// The stream may have reported a client's change that was made after the read. The write still found the document
-    /// as it was read, so the client had set it back, and the write overwrote that change.
+    /// If the stream has already reported a client's change after the time of the read, the write has overwritten that
+    /// change. The write did not notice it, because the client had also changed the document back.
+    /// - Parameter time: the time at which the mirror read the document before the write.
     private mutating func note(_ change: PairWriter.Change, sentTo side: PartnerSide, readAt time: ClusterTime) {
-        // The session may know only a time before the commit, so the mirror waits 10 seconds longer for the stream's
-        // report.
+        // The session's last known time may be before the commit, so the mirror expects the write in the change stream
+        // until 10 seconds after that time.
         let end = ClusterTime(rawValue: writer.lastCommit.rawValue + (10 << 32))
         let overwritten = dirty.lastChange(of: change.key, on: side, after: time)
         unreported.add(

@@ -341,7 +341,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
 }
 
 extension FeedPlace {
-    /// The deployment's time at this position; `nil` if its resume token does not contain one.
+    /// The cluster time of this position; `nil` if the position is a resume token that contains no time.
     var time: ClusterTime? {
         switch self {
         case .at(let time): time

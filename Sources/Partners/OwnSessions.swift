@@ -1,11 +1,11 @@
 import BSON
 import Mongo
 
-/// The server sessions in whose transactions the mirrors of a partner write.
+/// The server sessions that the mirrors of a partner use for their transactions.
 ///
 /// The change event of a write in a transaction contains the session. A mirror recognises its own writes by the session
 /// and never by the document, because a client may write an equal document. The state database stores the sessions,
-/// because a later run may receive the change event of a write.
+/// because a later run may receive the change events of an earlier run's writes.
 struct OwnSessions {
     /// A session, and the time by which all its transactions have ended.
     private struct Entry {

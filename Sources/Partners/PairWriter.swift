@@ -53,7 +53,7 @@ struct PairWriter: ~Copyable {
     /// it was. The documents cannot show that, because a client may have changed them back.
     private struct Transaction {
         let namespace: Namespace
-        /// The time up to which all changes of the pairs are contained in the written documents.
+        /// A point in time: the written documents contain all changes of their pairs up to it.
         let time: ClusterTime
         let isExchange: Bool
         /// The number of the transaction's record in ``CarriedChanges``.
@@ -98,7 +98,7 @@ struct PairWriter: ~Copyable {
 
     /// Writes changes to documents of a collection, and returns the changes that were not made.
     /// - Parameters:
-    ///   - time: the time up to which all changes of the pairs are contained in the written documents.
+    ///   - time: a point in time; the written documents contain all changes of their pairs up to it.
     ///   - carried: the records in which each transaction stores that time for its pairs.
     ///   - isExchange: whether the changes exchange keys of a unique index. One transaction then makes all changes, and
     ///     deletes all documents before it inserts the first one.

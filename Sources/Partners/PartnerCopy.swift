@@ -20,7 +20,7 @@ package struct PartnerReport: Sendable {
     package var refusals = RefusalList()
     /// The reason why the run stopped early; `nil` when all documents are copied.
     package var stopped: String?
-    /// Notes for the operator.
+    /// Notes for the user.
     package var notes: [String] = []
     /// The duration of the run, in seconds.
     package var seconds = 0.0
@@ -164,8 +164,8 @@ struct PartnerCopy: ~Copyable {
         return made
     }
 
-    /// Reserves a part of the unsync budget for the documents of a chunk that would not sync.
-    /// - Returns: whether the budget is large enough for them.
+    /// Reserves places, below the limit of unsynced documents, for the documents of a chunk that would not sync.
+    /// - Returns: whether the limit leaves enough room for these documents.
     private mutating func hasRoom(for documents: [BSONDocument]) throws -> Bool {
         guard let schema = runner.partner.schemas[.target], !schema.isOfValidator else { return true }
         let failing = try documents.filter { try schema.check($0.view) == .certain }.compactMap { $0["_id"] }

@@ -34,7 +34,8 @@ struct PartnerCreation {
         return builder.finish()
     }
 
-    /// Returns the secondary indexes of the partner, and a clause for each index that is not copied.
+    /// Returns the secondary indexes of the partner, and a note for each of the original's indexes that it does not
+    /// get.
     func indexes(on client: borrowing Client) throws -> (indexes: [Index], notes: [String]) {
         let reply = try client.runReadCommand(
             ["listIndexes": .string(partner.job.source.collection), "cursor": ["batchSize": 1_000]],

@@ -11,7 +11,7 @@ struct PartnerEvidence {
     /// The time of the comparison; `nil` if ``differences`` is `nil`.
     var time: ServerTime?
 
-    /// The maximum age of the last comparison, unless the operator sets another one.
+    /// The maximum age of the last comparison, unless the user sets another one.
     ///
     /// If the comparison is older, it no longer shows that the sides are equal.
     static var standardAge: Duration { .seconds(24 * 3_600) }
@@ -37,8 +37,7 @@ extension PartnerState {
         return PartnerEvidence(differences: verified["differences"]?.integer, time: ServerTime(verified["at"]))
     }
 
-    /// The partner that the record describes, with the facts that decide whether it can serve a schema change of the
-    /// original.
+    /// The partner that the record describes, with the facts that a check of the original's schema changes needs.
     ///
     /// `nil` if the record does not describe a partner with both of its collections, or if it was read without the
     /// server's time in the field `now`.

@@ -17,12 +17,13 @@ package struct PartnerPlan: Sendable {
     package var clashes: [String] = []
     /// The number of the partner's documents that would not sync.
     package var failing = 0
-    /// The unsync budget before the copy; `nil` if the partner has no schema, or only a validator, or if the copy has
-    /// begun.
+    /// The number of documents that may still become unsyncable, and how it was computed.
+    ///
+    /// `nil` if the partner has no schema, if its schema is only a validator, or if the copy has begun.
     package var headroom: Headroom?
     /// The names of the indexes that are created on the partner.
     package var indexes: [String] = []
-    /// Notes for the operator.
+    /// Notes for the user.
     package var notes: [String] = []
     /// The number of documents that earlier runs copied; `nil` while they have copied none.
     package var copiedBefore: Int?

@@ -4,7 +4,7 @@ import JobState
 package import Mongo
 package import SchemaChange
 
-/// The partners in a state database, which operators can inspect from any machine.
+/// The partners in a state database, which users can inspect from any machine.
 package struct PartnerRegistry: Sendable {
     let stateDatabase: String
     let pool: ClientPool

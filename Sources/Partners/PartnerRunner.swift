@@ -96,7 +96,9 @@ extension PartnerJob {
 // MARK: planning
 
 extension PartnerRunner {
-    /// Reads the partner's state, and checks every original unless documents have been copied; nothing is written.
+    /// Returns the plan for creating the partner; nothing is written.
+    ///
+    /// As long as no document has been copied, the plan includes a check of every original.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``; ``StopAsked``.
     package func plan(on pool: ClientPool) throws -> PartnerPlan {
         let client = try pool.client()
@@ -144,8 +146,8 @@ extension PartnerRunner {
                 "indexes": .array(of: indexes.map { .object($0.spec) }),
             ])
         }
-        // The headroom is checked only before the copy begins. Later, it would count the reservations of the earlier
-        // run as pending.
+        // The headroom, which is the number of documents that may still become unsyncable, is checked only before the
+        // copy begins. Later, it would count the reservations of the earlier run as pending.
         if state.phase == nil, let schema = partner.schemas[.target], !schema.isOfValidator {
             plan.headroom = try headroom(on: pool)
         }
@@ -156,7 +158,7 @@ extension PartnerRunner {
         UnsyncLedger(options.ledger.orOf(partner.appIDs), client: try pool.client())
     }
 
-    /// Returns the state of the unsync budget, including the pending reservations.
+    /// Returns how many documents may still become unsyncable, with the pending reservations subtracted.
     private func headroom(on pool: ClientPool) throws -> Headroom {
         let limit = SharedLimit(ledger: try ledger(on: pool), limits: job.limits)
         let store = StateStore(
@@ -165,9 +167,9 @@ extension PartnerRunner {
         return try retry.run { try limit.exactHeadroom(store, marks: false) }
     }
 
-    /// Throws if more of the partner's documents would not sync than the unsync budget allows.
+    /// Throws if more of the partner's documents would not sync than the limit of unsynced documents still allows.
     ///
-    /// The operator can accept a number of such documents with ``RunOptions/allowUnsync``.
+    /// The user can accept a number of such documents with ``RunOptions/allowUnsync``.
     package func checkHeadroom(of plan: PartnerPlan) throws(RunError) {
         guard let headroom = plan.headroom, plan.failing > headroom.documents, plan.failing > options.allowUnsync ?? 0
         else { return }

@@ -84,7 +84,7 @@ enum PartnerChange {
 
     /// Returns the paths of ``PartnerJob/places``, in the form that the partner's record stores.
     ///
-    /// When the original's schema changes, these paths show whether the partner can serve a change.
+    /// A check of the original's schema changes needs these paths, to know which changes the partner can serve.
     static func carried(_ job: PartnerJob) -> BSONValue {
         ["$literal": .array(of: job.places.sorted().map { .string($0) })]
     }
@@ -97,9 +97,9 @@ enum PartnerChange {
 
     /// Returns the update of the partner's record after all originals are copied.
     ///
-    /// The mirror follows the partner's changes from the given time on, which is the end of the copy. Earlier changes
+    /// From the given time on, which is the end of the copy, the mirror follows the partner's changes. Earlier changes
     /// of the partner are the inserts of the copy itself. The mirror must not carry them over, because their originals
-    /// may have changed since. The mirror follows the original's changes from before the copy.
+    /// may have changed since. The mirror follows the original's changes from the beginning of the copy on.
     static func allCopied(at time: ClusterTime) -> BSONDocument {
         let changes: BSONDocument = ["phase": .string(PartnerState.Phase.copied.rawValue), "last": "$$REMOVE"]
         guard time.rawValue > 0 else { return changes }
@@ -107,7 +107,9 @@ enum PartnerChange {
         return changes.appending("places.\(PartnerSide.target.rawValue)", ["$literal": .object(place)])
     }
 
-    /// Returns the update that records the sessions, before a mirror writes in the newest of them.
+    /// Returns the update that records the mirrors' sessions.
+    ///
+    /// A mirror makes this update before its first write in a new session.
     static func writing(in sessions: OwnSessions) -> BSONDocument { ["sessions": ["$literal": sessions.value]] }
 
     /// Returns the update that saves the mirror's counts and its positions in the change streams.

@@ -79,14 +79,14 @@ extension PartnerRegistry {
 // MARK: cutover
 
 extension PartnerStatus {
-    /// The maximum age of the last comparison, unless the operator sets another one.
+    /// The maximum age of the last comparison, unless the user sets another one.
     ///
     /// If the comparison is older, it no longer shows that the sides are equal.
     package static var standardAge: Duration { PartnerEvidence.standardAge }
 
     /// Returns the obstacles to the cutover, each as a clause; empty if there are none.
     /// - Parameters:
-    ///   - quiet: how long clients must not have written to the original.
+    ///   - quiet: the minimum time since the last write by a client to the original.
     ///   - recent: the maximum age of the last comparison; an older one is an obstacle.
     package func obstacles(quiet: Duration, recent: Duration) -> [String] {
         guard phase == "copied" else {

@@ -8,9 +8,9 @@ import Steps
 /// current document and converts it with a server-side pipeline. It then compares the result with the other side's
 /// document, and writes the result only if the two differ.
 package struct PartnerTriggers: Sendable {
-    /// A file of the app.
+    /// A file of the App Services app.
     package struct File: Sendable {
-        /// The file's path below the app's folder.
+        /// The file's path, relative to the folder with the app's files.
         package var path: String
         /// The file's text.
         package var text: String
@@ -190,8 +190,8 @@ package struct PartnerTriggers: Sendable {
         case (.int, false):
             return "function twinOf(id) {\n  \(plain)\n  return plain && (plain.$numberInt || plain.$numberLong);\n}"
         case (.int, true):
-            // A number of at most 32 bits becomes an int, and any other a long, as in ``IDConversion``. For the limits
-            // of a long, the function compares texts, because a number of JavaScript is not exact there.
+            // A number of at most 32 bits becomes an int, and any other a long, as in ``IDConversion``. The function
+            // compares a number with the limits of a long as text, because JavaScript numbers of that size are inexact.
             return """
                 function twinOf(id) {
                   if (typeof id !== "string" || !/^(0|-?[1-9][0-9]{0,18})$/.test(id)) return undefined;
@@ -222,7 +222,7 @@ package struct PartnerTriggers: Sendable {
     ///
     /// A field with this name becomes a computed name, because `"__proto__": value` in a literal would set the object's
     /// prototype. Line separators are escaped, because engines older than ES2019 end a string there. The slash in `</`
-    /// is escaped, because a page may end a script there.
+    /// is escaped, because an HTML page may end a script there.
     private static func javaScript(_ json: String) -> String {
         // Quotation marks inside a string are escaped, so only the name of a field matches.
         json.replacing(#" "__proto__" :"#, with: #" ["__proto__"] :"#).replacing("</", with: #"<\/"#)

@@ -8,7 +8,8 @@ import Running
 import Scanning
 import Steps
 
-/// A pair whose documents do not match: an original and the partner's document that belongs to it.
+/// A pair whose documents do not match: a document of the original collection and its counterpart in the partner
+/// collection.
 package struct PairDifference: Hashable, Sendable {
     /// The kind of a difference.
     package enum Kind: Hashable, Sendable {

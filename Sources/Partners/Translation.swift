@@ -26,8 +26,8 @@ struct Translation {
         try each(of: documents) { try made(of: Array(documents[$0])) }
     }
 
-    /// Computes the outcomes of all documents in one call; if one document causes an error, finds it by halving the
-    /// list.
+    /// Computes the outcomes of all documents in one call. If a document causes an error, the list is halved until this
+    /// document is found.
     ///
     /// Only the document that causes the error is refused, for example because it cannot be sent, or because it is too
     /// large together with its result.
@@ -90,7 +90,7 @@ struct Translation {
         return outcomes
     }
 
-    /// Returns a translated document, adapted to the document that exists on the other side.
+    /// Returns the translated document `made`, adapted to the document `present`, which it replaces on the other side.
     ///
     /// The result keeps the fields that only the other side has. It also keeps the integer type of the existing `_id`,
     /// because a string does not show whether the number had 32 or 64 bits.

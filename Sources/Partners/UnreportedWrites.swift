@@ -47,9 +47,9 @@ struct UnreportedWrites {
 
     /// Records that the stream of a side reported a change that a client made to a document.
     ///
-    /// The change is recorded only if it is later than the read on which the mirror's oldest unreported write to the
-    /// document is based. Later writes are based on later reads. The change was made before the oldest write, because
-    /// the stream reports changes in their order.
+    /// The stream reports changes in their order, so the client made the change before the mirror's oldest unreported
+    /// write to the document. If the change is later than the mirror's read before that write, the write overwrote the
+    /// change, and the time of the change is recorded. In every other case, nothing is recorded.
     mutating func noteChange(of key: IDKey, on side: PartnerSide, at time: ChangeTime) {
         guard let read = writes[Place(side: side, key: key)]?.first?.read, time.cluster > read else { return }
         writes[Place(side: side, key: key)]?[0].overwritten = time

@@ -59,10 +59,11 @@ extension FieldGroup {
         steps.first { ["copy", "rename"].contains($0.kind) || $0.kind == "convert" && $0.text(of: "into") != nil }
     }
 
-    /// Removes the steps for the given fields, except ``move`` and the steps that serve schema changes.
+    /// Removes this group's steps for the given fields inside the object, because each of these fields has a group of
+    /// its own.
     ///
-    /// Each of the given fields has a group of its own. The steps of that group were planned from the field's older
-    /// schema, and take the place of the removed steps.
+    /// The steps of that other group replace the removed ones. The step ``move`` and the steps that serve schema
+    /// changes stay.
     fileprivate mutating func leave(_ fields: [String]) {
         let move = move
         entries.removeAll { entry in

@@ -6,7 +6,7 @@ import ServerSchema
 struct CollectionPlanner {
     let fields: FieldPlanner
     let changes: [SchemaChange]
-    /// The steps that the operator states for the collection.
+    /// The steps for the collection that the user states on the command line.
     var stated: [StatedStep.Found] = []
 
     /// A path at which the schemas differ.
@@ -32,7 +32,7 @@ struct CollectionPlanner {
         return Self.orderedSets(orderedRenames(groups))
     }
 
-    /// Returns the group for a field that is the same in both schemas, but for which the operator states a value.
+    /// Returns the group for a field that is the same in both schemas, but for which the user states a value.
     ///
     /// The group has a step that fills the field with this value.
     private func stated(at path: SchemaPath) -> FieldGroup {
@@ -52,7 +52,7 @@ struct CollectionPlanner {
     static func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
         let sets = Set(groups.filter { $0.steps.contains { $0.kind == "dedupe" } }.map(\.path))
         guard !sets.isEmpty else { return groups }
-        // For each set, the index of the last group for the set itself or for a value inside it.
+        // The path of each set, with the index of the last group that changes the set itself or a value inside it.
         var last: [SchemaPath: Int] = [:]
         for (index, group) in groups.enumerated() {
             for count in 0...group.path.steps.count {
@@ -130,7 +130,7 @@ extension CollectionPlanner {
         }
     }
 
-    /// Adds a step that the operator states.
+    /// Adds a step that the user states on the command line.
     private func accept(_ stated: StatedStep.Found, in group: inout FieldGroup) {
         var entry = PlanEntry(role: .step, remarks: ["\(stated.flag) states it"])
         switch stated.kind {
@@ -205,15 +205,15 @@ extension CollectionPlanner {
                 + hint.rename)
     }
 
-    /// Returns the flag that accepts a suggestion.
+    /// Returns the command-line flag with which the user accepts a suggestion.
     private func flag(_ kind: StatedStep.Kind, _ old: [SchemaChange], into new: [SchemaChange]) -> String {
         let text = StatedStep.text(
             old.map(\.oldPath), of: old[0].oldNamespace ?? fields.new.namespace, into: new.map(\.path))
         return "--\(kind.rawValue) \(text)"
     }
 
-    /// Returns the name of the changed field for an operator, such as `Person.email`; with `isWhole`, only the name of
-    /// the type.
+    /// Returns the name of the changed field for messages, such as `Person.email`; with `isWhole`, only the name of its
+    /// type, such as `Person`.
     private func place(_ change: SchemaChange, isWhole: Bool = false) -> String {
         let type = fields.new.root.title ?? "\(fields.new.namespace)"
         return isWhole ? type : "\(type).\(change.path)"

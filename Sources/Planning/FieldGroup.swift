@@ -5,7 +5,9 @@ import ServerSchema
 struct FieldGroup {
     let path: SchemaPath
     var entries: [PlanEntry] = []
-    /// Entries that must come after the deploy even if ``entries`` come before it, such as the end of a rename.
+    /// Entries for the job after the deploy of the newer schema, even if ``entries`` belong to the job before it.
+    ///
+    /// An example is the last step of a rename, which removes the old field.
     var late: [PlanEntry] = []
 
     var steps: [StepLine] { entries.compactMap(\.step) }
@@ -51,8 +53,9 @@ struct FieldGroup {
         return group
     }
 
-    /// Assigns `changes`, which all entries of the group serve together, to the first entry; does nothing without
-    /// entries.
+    /// Lists `changes` in the group's first entry, if there is one.
+    ///
+    /// All entries of the group serve these changes together, but only the first entry lists them.
     mutating func attribute(_ changes: [SchemaChange]) {
         guard !entries.isEmpty else { return }
         entries[0].changes = changes + entries[0].changes

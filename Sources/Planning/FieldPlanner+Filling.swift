@@ -6,7 +6,7 @@ import ServerSchema
 extension FieldPlanner {
     /// Adds a step for a value that may be missing or null under the older schema, but not under the newer one.
     ///
-    /// If the operator states a value for the field, a step that writes this value is always added.
+    /// If the user states a value for the field, a step that writes this value is always added.
     func fill(_ field: String, at path: SchemaPath, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         // Elements of lists and values of dictionaries are always present, so only fields are filled.
         guard case .field? = path.steps.last else { return }
@@ -23,8 +23,8 @@ extension FieldPlanner {
             return group.add(line, "the value from --default")
         }
         guard new.isRequired else {
-            // Only a validator can refuse null in an optional field, so `isFilled` is `false` here for every schema of
-            // another dialect.
+            // The field is optional here. Only a MongoDB validator can refuse null in an optional field, so `isFilled`
+            // is `false` for the schemas of every other dialect.
             if isFilled {
                 let line = StepLine("unset", ["field": .text(field), "when": .text("null")])
                 group.add(line, "null no longer fits, and the field may be missing", isStray: old == nil)
@@ -54,8 +54,8 @@ extension FieldPlanner {
             return group.add(
                 .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: nullsToo), "the schema's default")
         }
-        // If the schema lists the allowed values, the choice is the operator's: even an empty text or 0 is then a value
-        // with a meaning, and does not stand for "no value yet".
+        // If the schema lists the allowed values, the user has to choose one of them. Even an empty text or 0 then has
+        // a meaning of its own, and does not mean "no value yet".
         let choices = new.node.constraints.allowedValues?.filter { takes($0, new) } ?? []
         // The field gets no zero value if it holds the key of a document, because a made-up key would name no document.
         let related = new.link.map { "\($0.target)" } ?? new.node.keyOfModel
@@ -109,7 +109,7 @@ extension FieldPlanner {
             suggesting: suggestion.map { [.fill(field, with: .literal($0), nullsToo: nullsToo)] } ?? [])
     }
 
-    /// Returns the flag with which the operator gives the value that fills a field.
+    /// Returns the command-line flag with which the user states the value that fills a field.
     func defaultFlag(_ field: String) -> String { "--default \(new.namespace).\(field)=VALUE" }
 
     private func takes(_ value: BSONValue, _ side: Side) -> Bool {

@@ -9,7 +9,7 @@ struct FieldPlanner {
     /// The collection in the older schema; `nil` if that schema does not have it.
     let old: CollectionSchema?
     let new: CollectionSchema
-    /// The values that the operator states for fields, by path.
+    /// The values that the user states for fields on the command line, by path.
     var stated: [SchemaPath: StepLine.Value] = [:]
     /// The types that the `_id`s of each collection have, in the older and in the newer schema.
     var keyTypes: [Namespace: (old: Set<SchemaType>, new: Set<SchemaType>)] = [:]
@@ -210,7 +210,7 @@ extension FieldPlanner {
         dialect != .jsonSchema && path.steps.count == 1 && !isMoved ? .refresh : .report
     }
 
-    /// Returns an entry that suggests removing a field; an operator has to activate the step.
+    /// Returns an entry that suggests a step which removes a field; the user has to activate the step.
     static func removal(of field: String, _ when: String) -> PlanEntry {
         PlanEntry(
             role: .nothing,

@@ -4,7 +4,7 @@ import Jobs
 import SchemaChange
 import ServerSchema
 
-/// Steps that a job file has as comments, because only an operator can decide on them.
+/// Suggested steps, which the planner writes into the job file as comments, because only the user can decide on them.
 extension FindingPlanner {
     /// Returns the steps that may repair a finding for which no step is planned; empty if there are none.
     func suggestions(for finding: ViolationGroup, _ field: String, _ node: SchemaNode?) -> [StepLine] {

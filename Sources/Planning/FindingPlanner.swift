@@ -11,8 +11,8 @@ struct FindingPlanner {
     let fields: FieldPlanner
     let stage: StageCheck
 
-    /// Returns the groups of entries for all findings, sorted by path, and then the groups for the values that the
-    /// operator states at other paths.
+    /// Returns the groups of entries for all findings, sorted by path, and then the groups for the values that the user
+    /// states at other paths.
     ///
     /// Steps that remove fields come last.
     func groups(for findings: [ViolationGroup]) -> [FieldGroup] {
@@ -67,22 +67,25 @@ struct FindingPlanner {
                 part.path.isRoot ? Self.reason(repair) : Self.unnamed
             }
         if let reason {
-            // Suggestions that no job can hold are left out.
+            // Suggested steps that a job file cannot contain are left out.
             let suggestions = part.entries.flatMap(\.suggestions).filter { stage.holds([$0]) }
             part.entries = []
             part.say(.manual, reason, suggesting: suggestions)
         }
         part.entries[0].violations = [finding]
         if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
-        // The first step repairs the values of the finding. Each later step repairs values that the first step writes,
-        // and no finding counts such values. With `isStray`, a survey removes each later step that no document needs.
+        // The first step repairs the values of the finding. Each later step repairs values that the first step writes.
+        // No finding counts these values, so the later steps are marked `isStray`: a survey removes the ones that no
+        // document needs.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part
     }
 
     private static let unnamed = "a job cannot name this field: repair it with a program of your own"
 
-    /// Returns why no step repairs a document as a whole: the reason that the repair states, or else a general one.
+    /// Returns the reason why no step repairs a finding about the document as a whole.
+    ///
+    /// If the repair does not state a reason, the result is a general one.
     private static func reason(_ repair: Repair) -> String {
         switch repair {
         case .decision(let reason), .unneeded(let reason): reason
@@ -124,7 +127,7 @@ extension PlanEntry {
 
     /// Adds the findings of another entry with the same step.
     ///
-    /// If this entry has no part that a reviewer has to confirm, it takes over the part of the other entry.
+    /// If this entry has no ``PlanEntry/review``, it gets the one of the other entry.
     fileprivate mutating func take(_ other: PlanEntry) {
         violations += other.violations
         review = review ?? other.review
@@ -154,7 +157,7 @@ extension FindingPlanner {
     /// Whether a value of the found type, converted to a text, may equal one of the values that the schema lists.
     ///
     /// The result is also `true` if the schema lists no values, or if the conversion does not make a text. It is
-    /// `false` for every date and every ObjectId, because a schema hardly lists the texts of such values.
+    /// `false` for every date and every ObjectId, because schemas rarely list the texts of such values.
     private func mayBecomeAllowed(_ finding: ViolationGroup) -> Bool {
         guard let node = fields.new.root.node(at: finding.violation.path), node.withoutNull.types == [.string],
             let allowed = node.constraints.allowedValues, let found = finding.foundType
@@ -168,7 +171,7 @@ extension FindingPlanner {
         }
     }
 
-    /// Adds the steps of a repair, or suggestions that an operator has to decide on.
+    /// Adds the steps of a repair, or suggestions that the user has to decide on.
     /// - Returns: the reason why there is no step; `nil` if there is one.
     private func plan(
         _ repair: Repair, of finding: ViolationGroup, _ field: String, in part: inout FieldGroup

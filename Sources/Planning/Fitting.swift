@@ -42,7 +42,7 @@ extension BSONValue {
 }
 
 extension SchemaNode {
-    /// The zero value that clients fill in for a missing value; `nil` if an operator has to choose a value.
+    /// The zero value that clients fill in for a missing value; `nil` if the user has to choose a value.
     ///
     /// An `objectId` or a `uuid` never has a zero value. Source: `semantics.md`, section 9 of the project's reference.
     var zeroValue: BSONValue? {

@@ -1,7 +1,7 @@
 import SchemaChange
 import ServerSchema
 
-/// The recommendation for a change without a planned step; it may suggest steps that an operator can activate.
+/// The recommendation for a change without a planned step; it may suggest steps that the user can activate.
 struct ManualRemedy {
     var role = PlanEntry.Role.manual
     let text: String

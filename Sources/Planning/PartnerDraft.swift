@@ -4,7 +4,9 @@ package import Partners
 import SchemaChange
 package import ServerSchema
 
-/// A draft of the partner job that serves the change of a collection, as far as the two schemas determine it.
+/// A draft of the job file for a partner collection, which serves a schema change of the original collection.
+///
+/// The draft has the parts that the two schemas determine, and lists the questions that they leave open.
 package struct PartnerDraft: Sendable {
     /// The job's name.
     package let name: String

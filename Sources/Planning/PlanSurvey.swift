@@ -18,7 +18,7 @@ package struct PlanSurvey: Sendable {
     /// Returns the plan with the survey's findings for its steps.
     ///
     /// Some steps are for values that do not follow the older schema. Such a step becomes a comment if no document
-    /// needs it, and if it skips no document that the operator has to fix.
+    /// needs it, and if it skips no document that the user has to fix.
     /// - Throws: ``MongoError``, ``RunError`` for a collection that cannot be backfilled, and ``JobError`` for a defect
     ///   of the planner.
     package func adding(to plan: SchemaPlan, from client: borrowing Client) throws -> SchemaPlan {
@@ -47,10 +47,10 @@ package struct PlanSurvey: Sendable {
         return plan
     }
 
-    /// Counts the links to the documents of each collection whose documents become embedded objects.
+    /// Counts the documents that the plan turns into embedded objects, by the number of links to each of them.
     ///
-    /// The plan gets the number of documents with no link, with one link and with several links. Only links from the
-    /// app's collections in the same database count.
+    /// For each collection of such documents, the plan gets the number of documents with no link, with one link and
+    /// with several links. Only links from the app's collections in the same database count.
     private func countParents(in plan: inout SchemaPlan, _ client: borrowing Client) throws(MongoError) {
         var known: [Namespace: Backlinks] = [:]
         for target in plan.entries.flatMap(\.changes).embeddedTargets {
@@ -127,8 +127,8 @@ extension Planner {
     package func check(_ planned: PlannedJob) throws(JobError) {
         guard !planned.isDraft else { return }
         var job = try JobFile.parse(planned.bareText, path: planned.name)
-        // A stated rename may name a field that no step of this job names. The narrowed schemas lack such a field, so
-        // the renames are not checked here.
+        // The user may have stated a rename of a field that no step of this job names. The schemas are narrowed to the
+        // fields that the steps name, so the renames are not checked here.
         job.renames = []
         _ = try CompiledJob(job, active: active(for: planned)?.narrowed(to: job), next: new.narrowed(to: job))
     }

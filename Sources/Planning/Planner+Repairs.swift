@@ -5,11 +5,11 @@ import ServerSchema
 extension Planner {
     /// Plans the jobs that repair the documents in which a check found failures.
     ///
-    /// The older and the newer schema of the planner are both the live one.
+    /// The planner's older and newer schema are both the live schema, because a repair does not change the schema.
     /// - Parameters:
     ///   - report: the report of the check.
     ///   - includesPossible: whether to plan also for documents that only might fail.
-    /// - Throws: ``PlanError`` when a value that the operator states does not fit the schema; ``JobError`` when a
+    /// - Throws: ``PlanError`` when a value that the user states does not fit the schema; ``JobError`` when a
     ///   planned step does not fit the schema, which is a defect of the planner.
     package func repairs(of report: CheckReport, includesPossible: Bool) throws -> SchemaPlan {
         let stated = try statedValues()
@@ -79,8 +79,8 @@ extension Planner {
 extension SchemaPlan {
     /// Completes a plan of repairs after the survey.
     ///
-    /// A step becomes a remark if it cannot change any document with the findings that it is planned for. If the step
-    /// stayed, a job would only report the documents that the step skips.
+    /// A step repairs documents with certain findings. If the survey shows that it cannot change any of them, a remark
+    /// replaces the step, because a job with the step would only report the documents that the step skips.
     mutating func completeRepairs() {
         for index in collections.indices {
             for job in collections[index].jobs.indices {
@@ -109,9 +109,9 @@ extension CollectionPlan {
 extension PlanEntry {
     /// The entry after the survey; `nil` if it is removed.
     ///
-    /// The entry changes only if the survey found no document that needs its step. If the entry repairs findings of the
-    /// check, it becomes a remark. If it repairs none, it is removed if its step is for values that do not follow the
-    /// older schema; otherwise it stays.
+    /// If the survey found a document that needs the entry's step, the entry stays as it is. In every other case:
+    /// - an entry that repairs findings of the check becomes a remark;
+    /// - an entry without findings is removed if ``isStray`` is `true`, and stays as it is if it is `false`.
     fileprivate var surveyed: PlanEntry? {
         guard let step, let finding, finding.needing == 0 else { return self }
         guard !violations.isEmpty else { return isStray ? nil : self }

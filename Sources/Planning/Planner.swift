@@ -11,14 +11,14 @@ package struct Planner: Sendable {
     package let new: ServerSchema
     let options: PlanOptions
 
-    /// Creates a planner for two schemas of the same dialect, and the facts that the operator states.
+    /// Creates a planner for two schemas of the same dialect, and the facts that the user states.
     package init(from old: ServerSchema, to new: ServerSchema, options: PlanOptions = PlanOptions()) {
         (self.old, self.new, self.options) = (old, new, options)
     }
 
     /// Plans the jobs of all collections.
     /// - Parameter only: the only collection to plan for; `nil` plans for all.
-    /// - Throws: ``RenameError`` and ``PlanError`` when a fact that the operator states does not fit the schemas;
+    /// - Throws: ``RenameError`` and ``PlanError`` when a fact that the user states does not fit the schemas;
     ///   ``JobError`` when a planned step does not fit the schemas, which is a defect of the planner.
     package func plan(only: Namespace? = nil) throws -> SchemaPlan {
         let changes = try SchemaDiff.changes(from: old, to: new, renames: options.renames)
@@ -224,7 +224,7 @@ package struct Planner: Sendable {
 
     /// Names the jobs of the plan.
     ///
-    /// Unless the operator states a name, the names depend on the collection, the steps and the schemas.
+    /// Unless the user states a name, the names depend on the collection, the steps and the schemas.
     package func name(_ plan: inout SchemaPlan) {
         let isOne = plan.collections.count { !$0.jobs.isEmpty } == 1
         for index in plan.collections.indices {

@@ -12,7 +12,7 @@ enum Repair: Hashable {
     case deduplication
     /// A step removes the field, and a reviewer has to confirm that.
     case fieldRemoval
-    /// No step is planned, because an operator has to choose the values; the text says why, and what to do.
+    /// No step is planned, because the user has to choose the values; the text says why, and what to do.
     case decision(String)
     /// The documents sync as they are; the text says why they need no step.
     case unneeded(String)

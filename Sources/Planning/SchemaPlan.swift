@@ -8,7 +8,7 @@ package import ServerSchema
 package struct SchemaPlan: Sendable {
     /// The dialect of both schemas.
     package var dialect: Dialect
-    /// The collections that a change or a value stated by the operator affects, sorted by namespace.
+    /// The collections that a change or a value stated by the user affects, sorted by namespace.
     package var collections: [CollectionPlan]
     /// Entries for changes that affect the app as a whole and no single collection.
     package var remarks: [PlanEntry]
@@ -25,15 +25,15 @@ package struct SchemaPlan: Sendable {
 
     /// The number of entries for changes or findings that no step serves, so that documents may stay unfit.
     package var unplanned: Int { entries.count { $0.role == .manual } }
-    /// The number of active steps with a part (``PlanEntry/review``) that a reviewer has to confirm.
+    /// The number of active steps that a reviewer has to confirm; see ``PlanEntry/review``.
     package var reviews: Int { entries.count { $0.isActive && $0.review != nil } }
     /// The number of documents that a step applies to but cannot change, summed over the surveyed jobs.
     package var stuck: Int { jobs.reduce(0) { $0 + ($1.documents?.stuck ?? 0) } }
     /// The drafts of partner jobs, in the order of the collections.
     package var partners: [PartnerDraft] { collections.compactMap(\.partner) }
-    /// Guesses that the schemas cannot confirm but an operator can.
+    /// Guesses at the purpose of changes, which the user can confirm but the schemas cannot.
     ///
-    /// Each one says which step or flag accepts the guess.
+    /// Each text says which step or flag accepts the guess.
     package var hints: [String] { entries.compactMap(\.hint) }
 }
 
@@ -125,7 +125,7 @@ package struct PlannedJob: Sendable {
     package var part: Part?
     /// The numbers of documents that the survey counted; `nil` if there was no survey.
     package var documents: Documents?
-    /// The renames of fields from the older schema to the newer one, which the operator stated, as `OLD=NEW`.
+    /// The renames of fields from the older schema to the newer one, which the user stated, as `OLD=NEW`.
     package var renames: [String] = []
 
     /// A part of the work of one stage, if the work is too much for one job.
@@ -189,10 +189,10 @@ package struct PlanEntry: Sendable {
     package var remarks: [String] = []
     /// The step; `nil` if the entry is a remark.
     package var step: StepLine?
-    /// A guess at the purpose of the change, with the flag or the step by which an operator accepts the guess; `nil` if
+    /// A guess at the purpose of the change, with the flag or the step by which the user accepts the guess; `nil` if
     /// there is none.
     package var hint: String?
-    /// The part of the step that a reviewer has to confirm before the job runs; `nil` if there is none.
+    /// The point that a reviewer has to confirm before the job runs, in words; `nil` if there is none.
     package var review: String?
     /// Steps that the job file has as comments, and that a reviewer can activate.
     package var suggestions: [StepLine] = []
@@ -212,7 +212,7 @@ package struct PlanEntry: Sendable {
     /// Whether the job runs the step.
     ///
     /// A step for values that do not follow the older schema is inactive if the survey found no document that needs the
-    /// step and no document that the operator has to fix. Without a survey, the step is active.
+    /// step and no document that the user has to fix. Without a survey, the step is active.
     package var isActive: Bool {
         step != nil && !(isStray && finding.map { $0.needing == 0 && $0.stuck == 0 } ?? false)
     }
@@ -225,14 +225,14 @@ package struct StepFinding: Sendable {
     /// The documents that the step skips, by reason; for a conversion, the reason says what is wrong with the value.
     package var skipped: [Skipped]
 
-    /// The number of skipped documents that the operator has to fix.
+    /// The number of skipped documents that the user has to fix.
     package var stuck: Int { skipped.reduce(0) { $0 + ($1.isTrouble ? $1.count : 0) } }
 
     /// The documents that are skipped for one reason.
     package struct Skipped: Sendable {
         /// The reason why the documents are skipped.
         package var reason: String
-        /// Whether the operator has to fix the documents.
+        /// Whether the user has to fix the documents.
         package var isTrouble: Bool
         /// The number of skipped documents.
         package var count: Int
@@ -251,7 +251,8 @@ package struct StepFinding: Sendable {
 }
 
 extension PlannedJob {
-    /// The job itself, or several jobs in order if it has more steps than a job may have.
+    /// The jobs that run this job's steps in order: only this job, or several jobs if it has too many steps for one job
+    /// file.
     var parts: [PlannedJob] {
         guard steps.count > JobFile.maximumSteps else { return [self] }
         var parts: [[PlanEntry]] = [[]]

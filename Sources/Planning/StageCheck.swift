@@ -10,7 +10,7 @@ struct StageCheck {
     let old: ServerSchema
     let new: ServerSchema
     let namespace: Namespace
-    /// The paths of the older schema's links, as steps name them; `nil` if there is a path that steps cannot name.
+    /// The paths of the older schema's links, as steps name them; `nil` if steps cannot name one of the paths.
     private let linked: RelatedPaths?
 
     init(old: ServerSchema, new: ServerSchema, namespace: Namespace) {

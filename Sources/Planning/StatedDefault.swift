@@ -3,9 +3,9 @@ import Checking
 import Jobs
 import ServerSchema
 
-/// A value that the operator states for a field on the command line, such as `Person.email=""`.
+/// A value that the user states for a field on the command line, such as `Person.email=""`.
 package struct StatedDefault: Hashable, Sendable {
-    /// The text that the operator wrote.
+    /// The text that the user wrote.
     package let text: String
     /// The field's path, which begins with the title of its type or the name of its collection.
     let field: String
@@ -21,7 +21,7 @@ package struct StatedDefault: Hashable, Sendable {
 }
 
 extension StatedDefault {
-    /// Finds the field that the operator named in the newer schema.
+    /// Finds the field that the user named in the newer schema.
     /// - Throws: ``PlanError`` when the name matches no collection, several collections, no field of a collection, or
     ///   an `_id`.
     func place(in schema: ServerSchema) throws(PlanError) -> StatedField.Place {

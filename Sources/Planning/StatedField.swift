@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// A field that the operator names on the command line, such as `Person.address.zip`.
+/// A field that the user names on the command line, such as `Person.address.zip`.
 struct StatedField {
     /// The field's path, which begins with the title of its type or the name of its collection.
     let field: String

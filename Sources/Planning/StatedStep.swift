@@ -2,7 +2,7 @@ import BSON
 import SchemaChange
 import ServerSchema
 
-/// A step that the operator states on the command line, because the two schemas do not show the intention.
+/// A step that the user states on the command line, because the two schemas do not show the intention.
 ///
 /// The flag's value names fields of the older schema before `=`, and fields of the newer schema after it. The first
 /// name begins with the title of the type or the name of the collection. The other fields are in the same object.

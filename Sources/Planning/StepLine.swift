@@ -114,7 +114,7 @@ extension StepLine {
 
     /// This conversion to UUIDs with the setting `legacy: DRIVER`.
     ///
-    /// The operator replaces `DRIVER` by the driver that wrote the UUIDs of subtype 3.
+    /// The user replaces `DRIVER` by the driver that wrote the UUIDs of subtype 3.
     var withLegacy: StepLine { adding("legacy", .verbatim("DRIVER")) }
 
     private func adding(_ key: String, _ value: Value) -> StepLine {

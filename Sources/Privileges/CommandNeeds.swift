@@ -29,7 +29,7 @@ package struct CommandNeeds: Sendable {
         self.needs = needs.filter { $0.loss == nil } + needs.filter { $0.loss != nil }
     }
 
-    /// Returns the needs of the command if one of its schemas is `live`, so that it also reads validators.
+    /// Returns the needs of a command that also reads validators, because the user gave `live` as one of its schemas.
     package func readingValidators() -> CommandNeeds {
         CommandNeeds(command, needs + [.needs(.database, "listCollections", for: "reads the validators")])
     }

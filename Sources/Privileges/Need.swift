@@ -13,7 +13,7 @@ package enum Place: String, Sendable, CaseIterable {
     case indexed
     /// Collections in which a job's steps create documents.
     case created
-    /// The partner of a collection.
+    /// The partner collection of a partner job.
     case partner
     /// The state database.
     case state
@@ -23,7 +23,7 @@ package enum Place: String, Sendable, CaseIterable {
     case ranges
     /// The sync engine's ledgers of unsynced documents.
     case ledger
-    /// The ledger that a watch keeps.
+    /// The collection in which the command `watch` lists failing documents.
     case watchLedger
     /// The database with the history of checks.
     case history

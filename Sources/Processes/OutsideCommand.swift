@@ -3,7 +3,7 @@ internal import Foundation
 internal import Subprocess
 internal import SystemPackage
 
-/// A command of the operator that runs as a separate process, with a time limit and without the program's own
+/// A command of the user that runs as a separate process, with a time limit and without the program's own
 /// `SHIPSHAPE_…` variables.
 ///
 /// The process has its own session, so that keys pressed at the program's terminal do not end it. When the process

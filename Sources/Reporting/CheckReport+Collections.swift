@@ -19,7 +19,7 @@ extension CheckReport {
             }
     }
 
-    /// Returns a clause for each special fact about a collection, for example that the verdict does not count its
+    /// Returns a clause for each exceptional property of a collection, for example that the verdict does not count its
     /// documents.
     func circumstances(of collection: Collection) -> [String] {
         [
@@ -60,7 +60,9 @@ extension CheckReport {
         return "\(share) (\(new.grouped) not in the ledger)"
     }
 
-    /// Returns the consequence for a collection that only the active schema covers; `nil` without an active schema.
+    /// Returns the consequence for a collection that the active schema covers and the new schema does not.
+    ///
+    /// `nil` if the check has no active schema.
     func fate(of removed: RemovedCollection) -> String? {
         active.map(\.name).map { active in
             switch removed.documentCount {
@@ -75,7 +77,7 @@ extension CheckReport {
         }
     }
 
-    /// A line for each limit that the operator states, with the number of documents that fail.
+    /// A line for each limit that the user states, with the number of documents that fail.
     var limitNotes: [String] {
         limits.map { use in
             let place = use.namespace.map { " of \($0)" } ?? (limits.count > 1 ? " of the other collections" : "")
@@ -86,7 +88,7 @@ extension CheckReport {
         }
     }
 
-    /// One line for each of the operator's exceptions that has expired or matched nothing, and one line with the number
+    /// One line for each of the user's exceptions that has expired or matched nothing, and one line with the number
     /// of exceptions that matched.
     var exceptionNotes: [String] {
         guard let use = exceptions else { return [] }

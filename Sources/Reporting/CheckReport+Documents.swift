@@ -41,10 +41,9 @@ extension CheckReport {
             sentence: engineSentence ?? (rules.dialect.isOfSync ? syncSentence : readingSentence), reasons: reasons)
     }
 
-    /// Whether a document without an exception certainly breaks a rule of the schema itself; the rules of an engine do
-    /// not count.
+    /// Whether at least one document certainly breaks a rule of the schema, apart from findings with an exception.
     ///
-    /// With an active schema, only documents that newly fail count.
+    /// Rules of a sync engine do not count. If the check has an active schema, only documents that newly fail count.
     private var breaksSchema: Bool {
         collections.contains { collection in
             collection.groups.contains {
@@ -96,7 +95,7 @@ extension CheckReport {
         return verdict.isPartial ? "At least \(stopping)" : stopping
     }
 
-    /// The sentence for a check that finds only documents that are in the ledger already.
+    /// The sentence for a check in which all failing documents are already in the ledger of unsynced documents.
     private var recorded: String {
         let (count, isOne) = (failingInLedger, failingInLedger == 1)
         return
@@ -135,7 +134,7 @@ extension CheckReport {
 
     /// A clause on how many documents would stop syncing.
     ///
-    /// If the operator wants possible findings to count, the clause also has the number of documents that might stop
+    /// If the user wants possible findings to count, the clause also has the number of documents that might stop
     /// syncing.
     private var stopping: String {
         let (certain, possible) = (verdict.stopping, verdict.possiblyStopping)
@@ -145,7 +144,7 @@ extension CheckReport {
         return "\(certain.documents) \(stop), and \(possible.grouped) more might"
     }
 
-    /// A clause with the number of documents that the operator's exceptions cover; empty if there are none.
+    /// A clause with the number of documents that the user's exceptions cover; empty if there are none.
     ///
     /// With an active schema, the number includes only documents that newly fail.
     private var excepted: String {
@@ -194,8 +193,9 @@ extension CheckReport {
     }
 }
 
-/// Texts of a verdict for a sync engine other than Device Sync, on the documents that halt the engine and on the
-/// documents and values that do not arrive in it.
+/// Texts for the verdict on a sync engine other than Device Sync.
+///
+/// They say which documents halt the engine, and which documents and values do not arrive in it.
 extension CheckReport {
     /// The sentence on what happens to the documents in the sync engine; `nil` for Device Sync, and without an engine.
     var engineSentence: String? {

@@ -37,16 +37,18 @@ extension Report.Part {
 extension CheckReport {
     /// Returns the verdict's parts that apply, in the order in which they are shown.
     ///
-    /// The limit is judged only for Device Sync. The change is judged if the check has a schema; the change of an App
-    /// Services schema is judged only for Device Sync.
+    /// The part on documents always applies. The part on the limit of unsynced documents applies only to Device Sync.
+    /// The part on the schema change applies if the check has a schema; for an App Services schema, it applies only to
+    /// Device Sync.
     func parts(ids: IDDisplay) -> [Report.Part] {
         [documentsPart] + (isOfDeviceSync ? [limitPart] : []) + (isChangeJudged ? [changePart(ids)] : [])
     }
 
     /// Returns the headline and its level.
     ///
-    /// If several parts are unsafe, the headline is that of the part with the widest effect: documents that halt an
-    /// engine for all users, then the limit, the change, and the other documents.
+    /// If several parts are unsafe, the headline is about the part with the widest effect. Documents that halt an
+    /// engine for all users come first. The limit of unsynced documents, the schema change and the other documents
+    /// follow in this order.
     func headline(ids: IDDisplay) -> (text: String, level: Report.Level) {
         let (documents, limit, change) = (documentsPart, limitPart, changePart(ids))
         if isSafe {
@@ -135,7 +137,7 @@ extension CheckReport {
         return shown + (more > 0 ? [rest] : [])
     }
 
-    /// Returns a clause for each partner that serves changes, with the number of those changes.
+    /// Returns a clause for each partner collection that serves schema changes, with the number of these changes.
     private func served(_ change: DiffReport) -> [String] {
         let served = Dictionary(grouping: change.changes.filter { $0.kind.verdict == .served }, by: \.kind.advice)
         return served.sorted { $0.key < $1.key }.map { advice, changes in

@@ -37,7 +37,7 @@ extension FailingLimitUse {
 }
 
 extension JobTrace {
-    /// The effects of jobs on one collection, as JSON.
+    /// The effects that the jobs in the state database have on a collection, as JSON.
     var json: ReportValue {
         [
             "collection": "\(namespace)", "converted": convertedCount,
@@ -47,7 +47,7 @@ extension JobTrace {
 }
 
 extension ExceptionUse {
-    /// The operator's exceptions as JSON: the ones that matched findings, the ones that matched none, and the ones that
+    /// The user's exceptions as JSON: the ones that matched findings, the ones that matched none, and the ones that
     /// have expired.
     var json: ReportValue {
         [
@@ -58,14 +58,14 @@ extension ExceptionUse {
 }
 
 extension FindingException {
-    /// The operator's exception for a finding, as JSON.
+    /// The exception that accepts a finding, as JSON.
     var json: ReportValue {
         ["collection": "\(namespace)", "path": path, "rule": rule.rawValue] + acceptance.json
     }
 }
 
 extension Acceptance {
-    /// The operator's statement as JSON.
+    /// The user's statement that a finding or a change is accepted, as JSON: the reason, the owner and the expiry date.
     var json: ReportValue {
         [
             "fingerprint": fingerprint?.description, "reason": reason, "owner": owner, "expires": expires,

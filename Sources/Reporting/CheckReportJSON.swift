@@ -13,13 +13,13 @@ public struct CheckReportJSON: Sendable {
     private let ids: IDDisplay
     private let history: CheckHistory
 
-    /// Wraps a report.
+    /// Creates the JSON form of a report.
     /// - Parameter ids: How `_id`s are shown.
     public init(_ report: CheckReport, ids: IDDisplay = .shown) {
         self.init(report, ids: ids, history: CheckHistory([]))
     }
 
-    /// Wraps a report.
+    /// Creates the JSON form of a report.
     /// - Parameter history: the results of earlier checks and, last, of this one; empty if no history is kept.
     init(_ report: CheckReport, ids: IDDisplay, history: CheckHistory) {
         self.report = report

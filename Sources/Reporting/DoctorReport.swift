@@ -5,13 +5,13 @@ package struct DoctorReport: Sendable {
         case project, deployment, privileges, state
     }
 
-    /// One thing that was examined.
+    /// The result for one thing that `doctor` examined, such as a schema or the oplog.
     package struct Finding: Sendable {
-        /// The part of the installation.
+        /// The part of the installation that was examined.
         package var area: Area
         /// The name of the thing, such as `schema` or `oplog`.
         package var name: String
-        /// ``Report/Level/good`` if nothing is wrong; otherwise the severity.
+        /// ``Report/Level/good`` if nothing is wrong; otherwise the severity of the problem.
         package var level: Report.Level
         /// The state of the thing, in one clause.
         package var message: String
@@ -24,7 +24,7 @@ package struct DoctorReport: Sendable {
         }
     }
 
-    /// The deployment, without credentials; `nil` if none is named.
+    /// The connection string without its secrets; `nil` if the user named no deployment.
     package var source: String?
     /// The findings, in the order in which things were examined.
     package var findings: [Finding] = []

@@ -40,8 +40,8 @@ extension DiffReport {
         }
     }
 
-    /// A sentence that says which Prisma clients fail on documents of the other clients: the older ones, the newer one
-    /// or both.
+    /// A sentence that says which Prisma clients cannot read documents of other clients: the older clients, the newer
+    /// client, or both.
     private var failingClients: String {
         switch (worst(\.server), worst(\.client)) {
         case (.breaking, .breaking): "Older and newer clients do not read each other's documents."
@@ -57,9 +57,9 @@ extension DiffReport {
         return "Older clients fail on documents that the newer one writes (\(count.counted("change")))."
     }
 
-    /// Returns a clause on the acceptance of a change; `nil` if the change has no acceptance.
+    /// Returns a clause that says whether the user has accepted a change; `nil` if not.
     ///
-    /// The clause says whether the acceptance is valid or expired, and has its reason and its owner.
+    /// The clause says whether the acceptance is valid or has expired, and names its reason and its owner.
     func acceptanceWords(of change: SchemaChange) -> String? {
         func words(_ beginning: String, _ accepted: Acceptance) -> String {
             "\(beginning): \(accepted.reason) (\(accepted.owner), \(accepted.location))"

@@ -37,7 +37,7 @@ public struct GitHubAnnotations: Sendable {
     /// report.
     private let headline: String?
 
-    /// Wraps annotations.
+    /// Creates the workflow commands for annotations, without a headline.
     public init(_ annotations: [Annotation]) {
         self.annotations = annotations
         headline = nil

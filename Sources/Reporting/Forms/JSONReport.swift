@@ -64,7 +64,7 @@ package struct JSONReport: Sendable {
             }
     }
 
-    /// The value of `record` in the lines of a list, by the list's key in the JSON object.
+    /// The value of the member `record` in the lines of a list, by the list's key in the JSON object.
     ///
     /// A list whose key is not in this dictionary has no lines of its own.
     private static let records = [

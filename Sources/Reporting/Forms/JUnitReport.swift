@@ -43,7 +43,7 @@ public struct JUnitReport: Sendable {
         self.cases = cases
     }
 
-    /// Wraps a report, with a test case for each part of the verdict and each finding.
+    /// Creates the JUnit form of a report, with a test case for each part of the verdict and each finding.
     ///
     /// If the report has neither parts nor findings, its verdict is the only case, because build servers take a file
     /// without cases for an empty run.

@@ -24,7 +24,7 @@ struct LocatedFindings {
         let subject: String
         /// The identity of the finding, unique in the report.
         let fingerprint: Fingerprint
-        /// The reason why the operator accepts the finding; `nil` if the entry is not an accepted finding.
+        /// The reason why the user accepts the finding; `nil` if the entry is not an accepted finding.
         let acceptance: String?
     }
 
