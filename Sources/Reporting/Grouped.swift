@@ -11,7 +11,7 @@ extension Int {
     package func counted(_ noun: String) -> String { self == 1 ? "1 \(noun)" : "\(grouped) \(noun)s" }
 }
 
-/// A share of a whole, as reports show it.
+/// A part of a whole, which reports show as a percentage.
 struct Share {
     let part: Double
 
@@ -28,8 +28,8 @@ struct Share {
         if part >= 1 { return "100%" }
         if part < 0.000_001 { return "<0.0001%" }
         let digits = part > 0.5 ? 1 - part : part
-        // The number of decimal places that show two significant digits of `digits` in percent: at least one, at most
-        // four.
+        // The percentage has enough decimal places to show two significant digits of `digits`: at least one, and at
+        // most four.
         let places = digits >= 0.01 ? 1 : digits >= 0.001 ? 2 : digits >= 0.000_1 ? 3 : 4
         var scale = 100.0
         for _ in 0..<places { scale *= 10 }

@@ -8,14 +8,13 @@ struct MigrationRow {
     var job: String
     /// The state of the job, which begins with `pending` or `applied`.
     ///
-    /// After `pending`, the text has the state of a job that a run has begun, or says that the job waits for the deploy
-    /// or is due again. After `applied`, the text says whether there are findings, and has the state of an undo that
-    /// was begun.
+    /// After `pending`, the text shows the state of an unfinished run, or says that the job waits for the deploy or is
+    /// due again. After `applied`, it says whether there are findings, and shows the state of an unfinished undo.
     var state: String
     var at: ServerTime?
     var by: String?
-    /// The state of the job's file compared with the applied one: `ok`, `changed` or `missing file`; `-` for a job that
-    /// was not applied.
+    /// The result of comparing the job's file with the file that was applied: `ok`, `changed` or `missing file`; `-`
+    /// for a job that was not applied.
     var digest: String
     /// Whether the job was applied but is due to run again, because its next schema has been deployed since then.
     var isDueAgain = false

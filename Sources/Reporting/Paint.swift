@@ -2,8 +2,8 @@ import Rainbow
 
 /// Adds colour codes for a terminal to text, if colours are on.
 ///
-/// The Rainbow library's own string properties check a global variable that depends on standard output. With this type,
-/// the caller decides.
+/// The caller decides whether colours are on. The Rainbow library's own string properties decide by a global variable
+/// that depends on standard output.
 struct Paint: Sendable {
     let isOn: Bool
 

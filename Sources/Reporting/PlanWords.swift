@@ -14,8 +14,8 @@ enum PlanWords {
             + violation.found
     }
 
-    /// Returns a count as a phrase: of the changes that no job can serve; in a plan of repairs, of the findings that no
-    /// job can repair.
+    /// Returns a phrase with the number of changes that no job can serve. For a plan of repairs, it is the number of
+    /// findings that no job can repair.
     static func unplanned(in plan: SchemaPlan) -> String {
         plan.failing == nil
             ? "\(plan.unplanned.counted("change")) that no job can serve"
@@ -25,7 +25,7 @@ enum PlanWords {
     static let validatorHead =
         "Set the validator with shipshape enforce, or in mongosh: the first command before the job, the second after."
 
-    /// Returns the steps of the operator for a breaking change without a partner collection, in their order.
+    /// Returns the steps, in order, that the operator takes for a breaking change without a partner collection.
     /// - Parameter jobs: the work to do while sync is terminated.
     static func termination(doing jobs: String) -> String {
         "stop old clients or let them upload, terminate sync, wait about ten minutes, remove the old schema, \(jobs), "

@@ -7,7 +7,7 @@ import ServerSchema
 
 /// The text of a planned job's file.
 ///
-/// Each step follows a comment on the change that the step serves. The comments help people to review the file.
+/// A comment before each step describes the change or finding that the step serves, so that people can review the file.
 package struct PlanYAML: Sendable {
     private let file: PlanFile
     private let validator: BSONDocument?
@@ -183,11 +183,12 @@ package struct PlanYAML: Sendable {
         return lines
     }
 
-    /// The instructions for the operator from number 2 on, for a job that runs before the deploy; `head` has number 1.
+    /// The numbered instructions for the operator of a job that runs before the deploy. They begin with number 2,
+    /// because `head` has number 1.
     private var deploy: [String] {
         let lastStep = "Check what is left: \(check)"
         if isBreaking {
-            // Old clients write until sync is terminated, so the second run of the job comes after the termination.
+            // The job has to run again after sync was terminated, because old clients can write documents until then.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
             let order = PlanWords.termination(doing: jobs.joined(separator: " and "))
             return "2. Deploy \(file.new), a breaking change: \(order)".wrapped(to: 112) + ["3. \(lastStep)"]
@@ -231,9 +232,9 @@ package struct PlanYAML: Sendable {
     /// The number of steps that a user has to review.
     private var reviews: Int { file.job.entries.count { $0.isActive && $0.review != nil } }
 
-    /// The mark of the remarks among the steps.
+    /// The mark at the beginning of a remark between the steps.
     ///
-    /// In a draft, a remark stays a comment when the user removes one mark from each line.
+    /// In a draft, the user removes one `#` from each line. A remark has two of them, so it stays a comment.
     private var remarkMark: String { file.job.isDraft ? "##" : "#" }
 
     private var ofDocuments: String { (file.job.documents?.all ?? 0).documents }

@@ -66,7 +66,7 @@ extension ReportValue: ExpressibleByDictionaryLiteral, ReportValueConvertible {
 
     var reportValue: ReportValue { self }
 
-    /// Returns an object with the first member of a JSON line, which names the kind of record.
+    /// Returns an object with the member `record`, which is the first member of each JSON line and names its kind.
     static func record(_ name: String) -> ReportValue { ["record": name] }
 
     /// The members of an object; empty for other values.

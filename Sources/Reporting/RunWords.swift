@@ -52,7 +52,8 @@ extension RunEstimate {
 }
 
 extension Int {
-    /// Returns a line that says that a job makes this number of documents unsyncable, with the headroom.
+    /// Returns a line that says that a job makes this number of documents unsyncable; it ends with the headroom, if
+    /// known.
     func unsyncable(_ verb: String, _ headroom: Headroom?) -> String {
         "\(verb) \(documents) unsyncable under the active schema" + (headroom.map { " (\($0.text))" } ?? "")
     }

@@ -4,8 +4,8 @@ package import JobState
 
 /// The lines of the file that `backfill --failures` writes, with one JSON object per line.
 ///
-/// The last line is the `result`. The format is that of `check --failures`, but instead of violations, a line has the
-/// reason, the phase and the server's error code.
+/// The last line is the `result`. The lines have the format of `check --failures`, but in place of violations, they
+/// have the reason, the phase and the server's error code.
 package struct SkippedLines: Sendable {
     private let namespace: Namespace
 

@@ -20,7 +20,7 @@ package struct SourceSnippet: Sendable {
         let columns: Int
     }
 
-    /// Finds the line of a location; `nil` if the location has no line number, or if its line is further than one line
+    /// Finds the line of a location; `nil` if the location has no line number, or if its line is more than one line
     /// after the end of the text.
     /// - Parameters:
     ///   - text: the text of the file.

@@ -1,8 +1,7 @@
 extension String {
     /// Returns the text for a terminal: a line that is too wide is broken between words and continues below, indented.
     ///
-    /// A command for mongosh, and a command of the program at the end of a line, are not broken, so that they can be
-    /// copied.
+    /// A mongosh command, and a `shipshape` command at the end of a line, are not broken, so that they can be copied.
     /// - Parameter width: the width of the terminal in columns; `nil` leaves the text unchanged.
     package func fitted(to width: Int?) -> String {
         guard let width else { return self }
@@ -30,10 +29,10 @@ extension String {
         return text
     }
 
-    /// Returns the words of a line.
+    /// Returns the words of a line, between which the line may be broken.
     ///
-    /// Three kinds of text count as one word: a command of the program at the end of the line, a flag with the path
-    /// that follows it, and a whole line with a command for mongosh.
+    /// Three kinds of text count as one word: a `shipshape` command at the end of the line, a flag with the path that
+    /// follows it, and a whole line with a mongosh command.
     private static func words(of line: Substring) -> [Substring] {
         if line.contains(/db\.get(Collection|SiblingDB)\(/) { return [line.drop { $0 == " " }] }
         let lead = /(?:^ *[Nn]ext\b[^:]*| with| again| more| working| first|undo the job): (?=shipshape )/

@@ -14,14 +14,14 @@ struct ViolationGroupWords {
         (self.group, self.collection, self.ids) = (group, collection, ids)
     }
 
-    /// Returns the columns of a group's row in the table of its collection.
+    /// Returns the columns of the table of a collection's violation groups.
     static func columns(hasNew: Bool) -> [Report.Column] {
         [Report.Column(title: "documents", isNumber: true)]
             + (hasNew ? [Report.Column(title: "new", isNumber: true)] : [])
             + ["level", "rule", "path", "expected", "found"].map { Report.Column(title: $0) }
     }
 
-    /// Returns the group's row in the table, with the texts on the group.
+    /// Returns the violation group's row in the table, with the texts that belong to the row.
     /// - Parameters:
     ///   - isFailure: whether the group makes the command exit with code 1.
     ///   - place: the position in the schema at which a SARIF report shows the group; `nil` if there is none.
@@ -46,7 +46,7 @@ struct ViolationGroupWords {
 
     /// A clause with up to three `_id`s of the group, as examples; `nil` if there are none to show.
     ///
-    /// A report as JSON has all the `_id`s that the group keeps.
+    /// A JSON report has all `_id`s that the group keeps.
     var samples: String? {
         let samples = (0..<min(3, group.sampleIDs.count)).compactMap(sample)
         return samples.isEmpty ? nil : "such as _id \(samples.joined(separator: ", "))"
@@ -64,8 +64,8 @@ struct ViolationGroupWords {
         return "db.getCollection(\(name)).find(\(ShellLiteral.text(.object(group.filter))))\(warning)"
     }
 
-    /// A clause that compares the scan's count of the group with the number of documents that the server finds by the
-    /// group's filter; `nil` if the server did not count.
+    /// A clause that compares two counts of the group's documents: the scan's count, and the number that the server
+    /// finds by the group's filter. `nil` if the server did not count.
     var proof: String? {
         guard let proven = group.provenCount else { return nil }
         if proven == group.count { return "proven: the server finds the same number" }
@@ -94,9 +94,10 @@ struct ViolationGroupWords {
 }
 
 extension ViolationGroup {
-    /// The outcome of the group's documents in the engine or, without an outcome, the level of the violation.
+    /// The outcome of the group's documents in the sync engine, such as `dropped`. If the violated rule is not a rule
+    /// of the engine, the text is the level of the violation.
     ///
-    /// For an outcome that is not certain, the text begins with `might:`.
+    /// If the outcome is not certain, the text begins with `might:`.
     var severity: String {
         guard let outcome else { return "\(violation.level)" }
         return violation.level == .possible ? "might: \(outcome.rawValue)" : outcome.rawValue

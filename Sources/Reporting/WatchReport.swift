@@ -5,7 +5,8 @@ package import Watching
 ///
 /// They contain only counts, and neither documents nor their `_id`s.
 package enum WatchReport {
-    /// Returns the number of failing documents, the ledger and, if there is one, the limit, in one line.
+    /// Returns a line with the number of failing or unsynced documents, the collection that records them and, if there
+    /// is one, the limit.
     package static func line(_ counts: WatchCounts) -> String {
         guard counts.limit < .max else { return "\(counts.total.counted("failing document")) in \(counts.ledger)" }
         return "\(counts.total.counted("unsynced document")) in \(counts.ledger) (limit \(counts.limit.grouped))"

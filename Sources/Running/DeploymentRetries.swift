@@ -5,11 +5,11 @@ import Mongo
 extension RetryPolicy {
     /// Creates the retry policy for operations on the deployment.
     ///
-    /// The policy retries an operation after an election, a lost connection, a lost cursor, a slow majority, or the
-    /// error that the operation took too long. It reports each retry.
+    /// The policy retries an operation after an election, a lost connection, a lost cursor, a write that a majority did
+    /// not confirm in time, or the error that the operation took too long. It reports each retry.
     ///
-    /// While the server refuses commands because of its load, operations are retried for any length of time. A caller
-    /// that can make an operation smaller when it takes too long uses ``refusing(_:)``, so that the operation is not
+    /// While the server refuses commands because of its load, the policy retries without a time limit. A caller that
+    /// can make an operation smaller when it takes too long uses ``refusing(_:)``, so that the operation is not
     /// repeated unchanged.
     /// - Parameter survivesDrops: whether the policy also retries a command whose collection or index was dropped while
     ///   the command ran.

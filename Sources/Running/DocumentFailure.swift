@@ -3,7 +3,8 @@ package import Mongo
 /// The error that a read of documents failed because of one document, for example because the server cannot evaluate an
 /// expression for this document.
 ///
-/// A failure in the state database or in the ledger is never a `DocumentFailure`, because no document causes it.
+/// A failed read of the state database or of the ledger of unsynced documents is never a `DocumentFailure`, because
+/// none of the documents to read causes it.
 package struct DocumentFailure: Error {
     /// The error with which the read of the document failed.
     package let error: MongoError

@@ -71,16 +71,16 @@ package struct Kernel: ~Copyable {
     ) throws -> R {
         let retry = those.map { self.retry.refusing($0) } ?? self.retry
         let result = try retry.run(operation) { try wait($0) }
-        // This update removes the record of a wait from the state database. If the update fails, the next operation
-        // that succeeds tries it again.
+        // If the state database shows that the run waits, this update removes the wait from it. If the update fails,
+        // the next operation that succeeds tries it again.
         if state.isWaitRecorded, (try? renewOnce(setting: RangeChange.continuing)) != nil {
             state.isWaitRecorded = false
         }
         return result
     }
 
-    /// How long a wait for an overloaded server lasts before it is recorded, and the shortest time between two attempts
-    /// to record it.
+    /// How long a wait for an overloaded server lasts before the state database shows it, and the shortest time between
+    /// two attempts to record the wait there.
     private static var silence: Duration { .seconds(1) }
 
     private func wait(_ wait: RetryPolicy.Wait) throws {
@@ -122,13 +122,14 @@ package struct Kernel: ~Copyable {
         return heldLease.lease
     }
 
-    /// Whether all writes so far certainly reached the server before the times at which their fences ended.
+    /// Whether all writes so far certainly reached the server before their lease ended.
     ///
-    /// A fence is a condition in the write that the lease has not ended. A write that arrives later changes nothing,
-    /// and its reply looks like the reply to a write that had nothing to change.
+    /// Each write contains a fence: the condition that the lease has not ended. A write that arrives later changes
+    /// nothing, and its reply looks like the reply to a write that had nothing to change.
     package var isFenceCertain: Bool { state.heldLease?.isCertain ?? true }
 
-    /// Returns the lease whose fence the next attempt at a write must contain.
+    /// Returns the lease for the next attempt at a write; the write must contain the condition that this lease has not
+    /// ended.
     ///
     /// The returned lease is the newest one, because the lease may have been renewed since the last attempt.
     package func leaseForAttempt() -> Lease {
@@ -149,7 +150,7 @@ package struct Kernel: ~Copyable {
             return (try store.ranges.renew(lease, setting: changes), askedAt)
         }
         state.heldLease?.renew(renewed, askedAt: askedAt)
-        // The renewal waited for a majority, and such waits are not part of the time worked.
+        // The renewal waited for a majority. A wait for a majority does not count as time worked.
         state.waited += askedAt.duration(to: .now)
     }
 
@@ -249,7 +250,7 @@ package struct Kernel: ~Copyable {
 }
 
 extension Error {
-    /// Whether the server may still execute a write of the run that this error ended.
+    /// Whether the server may still execute a write of the run after the run ended with this error.
     ///
     /// The result is `true` only for a ``MongoError`` and for a ``RunError`` of kind `stopped`. If the ``MongoError``
     /// reports a missing privilege, the result is `false`, because the server then refuses the write.

@@ -8,7 +8,8 @@ package enum RunEvent: Sendable {
     case resumed(chunks: Int, documents: Int)
     /// The runner waits for the lease that `holder` holds; the wait takes at most about `seconds` seconds.
     case waitingForLease(holder: String, seconds: Double)
-    /// A chunk of a run or of a partner's copy, or a batch of an undo, was processed; in a dry run, it was only read.
+    /// A chunk of a run, a chunk of the copy to a partner collection, or a batch of an undo was processed; in a dry
+    /// run, it was only read.
     case chunk(documents: Int, modified: Int)
     /// An operation failed temporarily and is tried again.
     case retrying(reason: String, attempt: Int)

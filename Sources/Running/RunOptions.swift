@@ -16,10 +16,10 @@ package struct RunOptions: Sendable {
     package var maxRuntime: Duration?
     /// Whether the run keeps a journal, unless the job file turns the journal off.
     package var keepsJournal = true
-    /// The location of the ledger, and the apps whose entries count.
+    /// The location of the ledger of unsynced documents, and the apps whose ledger entries count towards the limit.
     package var ledger = LedgerScope()
-    /// How many documents the job may make unsyncable in all, even if they exceed the headroom; with `nil`, the
-    /// headroom decides.
+    /// How many documents in all the job may make unsyncable, even beyond the limit of unsynced documents; with `nil`,
+    /// the limit applies.
     package var allowUnsync: Int?
     /// Whether the operator states that the job's next schema is the active one.
     package var statesDeploy = false
@@ -27,7 +27,7 @@ package struct RunOptions: Sendable {
     package var only: IDList?
     /// Whether a stopped job starts again from its first document.
     package var restarts = false
-    /// How many documents may be skipped; one more stops the run.
+    /// How many documents the run may skip; the run stops when one more document has to be skipped.
     package var maxErrors = 100
     /// How long the run waits in all for documents that the sync translator has locked.
     package var lockWait: Duration = .seconds(10)

@@ -10,8 +10,8 @@ package enum RunStop: Sendable, Hashable {
     case timeBudget
     /// More documents failed than `--max-errors` allows to be skipped; the first number counts the failed documents.
     case failures(Int, allowed: Int)
-    /// The next chunk would raise the number of unsynced documents to ``Headroom/ceiling``: the limit minus the
-    /// reserve.
+    /// The next chunk would raise the number of unsynced documents to ``Headroom/ceiling``, which is the limit minus
+    /// the reserve.
     case threshold(Headroom)
 
     /// The reason in words, as the state database records it.

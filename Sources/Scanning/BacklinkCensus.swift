@@ -3,7 +3,8 @@ package import Checking
 package import Mongo
 package import ServerSchema
 
-/// Counts the documents of a collection by the number of links to them from the same database: none, one or several.
+/// Counts how many documents of a collection have no link to them, one link, or several links. Only links from the same
+/// database count.
 package struct BacklinkCensus: Sendable {
     private var links: Backlinks
     private let place: @Sendable (Namespace) -> Namespace
@@ -11,7 +12,7 @@ package struct BacklinkCensus: Sendable {
     /// Prepares to count the links to the documents of one collection.
     /// - Parameters:
     ///   - target: The collection of the linked documents.
-    ///   - links: The paths at which the app's documents hold keys of the linked documents, each path with its
+    ///   - links: The paths of the app's documents that hold keys of the linked documents, each path with its
     ///     collection.
     ///   - place: Maps a collection of the schema to the collection of the deployment that stores its documents.
     package init(
@@ -73,8 +74,8 @@ package struct BacklinkCensus: Sendable {
             options: ["allowDiskUse": true, "comment": "shipshape backlinks", "readConcern": ["level": "majority"]])
     }
 
-    /// The stages that return one row for each document of the collection, and one row for all embedded objects
-    /// together.
+    /// The pipeline stages that return one row for each document of the collection, and one row for all links whose
+    /// value is an embedded object instead of a key.
     ///
     /// In the row of a document, `_id.v` is the document's `_id`, `n` is the number of links to the document, and `c`
     /// is 1. In the row of the embedded objects, the `_id` is an empty object, and `n` is the number of these objects.
@@ -101,8 +102,8 @@ package struct BacklinkCensus: Sendable {
 
     private static let isEmbedded: BSONValue = ["$eq": ["$_id", ["$literal": [:]]]]
 
-    /// The stages after ``counted``, which return one row for each number of links, and one row for the embedded
-    /// objects.
+    /// The pipeline stages after ``counted``, which return one row for each number of links, and one row for the links
+    /// whose value is an embedded object.
     ///
     /// The `_id` of a row is the number of links, where 2 means 2 or more. It is null for the embedded objects.
     private var summed: [BSONDocument] {
@@ -116,7 +117,7 @@ package struct BacklinkCensus: Sendable {
         ]
     }
 
-    /// Returns an expression for the list of all values that the path's steps find inside `value`.
+    /// Returns an expression for the list of all values at the path `steps` inside `value`.
     private static func values(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
         let name = "v\(depth)"
         let here: BSONValue = .string("$$\(name)")

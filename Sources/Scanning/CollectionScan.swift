@@ -44,8 +44,8 @@ package struct CollectionScan: Sendable {
         let part = ScanPart(schema, options: options, tracksChanges: tracker != nil)
         do {
             let client = try pool.client()
-            // With the tracker's start time, even a lagging member returns no versions of documents from before the
-            // start of the change stream.
+            // The session starts at the tracker's start time, so that even a lagging member returns no versions of
+            // documents from before the start of the change stream.
             let session = try ScanSession(queue, client, from: tracker?.start)
             try read(queue, into: part, client, session)
             part.readTime = session.operationTime
@@ -86,7 +86,7 @@ package struct CollectionScan: Sendable {
 extension CollectionScan {
     /// Counts the documents whose `_id` has the same text as the `_id` of another document, such as 1 and "1".
     ///
-    /// Does nothing if the engine treats such documents as different documents.
+    /// Does nothing if the sync engine treats these documents as different documents.
     private func compareIDTexts(_ result: inout ScanResult) throws {
         guard schema.comparesIDTexts else { return }
         guard options.selection.isEmpty, options.sampleSize == nil else {

@@ -58,7 +58,8 @@ struct DumpFolder {
 }
 
 extension DumpFolder {
-    /// Returns notes for the user: as which database the folder was read, and which oplog files were not read.
+    /// Returns notes for the user: the name of the database as which the folder was read, and the oplog files that were
+    /// not read.
     func notes(on files: [CollectionFiles], for namespaces: [Namespace]) -> [String] {
         var notes: [String] = []
         let renamed = zip(files, namespaces).first { files, namespace in

@@ -58,7 +58,7 @@ package struct IDRange: Hashable, Sendable {
 
     /// Whether the range contains no `_id`.
     ///
-    /// A part has such a range if the collection had too few documents to fill all parts.
+    /// A part of a collection has an empty range if the collection had too few documents to fill all parts.
     var isEmpty: Bool { lower == .maxKey && upper == .minKey }
 
     /// A filter that matches the documents of the range, whatever the types of their `_id`s; empty for all documents.

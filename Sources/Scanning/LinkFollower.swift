@@ -10,9 +10,10 @@ struct LinkFollower {
     private let schema: CompiledSchema
     /// The collections to which the schema's links lead, one for each link, as the schema names them.
     private let namespaces: [Namespace]
-    /// The collections of the deployment to which the schema's links lead, one for each link.
+    /// The collections in the deployment to which the schema's links lead, one for each link.
     private let collections: [MongoCollection]
-    /// The schemas of the linked collections, as far as the scan has them; the linked documents are judged by them.
+    /// The schemas of the linked collections, as far as the scan has them. A linked document is judged by the schema of
+    /// its collection.
     private let targets: [Namespace: CompiledSchema]
     private let retryLimit = Duration.seconds(60)
     private var pending: [Source] = []
@@ -37,8 +38,8 @@ struct LinkFollower {
         self.collections = collections
     }
 
-    /// Adds the links of a document to the pending links, and looks up all of them once at least a thousand are
-    /// pending.
+    /// Adds the links of a document to the pending links. Once at least a thousand links are pending, looks up all of
+    /// them.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     mutating func add(_ document: borrowing BSONView, to tally: inout Tally) throws {
         let keys = try schema.linkedKeys(of: document)

@@ -44,7 +44,7 @@ package enum LiveSchema {
         let namespace = Namespace(database: database, collection: info.name)
         let place = SourceLocation(whole: "validator of \(namespace)")
         schema.collections.append(try CollectionSchema(jsonSchema: root, namespace: namespace, place: place))
-        // A job is bound to the texts of its schemas, so the validator is stored like the text of a schema file.
+        // A job is bound to the texts of its schemas, so the validator's text is stored like that of a schema file.
         let text = (try? validator.extendedJSON()) ?? ""
         schema.sources.append(SchemaSource(path: "\(namespace)", text: text))
         for condition in (try? validator.elements()) ?? [] where condition.name != "$jsonSchema" {

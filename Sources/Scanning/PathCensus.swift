@@ -13,8 +13,7 @@ package struct PathCensus {
         package var documents = 0
         /// The number of documents with a value at the path, including null.
         package var withField = 0
-        /// The number of documents in which a parent object of the path's last field lacks the field, or has null in
-        /// the field.
+        /// The number of documents in which the path's last field is missing or null in at least one parent object.
         package var withoutField = 0
         /// The number of documents with a value of each type at the path, by the type's BSON name.
         package var types: [String: Int] = [:]
@@ -58,7 +57,7 @@ package struct PathCensus {
         ]
     }
 
-    /// Returns an expression for the types, as a set, of all values that the path's steps find inside `value`.
+    /// Returns an expression for the set of the types of all values at the path `steps` inside `value`.
     private static func types(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
         let name = "v\(depth)"
         let here: BSONValue = .string("$$\(name)")

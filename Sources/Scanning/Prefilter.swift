@@ -1,7 +1,7 @@
 package import BSON
 package import Mongo
 
-/// A filter by which the server recognizes documents that certainly fit, so that it need not send them.
+/// A filter for documents that certainly fit the schema, so that the server need not send them.
 package struct Prefilter: Sendable {
     /// A filter that proves that a document fits: documents that match have no finding above the level `info`.
     ///
@@ -12,13 +12,13 @@ package struct Prefilter: Sendable {
     package init(proof: BSONDocument) { self.proof = proof }
 }
 
-/// Counts, on the server, how many documents match the filter of each violation group, to confirm the counts of the
-/// check.
+/// Counts, on the server, how many documents match the filter of each violation group; this confirms the check's
+/// counts.
 ///
 /// One aggregation counts for several filters.
 package struct FilterProof {
     let namespace: Namespace
-    /// The filter of the documents that the check reads; empty for all documents.
+    /// A filter for the documents that the check reads; empty for all documents.
     let selection: BSONDocument
 
     /// The largest number of filters in one aggregation.

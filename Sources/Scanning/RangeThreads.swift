@@ -56,8 +56,8 @@ package struct RangeThreads: Sendable {
 
     /// Runs `work` on every thread with the same queue of parts, and returns the results of the threads.
     ///
-    /// If possible, one member reads the collection in the order in which it stores the documents. If that member is
-    /// lost, the reading starts over in the order of `_id`, in which any member can resume.
+    /// If possible, one replica set member reads the collection in the order in which it stores the documents. If that
+    /// member is lost, the reading starts over in the order of `_id`, in which any member can resume.
     func run<Part: Sendable>(_ work: @escaping @Sendable (RangeQueue) throws -> Part) async throws -> [Part] {
         let queue = try await queue(byID: false)
         do {
@@ -80,8 +80,8 @@ package struct RangeThreads: Sendable {
             if part.isEmpty { return RangeQueue([]) }
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
             let count = options.readers * 4
-            // A single thread reads all records as one part. It needs the plan as well, because after a lost cursor, it
-            // resumes after one of the plan's records.
+            // A single thread reads all records as one part. It also needs the plan, because after a lost cursor, it
+            // can resume only after a record that the plan knows.
             let parts = options.threads > 1 ? count : 1
             if !byID, options.readFilter.isEmpty, options.part == nil,
                 let plan = try RecordPlan.make(for: namespace, on: client, parts: parts)
@@ -114,7 +114,7 @@ package struct RangeThreads: Sendable {
         }
     }
 
-    /// Calls `body` with the documents of a part, or with a sample of the collection if the options set a sample size.
+    /// Calls `body` with the documents of a part or, if the options set a sample size, with a sample of the collection.
     func lend(
         _ part: RangeQueue.Part, of collection: MongoCollection, _ session: borrowing ScanSession,
         _ body: (borrowing BSONView) throws -> Bool
@@ -145,7 +145,7 @@ package struct RangeThreads: Sendable {
 
 /// A queue of the parts of a collection that no thread has taken yet.
 final class RangeQueue: Sendable {
-    /// A part of a collection: a range of `_id`s, or a range of one member's records.
+    /// A part of a collection: a range of `_id`s, or a range of the record numbers of one replica set member.
     enum Part: Sendable {
         case ids(IDRange)
         case records(RecordRange, RecordPlan)

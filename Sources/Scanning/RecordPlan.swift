@@ -1,7 +1,7 @@
 import BSON
 import Mongo
 
-/// The record in which one member stores a document, with the document's `_id`.
+/// The place where one replica set member stores a document, with the document's `_id`.
 struct Record: Hashable, Sendable {
     /// The number of the record: its `$recordId` on the member.
     ///
@@ -11,7 +11,8 @@ struct Record: Hashable, Sendable {
     let id: BSONValue
 }
 
-/// A part of a collection, in the order of one member's records: from the record after `after` to `through`.
+/// A part of a collection, in the order of one member's record numbers: the records after `after`, up to and including
+/// `through`.
 struct RecordRange: Hashable, Sendable {
     /// The last record of the previous part; `nil` if this part starts at the beginning of the collection.
     let after: Record?

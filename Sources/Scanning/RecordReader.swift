@@ -2,10 +2,10 @@ import BSON
 import Concurrency
 import Mongo
 
-/// Reads a part of a collection in the order of one member's records.
+/// Reads a part of a collection in the order of one member's record numbers.
 ///
-/// After a lost cursor, the reader resumes with the same member, after the last record that it read. It uses no filter,
-/// because with a filter, the server would report the end of a part only with the next matching document.
+/// After a lost cursor, the reader resumes with the same member, after the last record that it read. The reader uses no
+/// filter: with a filter, the server would report the end of a part only with the next matching document.
 struct RecordReader {
     let collection: MongoCollection
     let plan: RecordPlan
@@ -58,8 +58,8 @@ struct RecordReader {
                 try expectSameProcess()
                 return
             } catch let error as MongoError where error.code == .keyNotFound && place != nil && !isRecordGone {
-                // The reading would resume after the record of the last document that was read, but another client has
-                // removed this document.
+                // The reader wanted to resume after the record of the last document that it read, but another client
+                // has removed that document.
                 isRecordGone = true
             } catch let error as MongoError where error.isCursorLost {
                 try wait(after: error, &retries, isProgress: place != start)
@@ -67,7 +67,7 @@ struct RecordReader {
         }
     }
 
-    /// Waits before the next attempt; if the member then answers, checks that it is the same process.
+    /// Waits before the next attempt. If the member then answers, throws an error if the member has restarted.
     private func wait(after error: MongoError, _ retries: inout Retries, isProgress: Bool) throws {
         do throws(MongoError) {
             try retries.wait(after: error, isProgress: isProgress, isStopped: isStopped)
@@ -109,8 +109,8 @@ struct RecordReader {
     ) throws {
         var bound = LastID()
         try bound.remember(BSONDocument([("_id", through.id)]).view)
-        // Usually the batch contains the last record's document, unmoved. If the document was removed, the batch lacks
-        // it; if it was inserted again, it has another record number.
+        // Usually the batch contains the document of the part's last record, in that record. If another client removed
+        // the document, the batch lacks it. If a client inserted it again, it has another record number.
         guard try !cursor.forEach({ try !bound.isID(of: $0) }),
             try RecordPlan.records(of: [through.id], in: collection, reads) == [through]
         else {
@@ -124,8 +124,8 @@ struct RecordReader {
     ///
     /// The server starts at the nearest earlier record of the plan that still exists, else at the start of the
     /// collection. The documents before `place` are skipped.
-    /// - Parameter isForStart: Whether to stop early, after the first batch that ends after `place` and at whose end
-    ///   another cursor can resume.
+    /// - Parameter isForStart: Whether to stop after the first batch that ends after `place` and at whose end another
+    ///   cursor can resume.
     /// - Returns: Whether there may be more documents to read.
     private func readExactly(
         after place: inout Int64?, through: Record?, isForStart: Bool, _ body: (borrowing BSONView) throws -> Bool
@@ -165,8 +165,8 @@ struct RecordReader {
     private func cursor(after place: Int64?, showsRecords: Bool = false) -> RecordCursor {
         collection.records(
             reads, after: place, showsRecords: showsRecords,
-            // A read that shows record numbers skips documents that were read before. The rate limit does not apply to
-            // skipped documents, so the batches need not be small.
+            // A read that shows record numbers starts before `place` and skips documents. Skipped documents do not
+            // count for the rate limit, so the batches need not be small.
             batchSize: showsRecords ? max(batchSize, 1_000) : batchSize, comment: "shipshape check")
     }
 }

@@ -3,9 +3,11 @@ import SystemPackage
 /// Finds the hashes that occur more than once among any number of hashes, in bounded memory.
 ///
 /// The hashes are divided into 256 parts by their first byte. Each part has a buffer; a full buffer goes to an unnamed
-/// file in the folder for temporary files. At the end each part is sorted by itself. The buffers take 8 MiB, the list
-/// of written blocks takes one byte for each 4,096 hashes, and the part that is sorted takes 12 bytes for each 256
-/// hashes, because the sort needs a buffer for half of the part: together about 13 MiB for a hundred million hashes.
+/// file in the folder for temporary files. At the end, each part is sorted by itself.
+///
+/// The buffers take 8 MiB. The list of written blocks takes one byte for each 4,096 hashes. Sorting a part takes 12
+/// bytes for each 256 hashes, including the sort's own buffer for half of the part. A hundred million hashes take about
+/// 13 MiB.
 struct RepeatedHashes: ~Copyable {
     /// The largest number of repeated hashes that are returned.
     static var most: Int { 1 << 17 }
@@ -13,7 +15,7 @@ struct RepeatedHashes: ~Copyable {
     private static var blockSize: Int { 1 << 12 }
 
     private var buffers: [[UInt64]]
-    /// The number of each block's part, in the order of the blocks in the file.
+    /// The number of the part to which each block belongs, in the order of the blocks in the file.
     private var blocks: [UInt8] = []
     private var file: FileDescriptor?
     private let folder: String?

@@ -17,8 +17,8 @@ package struct ScanOptions: Sendable {
 
     /// The filter that a document must match to be read; empty for all documents.
     package var filter: BSONDocument = [:]
-    /// The part of the collection to check, as its range of `_id`s, and the number of parts that the collection has;
-    /// `nil` to check the whole collection.
+    /// The part of the collection to check: its range of `_id`s, and the number of parts into which the collection is
+    /// divided; `nil` to check the whole collection.
     package var part: (range: IDRange, count: Int)?
     /// The filter by which the server leaves out documents that certainly fit the schema; `nil` to read these documents
     /// as well.
@@ -47,7 +47,7 @@ package struct ScanOptions: Sendable {
     package struct Judging: Sendable {
         /// The settings of each tally, such as the number of sample `_id`s that it keeps.
         package var tally = Tally.Options()
-        /// The documents that the ledger records; `nil` if no ledger was read.
+        /// The documents that the ledger of unsynced documents records; `nil` if no ledger was read.
         package var ledger: LedgerIndex?
         /// The active schema, whose verdicts are compared with the verdicts of the new schema.
         package var active = ActiveSchema.notAsked
@@ -65,12 +65,12 @@ package struct ScanOptions: Sendable {
         package var onFailure: (@Sendable (FailingDocument) -> Void)?
         /// Called with the `_id` of every document that certainly fails under both the new and the active schema.
         package var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
-        /// Called with the `_id` of a document whose earlier findings are void, because it changed during the scan, or
-        /// because its `_id` has the same text as the `_id` of another document.
+        /// Called with the `_id` of a document whose earlier findings no longer count. Either the document changed
+        /// during the scan, or its `_id` has the same text as the `_id` of another document.
         ///
         /// The document is then judged again, unless it was deleted.
         package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
-        /// Called if the reading starts over, with the reason as a clause; all earlier findings are void.
+        /// Called if the reading starts over, with the reason as a clause; all earlier findings no longer count.
         package var onRestart: (@Sendable (_ reason: String) -> Void)?
         /// Called regularly with the number of documents that a thread read since its last call; negative if the
         /// reading starts over.
@@ -89,8 +89,8 @@ package struct ScanOptions: Sendable {
 
     /// The number of cursors that read at the same time.
     ///
-    /// There is one cursor for each of ``threads``; with a prefilter, there are two. The server then judges documents
-    /// for one half of the cursors while the other half waits for the network. With only one thread or with a rate
+    /// There is one cursor for each of ``threads`` or, with a prefilter, there are two for each. Half of the cursors
+    /// then wait for the network while the server judges documents for the others. With a single thread or a rate
     /// limit, the number is not doubled.
     var readers: Int { prefilter == nil || threads == 1 || rate != nil ? threads : 2 * threads }
 
@@ -109,7 +109,7 @@ package struct ScanOptions: Sendable {
         return filter.isEmpty ? held.document ?? [:] : ["$and": [.object(filter), held]]
     }
 
-    /// The number of documents in a batch; larger batches would take memory, and are not faster on a near server.
+    /// The number of documents in a batch; larger batches take more memory, and are not faster if the server is near.
     ///
     /// With a rate limit, a batch has at most the documents that a thread may read in a second, so that no cursor is
     /// idle for long.

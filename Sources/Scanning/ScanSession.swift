@@ -37,7 +37,7 @@ struct ScanSession: ~Copyable {
 package struct ScanResult: Sendable {
     /// The counts and the groups of findings.
     package var tally: Tally
-    /// The cluster time as of which the results are consistent; `nil` if there is no such time.
+    /// The cluster time as of which the results are consistent; `nil` if they are not consistent as of one time.
     package var clusterTime: ClusterTime?
     /// The number of documents that changed during the scan and were judged again.
     package var changedCount = 0

@@ -144,9 +144,10 @@ extension SourceReader {
         return type != .regular && type != .directory
     }
 
-    /// Reads an input that contains the documents of one collection, unless it is a BSON file of known size.
-    /// - Returns: Whether the input was read; `false` for a BSON file of known size, which the caller reads by its
-    ///   path.
+    /// Reads an input that contains the documents of one collection.
+    ///
+    /// Does not read a BSON file of known size, because the caller reads it by its path.
+    /// - Returns: Whether the input was read.
     private func read(
         _ input: consuming DumpInput, named name: String, into facts: inout SourceFacts,
         _ body: (borrowing BSONView) throws -> Void

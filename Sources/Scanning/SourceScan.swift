@@ -60,7 +60,7 @@ package struct SourceScan: Sendable {
     /// Counts the documents of a collection whose `_id` has the same text as the `_id` of another document, such as 1
     /// and "1".
     ///
-    /// Reads the source again if it may have such documents and the engine treats them as one document.
+    /// Reads the source again if it may have such `_id`s and the sync engine treats their documents as one document.
     /// - Returns: Remarks for the user, each a clause.
     private func compareIDTexts(of index: Int, in tallies: inout [Tally]) throws -> [String] {
         guard parts[index].schema.comparesIDTexts, tallies[index].canHaveEqualTexts else { return [] }

@@ -1,9 +1,9 @@
-/// The kinds of a change in special cases: the collection does not sync, the schemas are versioned, a partner serves
-/// the change, or the schema is that of a validator.
+/// The kinds that replace a change's kind in special cases: the collection does not sync, the schemas are versioned, a
+/// partner collection serves the change, or the schema is that of a validator.
 extension ChangeKind {
-    /// The kind of this change in a collection that does not sync.
+    /// The kind that replaces this kind if the collection does not sync.
     ///
-    /// Only functions, rules and the Data API use the schema of such a collection.
+    /// Only functions, rules and the Data API use the schema of a collection that does not sync.
     var outsideSync: ChangeKind {
         guard verdict != .nonBreaking else { return self }
         return ChangeKind(
@@ -12,7 +12,7 @@ extension ChangeKind {
             do: "Nothing for sync: the collection does not sync. Check what functions and rules read and write.")
     }
 
-    /// The kind of this change if schemas are versioned.
+    /// The kind that replaces this kind if schemas are versioned.
     ///
     /// Old clients then continue to work after removals, and after changes from optional to required or back. SDK
     /// releases and server notes of 2024 show this behavior, but no documentation states it.
@@ -27,8 +27,8 @@ extension ChangeKind {
                 + "mode cannot do this.")
     }
 
-    /// Returns the kind of this change if a partner serves it: the partner has the documents in the new shape, and the
-    /// original keeps its schema.
+    /// Returns the kind that replaces this kind if a partner collection serves the change: the partner has the
+    /// documents as the new schema describes them, and the original collection keeps its schema.
     func served(by partner: PartnerCollection) -> ChangeKind {
         ChangeKind(
             code, server: .served, client: .served, then: [],
@@ -38,10 +38,10 @@ extension ChangeKind {
                 + "serves the change: \(partner.state) (job \(partner.name)).")
     }
 
-    /// Returns the kind of a change that adds the collection of a partner.
+    /// Returns the kind that replaces this kind if the change adds a partner collection.
     ///
-    /// The verdict is "served". While the partner is unverified, it is "breaking" for clients, and stays as it is for
-    /// the server.
+    /// The verdict is `served`. While the partner is unverified, the verdict for clients is `breaking` instead, and the
+    /// verdict for the server stays as it is.
     func added(as partner: PartnerCollection) -> ChangeKind {
         guard case .unverified(let reason) = partner.state else {
             return ChangeKind(
@@ -57,7 +57,8 @@ extension ChangeKind {
                 + "each other's changes: \(reason) (job \(partner.name)).")
     }
 
-    /// Returns the kind of this change in a `$jsonSchema` validator, which refuses writes and does not affect sync.
+    /// Returns the kind that replaces this kind in a `$jsonSchema` validator, which refuses writes and does not affect
+    /// sync.
     /// - Parameter refusesMore: whether documents that fitted before might no longer fit.
     func ofValidator(refusesMore: Bool) -> ChangeKind {
         let verdict = refusesMore ? SchemaChange.Verdict.breaking : .nonBreaking
@@ -72,7 +73,7 @@ extension ChangeKind {
 }
 
 extension PartnerCollection.State: CustomStringConvertible {
-    /// A clause that says what is known about the state of the partner.
+    /// A clause that says what is known about the state of the partner collection.
     public var description: String {
         switch self {
         case .verified(let time): "compared at \(time) without differences, and a mirror is running"

@@ -71,7 +71,7 @@ public struct ChangeKind: Hashable, Sendable {
         public enum Basis: String, Hashable, Sendable {
             /// A page of the documentation states the verdicts.
             case documented
-            /// The documentation states only a part of the verdicts; the rest follows from it.
+            /// The documentation states only some of the verdicts; the others follow from these.
             case partly = "partly-documented"
             /// The verdicts follow from documentation about another subject; if in doubt, the more severe verdict
             /// applies.
@@ -82,7 +82,8 @@ public struct ChangeKind: Hashable, Sendable {
         public let basis: Basis
         /// The page of the documentation, or the rule from which the verdicts follow.
         public let text: String
-        /// The row of the quick reference on the page "Update Your Schema"; `nil` if there is none.
+        /// The row that states the verdicts in the quick reference on the page "Update Your Schema"; `nil` if there is
+        /// none.
         public let quickReference: String?
 
         static func quickReference(_ row: String) -> Self {
@@ -136,7 +137,7 @@ extension ChangeKind {
             + "remove the old one last.")
 }
 
-/// Changes of a property's values.
+/// Changes of the values of a property, such as their type or their number.
 extension ChangeKind {
     private static let row = Source.quickReference("Change property type but keep the name")
     private static let asType = Source.inferred(
@@ -314,7 +315,7 @@ extension ChangeKind {
         do: "First write the old default into the documents that lack the field: without it they stop syncing.")
 }
 
-/// Changes of a schema's rules other than those for types and fields.
+/// Changes of constraints, and of the rule for undeclared fields.
 extension ChangeKind {
     static let constraintTightened = Self(
         .constraintTightened, server: .nonBreaking, client: .nonBreaking, then: [.unsyncedDocuments, .dataAccess],

@@ -15,7 +15,7 @@ struct Comparison {
     /// Whether both versions are validators, in which titles have no meaning.
     var isOfValidators: Bool { [old, new].allSatisfy { $0?.dialect ?? .jsonSchema == .jsonSchema } }
 
-    /// The paths of the same value in both versions.
+    /// The path of one value in the older version, and its path in the newer version.
     ///
     /// The two paths differ if a field on the path was renamed.
     struct Spot {
@@ -57,7 +57,8 @@ struct Comparison {
             link: collection?.linkWithin(path), location: field.node.location)
     }
 
-    /// Compares the fields, elements and values inside two schemas with the same ``Shape``, or inside a list and a set.
+    /// Compares the fields, elements and values inside two schemas that have the same ``Shape``, or that are a list and
+    /// a set.
     private mutating func compareInside(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         if old.holdsValues, new.holdsValues {
             compareElement(old.values, new.values, at: spot.appending(.values))
@@ -70,8 +71,8 @@ struct Comparison {
     }
 
     private mutating func compareElements(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
-        // If neither version has `items`, the schema of the elements is a generated one, which has no `items` either.
-        // Comparing such schemas would never end.
+        // If neither version has `items`, both element schemas are generated ones, which have no `items` either.
+        // Comparing the elements of generated schemas would never end.
         guard old.items != nil || new.items != nil else { return }
         guard old.isTuple == new.isTuple, old.elements.count == new.elements.count else {
             let words = "\(spot.new): \(old.elementWords) → \(new.elementWords)"
@@ -186,7 +187,7 @@ extension Comparison {
         case (_?, nil): note(.defaultRemoved, at: spot, from: old, to: new, "\(spot.new) loses its default")
         case (let before?, let after?):
             // A default that is a number has the type of its property. If the property's type changes, an equal number
-            // of the new type is still the same default.
+            // of the new type counts as the same default.
             let isSame = before.compared(to: after) == .equal && (!isSameType || before.type == after.type)
             if !isSame {
                 note(.defaultChanged, at: spot, from: old, to: new, "\(spot.new) gets another default")
@@ -201,12 +202,12 @@ extension SchemaPath {
     fileprivate var isID: Bool { steps == [.field("_id")] }
 }
 
-/// Compares object types, which clients know by their titles.
+/// Compares object types. Clients know an object type by its title.
 extension Comparison {
     /// Compares two versions of the schema of a collection's documents.
     mutating func compareRoots(_ old: SchemaNode, _ new: SchemaNode) {
         switch isOfValidators ? (nil, nil) : (old.typeName, new.typeName) {
-        // A collection without a title has no type for clients.
+        // Without a title, a collection has no object type for clients.
         case (nil, _?): add(type: new, insteadOf: old)
         case (_?, nil): remove(type: old, leaving: new)
         case (let before?, let after?) where before != after:
@@ -218,19 +219,19 @@ extension Comparison {
         compareConstraints(old, new, at: Spot())
     }
 
-    /// Records that a type is added for clients.
+    /// Records that clients get a new object type.
     /// - Parameter old: the older schema of the collection, which had no title; `nil` if the collection is new.
     mutating func add(type new: SchemaNode, insteadOf old: SchemaNode? = nil) {
         note(.typeAdded, from: old, to: new, "\(name(of: new)) is added")
     }
 
-    /// Records that a type is removed for clients.
+    /// Records that clients lose an object type.
     /// - Parameter new: the newer schema of the collection, which has no title; `nil` if the collection is removed.
     mutating func remove(type old: SchemaNode, leaving new: SchemaNode? = nil) {
         note(.typeRemoved, from: old, to: new, "\(name(of: old)) is removed")
     }
 
-    /// Compares the titles of an embedded object.
+    /// Compares the older and the newer title of an embedded object.
     ///
     /// The type of an embedded object without a title has a generated name.
     private mutating func compareTitles(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
@@ -249,7 +250,7 @@ extension Comparison {
     }
 }
 
-/// Compares the rules of schemas other than those for types and fields.
+/// Compares constraints, and the rule for undeclared fields.
 extension Comparison {
     /// Records which constraints of a value restrict more than before, and which restrict less.
     private mutating func compareConstraints(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
@@ -267,7 +268,7 @@ extension Comparison {
         }
     }
 
-    /// Compares which undeclared fields the two versions of an object allow.
+    /// Compares the undeclared fields that the two versions of an object allow.
     private mutating func compareAdditionalProperties(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         let (before, after) = (old.furtherFields, new.furtherFields)
         guard before != after else { return }
@@ -336,7 +337,8 @@ extension Comparison {
         }
     }
 
-    /// Whether two links lead to the same collection by the same key, apart from moves and renames in the rename map.
+    /// Whether two links lead to the same collection by the same key. A collection or key that is moved or renamed as
+    /// the rename map states counts as the same.
     private func isSame(_ old: Relationship, _ new: Relationship) -> Bool {
         map.newName(of: old.target) == new.target
             && (old.foreignKey == new.foreignKey

@@ -78,7 +78,7 @@ public struct DiffReport: Sendable {
     /// Returns the number of changes with this verdict.
     public func count(of verdict: SchemaChange.Verdict) -> Int { changes.count { $0.kind.verdict == verdict } }
 
-    /// Returns the hint that a change is one half of a rename; `nil` if there is none.
+    /// Returns the hint that the change is the removal or the addition of a possible rename; `nil` if there is none.
     public func hint(for change: SchemaChange) -> RenameHint? {
         hints.first { $0.removed == change || $0.added == change }
     }
@@ -96,7 +96,7 @@ public struct ChangeWeight: Hashable, Sendable {
     public var documents: Int
     /// The number of documents that have a value at the path of the change, including null.
     public var withField: Int
-    /// The number of documents in which an object lacks the changed field, or has null there.
+    /// The number of documents in which the changed field is missing or null in at least one object.
     public var withoutField: Int
     /// The number of documents with values of each type at the path of the change, from the most to the least frequent.
     public var types: [TypeCount]

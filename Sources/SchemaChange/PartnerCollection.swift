@@ -75,11 +75,11 @@ extension SchemaPath {
 }
 
 extension [SchemaChange] {
-    /// Judges how partners affect a deploy.
+    /// Sets the verdicts of the changes that add partner collections.
     ///
-    /// A change that adds the collection of a partner gets the verdict `served`. While the partner is unverified, the
-    /// verdict for clients is `breaking` instead. A change of the original keeps its verdict, because a partner helps
-    /// only if the original keeps its schema.
+    /// The verdict is `served`. While the partner is unverified, the verdict for clients is `breaking` instead. A
+    /// change of the original collection keeps its verdict, because a partner helps only if the original keeps its
+    /// schema.
     /// - Returns: clauses about the changes that partners do not serve, each with the reason.
     package mutating func serve(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
@@ -96,10 +96,10 @@ extension [SchemaChange] {
         }
     }
 
-    /// Marks the changes that a partner serves: the partner is verified or cut over, and its job converts documents as
-    /// the change requires.
+    /// Marks the changes that a partner collection serves. A partner serves a change if it is verified or cut over, and
+    /// if its job converts documents as the change requires.
     ///
-    /// A served change requires no change of any document, as long as the original keeps its schema.
+    /// A served change requires no change of any document, as long as the original collection keeps its schema.
     /// - Returns: clauses about the changes that partners do not serve, each with the reason.
     package mutating func carry(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
@@ -112,9 +112,9 @@ extension [SchemaChange] {
         return partners.flatMap { notes(on: $0) { _ in nil } }
     }
 
-    /// Returns clauses about the breaking or versioned changes of a partner's original.
-    /// - Parameter carried: returns the clause about the changes that the partner's steps make, given the paths of
-    ///   these changes; `nil` for no clause.
+    /// Returns clauses about the breaking or versioned changes of the original collection of a partner.
+    /// - Parameter carried: returns a clause about the changes for which the partner's job converts documents, given
+    ///   the paths of these changes; `nil` for no clause.
     private func notes(on partner: PartnerCollection, _ carried: (_ places: String) -> String?) -> [String] {
         let affected = filter { partner.isAffected(by: $0) }
         guard !affected.isEmpty else { return [] }
@@ -131,11 +131,10 @@ extension [SchemaChange] {
         ].compactMap(\.self)
     }
 
-    /// Returns the partner that serves the changes of a collection.
-    ///
-    /// The collection keeps its schema, and none of its documents has to change.
-    /// - Returns: `nil` if no partner serves any change of the collection. Also `nil` if another of its changes is
-    ///   breaking or versioned, or may stop documents from syncing.
+    /// Returns the partner collection that serves the changes of a collection, which then keeps its schema and its
+    /// documents.
+    /// - Returns: `nil` if no partner serves any change of the collection. Also `nil` if another change of the
+    ///   collection is breaking or versioned, or may stop documents from syncing.
     package func partner(keeping namespace: Namespace) -> PartnerCollection? {
         let own = filter { $0.namespace == namespace || $0.oldNamespace == namespace }
         let isServed = own.allSatisfy { change in
@@ -147,6 +146,7 @@ extension [SchemaChange] {
 }
 
 extension DiffReport {
-    /// Judges how partners affect the deploy, and adds notes about the changes that no partner serves.
+    /// Sets the verdicts of the changes that add partner collections, and adds notes about the changes that no partner
+    /// serves.
     public mutating func serve(by partners: [PartnerCollection]) { notes += changes.serve(by: partners) }
 }

@@ -57,8 +57,8 @@ struct PrismaVerdict {
 
     /// The kind of a change that gives a field another name in the documents.
     ///
-    /// A client fails to read a document that lacks a required field without a default. In all other cases, the values
-    /// are only hidden from the client.
+    /// If the field is required and has no default, a client fails to read documents that have only the other name.
+    /// Otherwise, the client reads them, but does not see the value under the other name.
     private var renamed: ChangeKind {
         let fails = isRequired(change.new) && change.new?.node?.defaultValue == nil
         let failsOld = isRequired(change.old) && change.old?.node?.defaultValue == nil

@@ -1,6 +1,6 @@
 public import ServerSchema
 
-/// A rename that the operator states; most renames that are not stated look like a removal and an addition.
+/// A rename that the operator states. Without the statement, most renames look like a removal and an addition.
 ///
 /// The rename is written `OLD=NEW`, where OLD names a part of the older schema:
 /// - a property by its type's title or its collection, `Person.age=yearsSinceBirth`, `app.Person.address.zip=postcode`;
@@ -14,7 +14,7 @@ public struct Rename: Hashable, Sendable {
     /// The position in the file that states the rename; `nil` if the command line states it.
     ///
     /// If both schemas already have the new name, a rename in a file is ignored, because the file may keep renames of
-    /// earlier deploys. On the command line, such a rename is an error.
+    /// earlier deploys. A rename on the command line is then an error.
     public let location: SourceLocation?
 
     /// Reads `OLD=NEW`.
@@ -38,7 +38,7 @@ extension Rename: CustomStringConvertible {
     public var description: String { "\(old)=\(new)" }
 }
 
-/// An error in a stated rename, which is malformed or does not fit the two schemas.
+/// An error in a stated rename: the rename is malformed, or does not fit the two schemas.
 public struct RenameError: Error, Hashable, Sendable {
     /// The rename as the operator wrote it.
     public let rename: String

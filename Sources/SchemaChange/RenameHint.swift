@@ -16,9 +16,9 @@ public struct RenameHint: Hashable, Sendable {
 extension SchemaDiff {
     /// Returns the pairs of a removal and an addition that look like renames.
     ///
-    /// In one object, a removed and an added property of the same type are such a pair if no other property of this
-    /// type was removed or added. A removed and an added collection are such a pair if they have the same title or the
-    /// same fields, and no other collection fits.
+    /// In one object, a removed and an added property of the same type look like a rename if no other property of this
+    /// type was removed or added. A removed and an added collection look like a rename if they have the same title or
+    /// the same fields, and no other collection fits.
     public static func hints(in changes: [SchemaChange]) -> [RenameHint] {
         properties(in: changes) + collections(in: changes)
     }

@@ -1,7 +1,8 @@
 import BSON
 import ServerSchema
 
-/// An object type that a property's rename `OLD=NEW` may mean, because OLD begins with the type's title or collection.
+/// An object type that OLD in a property's rename `OLD=NEW` may name, because OLD begins with the type's title or
+/// collection.
 struct RenameOwner {
     /// The name that the operator wrote for the type: a title or a collection.
     let name: String

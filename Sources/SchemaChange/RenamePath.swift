@@ -46,7 +46,7 @@ enum RenamePath {
         case missing(String, in: SchemaPath, known: [String])
     }
 
-    /// Extends a path into the elements or values of the node to which it leads, through all nested arrays and
+    /// Extends a path to the elements or values of the node that it leads to, and further through nested arrays and
     /// dictionaries.
     private static func entering(_ path: SchemaPath, _ node: SchemaNode) -> (SchemaPath, SchemaNode) {
         if case .each(let element) = node.items { return entering(path.appending(.elements), element) }

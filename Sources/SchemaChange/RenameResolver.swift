@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// Finds the types, collections and properties of two schemas that the stated renames name.
+/// Finds the types, collections and properties that the operator's renames name in two schemas.
 struct RenameResolver {
     private let old: ServerSchema
     private let new: ServerSchema
@@ -46,7 +46,7 @@ extension RenameResolver {
     ///
     /// Does nothing if a file states the rename and both schemas already have the new name, because the rename was then
     /// made earlier.
-    /// - Returns: `false` if the rename is that of a property.
+    /// - Returns: `false` if the rename names a property instead.
     private mutating func takeType(_ rename: Rename) throws(RenameError) -> Bool {
         if let from = Namespace(rename.old), old[from] != nil, let target = Namespace(rename.new) {
             guard new[target] != nil else {

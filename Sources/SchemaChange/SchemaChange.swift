@@ -3,7 +3,7 @@ public import ServerSchema
 
 /// One difference between two versions of a server schema, with its effect on sync.
 ///
-/// In a dialect of sync, a change in a collection that does not sync is not breaking.
+/// In a dialect of a sync engine, a change in a collection that does not sync is not breaking.
 public struct SchemaChange: Hashable, Sendable {
     /// The kind of change, with its verdicts.
     public var kind: ChangeKind
@@ -43,7 +43,8 @@ public struct SchemaChange: Hashable, Sendable {
         case nonBreaking = "non-breaking"
         /// The change is additive if schemas are versioned, and breaking otherwise.
         case versioned
-        /// A partner collection serves the change: the partner has the new shape, and the original keeps its schema.
+        /// A partner collection serves the change: it has the documents as the new schema describes them, and the
+        /// original collection keeps its schema.
         case served
     }
 
@@ -137,11 +138,12 @@ extension SchemaChange {
         public static let requiredAdded = Self(rawValue: "required-added")
         /// An optional property was added.
         public static let optionalAdded = Self(rawValue: "optional-added")
-        /// A property was removed, or was renamed without a statement of the operator.
+        /// A property was removed. A rename looks like a removal, too, if neither the operator nor the schemas state
+        /// it.
         public static let propertyRemoved = Self(rawValue: "property-removed")
         /// A property was removed before the day until which the older schema promises it to clients.
         public static let removedBeforeDay = Self(rawValue: "removed-before-day")
-        /// A property was renamed, as the operator states.
+        /// A property was renamed, as the operator states or two Prisma schemas show.
         public static let propertyRenamed = Self(rawValue: "property-renamed")
         /// A property has another type.
         public static let propertyTypeChanged = Self(rawValue: "property-type-changed")

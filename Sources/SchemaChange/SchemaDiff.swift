@@ -83,7 +83,7 @@ extension SchemaChange {
 extension ServerSchema {
     /// Whether the changes of a collection keep their verdicts; if not, they count as changes outside of sync.
     ///
-    /// In a dialect of sync, the collection must sync, and its schema must have a title and an `_id`. In other
+    /// In a dialect of a sync engine, the collection must sync, and its schema must have a title and an `_id`. In other
     /// dialects, all changes keep their verdicts, because the verdicts already take the dialect into account.
     fileprivate func mayJudge(_ collection: CollectionSchema) -> Bool {
         if !collection.dialect.isOfSync { return true }

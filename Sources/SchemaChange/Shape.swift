@@ -2,7 +2,8 @@ package import ServerSchema
 
 /// The kind of value that a schema describes to a client.
 ///
-/// For a client, different shapes are different types, except a single `int` and a single `long`.
+/// A client treats values of different shapes as different types; only a single `int` and a single `long` are one type
+/// for it.
 package enum Shape: Hashable, Sendable {
     /// A single value of one of these types, or of any type if the set is empty.
     case single(Set<SchemaType>)
@@ -50,7 +51,8 @@ package enum Shape: Hashable, Sendable {
         case (.list, .set), (.set, .list): .listSetChanged
         case (.single([.int]), .single([.long])), (.single([.long]), .single([.int])): .integerWidthChanged
         case (.single(let before), .single(let after)) where Self.isWidening(before, after): .numberWidened
-        // Embedded objects and dictionaries are both stored as objects, so the number of values does not change.
+        // Embedded objects and dictionaries are both stored as one object, so this is a change of type, not of the
+        // number of values.
         case (.embedded, .dictionary), (.dictionary, .embedded): .propertyTypeChanged
         case _ where isCollection != other.isCollection: .cardinalityChanged
         default: .propertyTypeChanged

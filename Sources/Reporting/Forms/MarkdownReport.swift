@@ -67,7 +67,7 @@ package struct MarkdownReport {
             + (summary + section.remarks).map(Self.cell).joined(separator: "\\\n")
     }
 
-    /// The commands of the findings, for the reader to copy, in a collapsed block; empty if there are none.
+    /// A collapsed block with the commands of all findings, for the reader to copy; empty if no finding has a command.
     private var commands: String {
         let lines = report.findings.flatMap { _, finding in finding.commands }
         guard !lines.isEmpty else { return "" }
@@ -110,7 +110,7 @@ package struct MarkdownReport {
     /// A zero-width space, which splits a word so that GitHub finds no link or mention in it.
     private static let broken = "&#8203;"
 
-    /// Returns text as code for a table cell, with each `|` escaped, because it ends the cell even within code.
+    /// Returns text as code for a table cell. Each `|` is escaped, because even within code it would end the cell.
     private static func code(_ text: String) -> String {
         let plain = text.printable
         guard !plain.isEmpty else { return "" }

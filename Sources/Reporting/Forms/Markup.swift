@@ -18,7 +18,8 @@ enum Markup {
             case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF:
                 result.unicodeScalars.append("\u{FFFD}")
             case _ where scalar.misleads: result += scalar.escapedAsJSON
-            // In the output of some build runners, "##" and "::" begin a command.
+            // Some build runners read "##" or "::" in their output as the start of a command, so the second character
+            // is escaped.
             case "#" where last == "#": result += "&#35;"
             case ":" where last == ":": result += "&#58;"
             default: result.unicodeScalars.append(scalar)

@@ -21,8 +21,8 @@ package struct SARIFReport: Sendable {
         ]
         let run: ReportValue = [
             "tool": ["driver": driver] as ReportValue,
-            // The part of the id before the slash is the category. Code scanning distinguishes the findings of two
-            // commands on the same commit by their categories.
+            // The part of the id before the slash is the category. Code scanning uses it to distinguish the findings of
+            // two commands on the same commit.
             "automationDetails": ["id": "shipshape-\(report.command.replacing(" ", with: "-"))/"] as ReportValue,
             "invocations": [
                 ["executionSuccessful": true, "toolExecutionNotifications": report.allNotes.map(note)] as ReportValue

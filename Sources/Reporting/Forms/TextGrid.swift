@@ -11,7 +11,7 @@ struct TextGrid {
     /// The most lines that a cell is wrapped into.
     private static let mostLines = 3
 
-    /// Returns the lines, indented by two blanks: the titles, then the rows, each with its lines.
+    /// Returns the lines of the titles, and the lines of each row; every line is indented by two blanks.
     ///
     /// If the table is too wide, the cells of its widest columns are wrapped. A cell that shows a verdict has the
     /// colour of the verdict's level.

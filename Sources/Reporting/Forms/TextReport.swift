@@ -29,7 +29,7 @@ package struct TextReport {
         return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
     }
 
-    /// The text except for its end, where the verdict is repeated and the next commands are proposed.
+    /// The text without its end; the end repeats the verdict and proposes the next commands.
     private var body: String {
         let notes = (layout.hidesNotes ? [] : report.notes) + report.warnings
         var blocks = [[headline] + report.parts.flatMap(lines) + report.lines.map { "  \($0.printable)" }]
@@ -57,9 +57,10 @@ package struct TextReport {
             + part.reasons.map { "    \($0.printable)" }
     }
 
-    /// Returns a line for each line of a chart: its name, a sparkline of its values over time, and its latest value.
+    /// Returns a line of text for each curve of a chart: the curve's name, a sparkline of its values, and its latest
+    /// value.
     ///
-    /// On a narrow terminal the sparkline shows only the newest values.
+    /// On a narrow terminal, the sparkline shows only the newest values.
     private func lines(_ series: Report.Series) -> [String] {
         let name = series.lines.map(\.name.count).max() ?? 0
         let latest = series.lines.map { $0.values.last.flatMap(\.self).map { Int($0).grouped } ?? "-" }
@@ -94,8 +95,8 @@ package struct TextReport {
             }
         }
         let shown = section.columns.indices.filter { !section.columns[$0].isAdvice }
-        // If the section has a column for advice, ``advice`` shows the details of the section's findings, so the table
-        // does not show them.
+        // If the section has a column for advice, its table leaves out the details of the findings, because ``advice``
+        // shows them.
         let isAdvised = shown.count < section.columns.count
         let hidesCommands = report.style.hidesCommands && !layout.isKept
         let hasLines = section.columns.contains { $0.title == "line" }
@@ -114,10 +115,10 @@ package struct TextReport {
         return grid(columns, rows)
     }
 
-    /// Returns the lines of a table, each row with the texts that belong below it.
+    /// Returns the lines of a table; each row is followed by the texts in its `below`.
     ///
-    /// If the table is too wide for the terminal even with wrapped cells, only the columns that fit form the table. The
-    /// other cells of a row follow below it, each with the title of its column.
+    /// If the table is too wide for the terminal even with wrapped cells, it has only the columns that fit. The cells
+    /// of the other columns follow below their row, each with the title of its column.
     private func grid(_ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]) -> [String] {
         guard !rows.isEmpty else { return [] }
         let grid = TextGrid(columns: columns, rows: rows.map(\.cells), paint: paint)

@@ -32,14 +32,14 @@ private struct MarkupText: MustacheContentType {
 
 /// The values that the template shows.
 ///
-/// No nested type has a property with the same name as a property of the type around it, because the template finds the
-/// properties of both.
+/// Mustache looks for a name first in a nested value, and then in the value around it. A nested type therefore has no
+/// property with the same name as a property of the type around it.
 struct HTMLPage {
     let title, command, headline, level, style: String
     let version = Release.text
     let parts: [Part]
     let facts: [Report.Fact]
-    /// The number of facts, and the number of facts in each row if they need two rows.
+    /// The number of facts, and half of this number, rounded up: the facts in each row if they need two rows.
     let factCount, factHalf: Int
     let gauges: [HTMLGauge]
     let series: [HTMLSeries]
@@ -70,7 +70,7 @@ struct HTMLPage {
         let part, word, partLevel, sentence: String
         let reasons: [String]
         let hasReasons: Bool
-        /// Whether the part has too many reasons for a narrow column.
+        /// Whether the part of the verdict has more than three reasons, which are too many for a narrow column.
         let isLong: Bool
 
         init(_ part: Report.Part) {

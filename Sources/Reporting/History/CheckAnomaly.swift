@@ -1,6 +1,6 @@
 import BSON
 
-/// A finding that has more than three times its usual number of documents.
+/// A finding that now applies to more than three times as many documents as usual.
 package struct CheckAnomaly: Hashable, Sendable {
     /// The finding, with the number of documents that have it now.
     let finding: CheckSummary.Finding
@@ -11,14 +11,14 @@ package struct CheckAnomaly: Hashable, Sendable {
 
     /// The maximum number of earlier checks from which the median is computed.
     static let window = 7
-    /// The number of earlier checks below which nothing is an anomaly, because fewer checks do not show what is usual.
+    /// The minimum number of earlier checks for an anomaly; fewer checks do not show what is usual.
     static let minimumChecks = 3
-    /// The factor by which a number of documents must exceed the usual one.
+    /// The multiple of the usual number of documents above which a finding is an anomaly.
     static let factor = 3
-    /// The number of documents below which a finding is no anomaly, because small numbers triple by chance.
+    /// The minimum number of documents for an anomaly; smaller numbers triple by chance.
     static let minimumDocuments = 10
 
-    /// The name of the kind of finding, which `shipshape explain` explains.
+    /// The code of every anomaly in reports; `shipshape explain anomaly` explains it.
     static let code = "anomaly"
 
     /// The anomaly, in words.
@@ -36,15 +36,15 @@ package struct CheckAnomaly: Hashable, Sendable {
 }
 
 extension CheckHistory {
-    /// The anomalies of the newest check: the findings with more than three times their usual number of documents.
+    /// The anomalies of the newest check: the findings that apply to more than three times as many documents as usual.
     package var anomalies: [CheckAnomaly] { summaries.isEmpty ? [] : anomalies(at: summaries.count - 1) }
 
-    /// Returns the anomalies of a check: the findings with more than three times their usual number of documents.
+    /// Returns the anomalies of a check: the findings that apply to more than three times as many documents as usual.
     ///
     /// The usual number is the median over the last three to seven checks of the same source, schema and collection. If
-    /// there are two middle numbers, the larger one counts. With fewer than three such checks, or fewer than ten
-    /// documents now, a finding is no anomaly. Findings that the operator accepts count like others. Otherwise, an
-    /// exception that expires would look like an anomaly.
+    /// there are two middle numbers, the larger one counts. A finding is no anomaly if there are fewer than three of
+    /// these checks, or if fewer than ten documents have the finding now. Findings that the operator accepts count like
+    /// others. Otherwise, they would look like anomalies once the operator's exception expires.
     func anomalies(at index: Int) -> [CheckAnomaly] {
         let now = summaries[index]
         let earlier = summaries[..<index].filter { $0.source == now.source && $0.schema == now.schema }
@@ -61,7 +61,7 @@ extension CheckHistory {
 }
 
 extension CheckSummary {
-    /// All findings of the check: those that no exception covers, and those that the operator accepts.
+    /// All findings of the check, including the findings that the operator accepts.
     fileprivate var allFindings: [Finding] { findings + accepted }
 
     /// Returns the number of documents that have the finding in this check.
@@ -78,7 +78,7 @@ extension CheckSummary.Finding {
 }
 
 extension Report.Section {
-    /// Creates the section of anomalies; `nil` if there is none.
+    /// Creates a report section that lists the anomalies; `nil` if there are no anomalies.
     /// - Parameter isFailure: whether an anomaly makes the command exit with code 1.
     init?(_ anomalies: [CheckAnomaly], isFailure: Bool) {
         guard !anomalies.isEmpty else { return nil }

@@ -1,11 +1,11 @@
 import BSON
 import ServerSchema
 
-/// The counts of earlier checks, from which reports show a trend and what changed.
+/// The counts of earlier checks. Reports use them to show a trend and the changes since an earlier check.
 package struct CheckHistory: Sendable {
     /// The checks, the oldest first.
     package private(set) var summaries: [CheckSummary]
-    /// Notes on the files or documents in the history that are ignored, one clause each.
+    /// Notes on files or documents that were ignored when the history was read, one clause each.
     package private(set) var notes: [String]
 
     /// Creates a history from the counts of checks.
@@ -46,7 +46,7 @@ package struct CheckHistory: Sendable {
 }
 
 extension Report.Series {
-    /// Creates the lines of the history's counts over time; `nil` for fewer than two checks.
+    /// Creates a chart of the history's counts over time; `nil` for fewer than two checks.
     init?(_ history: CheckHistory) {
         let runs = history.summaries
         guard runs.count > 1 else { return nil }

@@ -4,9 +4,10 @@ package import ServerSchema
 
 /// The counts of a check, without any documents, as a history stores them.
 package struct CheckSummary: Hashable, Sendable {
-    /// The number of findings of one rule at one path of one collection, in all documents.
+    /// A kind of finding, by collection, rule and path, with the number of documents that have it.
     ///
-    /// A document with several different findings, such as values of two wrong types, counts once for each of them.
+    /// A document with several different findings of this kind, such as values of two wrong types, counts once for
+    /// each.
     package struct Finding: Hashable, Sendable {
         var collection: String
         var rule: String
@@ -20,18 +21,18 @@ package struct CheckSummary: Hashable, Sendable {
     package var source: String
     /// The source of the schema, as the operator named it.
     package var schema: String
-    /// The dialect from which reports take their words for documents that fail.
+    /// The dialect whose words reports use for documents that fail, such as "would stop syncing".
     package var dialect = Dialect.appServices
     /// The number of documents that were read.
     package var documents: Int
-    /// The number of documents that would stop syncing or, without sync, would not fit or could not be read.
+    /// The number of documents that fail: they would stop syncing or, without sync, would not fit or could not be read.
     package var failing: Int
-    /// The number of documents that might stop syncing or, without sync, might not fit or might not be readable.
+    /// The number of documents that might fail: they might stop syncing or, without sync, might not fit or be readable.
     package var possible: Int
-    /// The number of entries in the ledger; `nil` if no ledger was read.
+    /// The number of entries in the ledger of unsynced documents; `nil` if no ledger was read.
     package var unsynced: Int?
-    /// The number of entries that can be added to the ledger before sync stops; `nil` without Device Sync, because
-    /// there is no limit.
+    /// The number of entries that can still be added to the ledger of unsynced documents before sync stops; `nil`
+    /// without Device Sync, which alone has this limit.
     package var headroom: Int?
     /// The collections that were read.
     package var collections: [String]
@@ -133,7 +134,7 @@ extension CheckSummary {
             let findings = document["findings"]?.document?.values.map({ $0.document.flatMap(Finding.init) }),
             !collections.contains(nil), !findings.contains(nil)
         else { throw CheckSummaryError("a part of it is missing") }
-        // Summaries of earlier versions have no accepted findings.
+        // Summaries that earlier versions of the program wrote have no accepted findings.
         let accepted = document["accepted"]?.document?.values.compactMap { $0.document.flatMap(Finding.init) } ?? []
         self.init(
             at: ServerTime(milliseconds: Int64(time)), source: source, schema: schema,

@@ -21,7 +21,7 @@ package struct RunMetrics: Sendable {
     private var lastSuccess: Double?
     /// The metrics of the result; empty until the command has a result.
     private var found: [Metric] = []
-    /// The text of the result's metrics in the previous file; empty if there were none.
+    /// The metrics of the previous run's result, as text; empty if the previous file has none.
     ///
     /// The new file of a check contains this text until the check has a result of its own.
     private let foundBefore: String
@@ -91,9 +91,9 @@ package struct RunMetrics: Sendable {
 }
 
 extension RunMetrics {
-    /// Sets the metrics of the result from checks of one deployment that ran one after the other.
+    /// Sets the metrics of the result from the reports of checks that ran one after the other on one deployment.
     ///
-    /// The counts are sums over all checks. The ledger and the headroom are those of the last check.
+    /// The counts are sums over all checks. The size of the ledger and the headroom are those of the last check.
     package mutating func take(_ reports: [CheckReport]) {
         guard let last = reports.last else { return }
         func sum(_ count: (CheckReport) -> Int) -> Int { reports.reduce(0) { $0 + count($1) } }
@@ -169,7 +169,7 @@ extension RunMetrics {
         found.append(Metric("pending_jobs", "Jobs that are still to be run.", labels, report.remaining.count))
     }
 
-    /// Sets the result's metrics from the reports of jobs, as sums over the jobs; the headroom is that of the last job.
+    /// Sets the metrics of the result to sums over the reports of jobs. Only the headroom is that of the last job.
     /// - Parameter isWhole: whether the reports cover all documents that may still need a job; if not, the metric of
     ///   remaining documents is left out.
     private mutating func take(_ reports: [BackfillReport], isWhole: Bool, seconds: Double) {

@@ -2,9 +2,9 @@ package import ServerSchema
 
 /// The result of a command, in the parts that every output format shows.
 ///
-/// Each command's result is converted to a report once. Each output format has one renderer, which reads only the
-/// report. JSON, JSON lines and, for a few commands, the text have no such renderer: they are made from the result
-/// itself. A report's texts are raw: each renderer escapes them for its format.
+/// Each command converts its result to a report once, and the renderer of an output format reads only the report. JSON
+/// and JSON lines have no renderer, because they are made from the result itself. The text of a few commands is also
+/// made from the result. A report's texts are not escaped: each renderer escapes them for its format.
 package struct Report: Sendable {
     /// The severity of a verdict, a finding or an amount.
     package enum Level: String, Hashable, Sendable, CaseIterable, Comparable {
@@ -26,8 +26,7 @@ package struct Report: Sendable {
     package var level: Level
     /// The file or folder that the report covers, such as the schema; `nil` if it covers none.
     ///
-    /// Some output formats require a position in a file for every text. They show a text without a position at this
-    /// file.
+    /// Some output formats need a position in a file for every text. They show this file for a text without a position.
     package var file: String?
     /// The parts of the verdict.
     package var parts: [Part] = []
@@ -87,7 +86,7 @@ extension Report {
         package var sectionKind = "collection"
     }
 
-    /// A part of a verdict, such as the part on the documents or on the limit.
+    /// A part of a verdict, such as the verdict on the documents or on the limit of unsynced documents.
     package struct Part: Sendable {
         /// The name of the part.
         package var name: String
@@ -221,7 +220,8 @@ extension Report {
         package var subject: String
         /// The position in a file that the finding applies to; `nil` if there is none.
         package var place: SourceLocation?
-        /// The identity of the finding in later reports; `nil` if section, code and subject identify it.
+        /// The identity by which later reports recognize the finding; `nil` if its section, code and subject identify
+        /// it.
         package var fingerprint: Fingerprint?
         /// The reason why the operator accepts the finding; `nil` for a finding that is not accepted.
         package var acceptance: String?
@@ -229,8 +229,8 @@ extension Report {
         package var message: String
         /// Details that follow the message, one line each.
         package var details: [String] = []
-        /// Further details, for output formats without tables; formats with tables show them in cells or other
-        /// sections.
+        /// Further details. Only output formats without tables show them; formats with tables show the same facts in
+        /// cells or other sections.
         package var asides: [String] = []
         /// The cells of the finding's row, in the order of the section's columns.
         package var cells: [Cell]

@@ -1,10 +1,12 @@
 package import BSON
 package import Partners
 
-/// The lines about the events of a mirror, and its metrics.
+/// The texts about a mirror, which keeps an original collection and its partner collection equal: lines about events,
+/// and metrics.
 package enum MirrorReport {
-    /// Returns a line about a pair of documents that clients changed on both sides.
-    /// - Parameter winner: the side whose later change overwrites the other side; `nil` if neither side is overwritten.
+    /// Returns a line about a pair of documents that clients changed in both the original and the partner collection.
+    /// - Parameter winner: the collection whose later change overwrites the other document; `nil` if neither is
+    ///   overwritten.
     package static func conflict(_ id: BSONValue, _ winner: PartnerSide?, _ ids: IDDisplay) -> String {
         let changed = "both sides of _id \(ids.text(id) ?? "(hidden)") changed: "
         guard let winner else {
@@ -13,7 +15,7 @@ package enum MirrorReport {
         return changed + "the \(winner == .source ? "original" : "partner")'s change was later, and wins"
     }
 
-    /// Returns a line about a document that the mirror cannot carry over to the other side, with the reason.
+    /// Returns a line about a document that the mirror cannot copy to the other collection, with the reason.
     package static func refusal(_ refusal: Refusal, _ side: PartnerSide, _ ids: IDDisplay) -> String {
         "_id \(ids.text(refusal.id) ?? "(hidden)") of the \(side == .source ? "original" : "partner") is skipped: "
             + "\(refusal.reason)"

@@ -2,7 +2,7 @@ import BSON
 package import Partners
 import Running
 
-/// The plan of a partner or the result of creating it, in every output format.
+/// The plan of a partner collection, or the result of creating the collection, in every output format.
 package struct PartnerInitResult: Reportable {
     private let plan: PartnerPlan
     private let created: PartnerReport?

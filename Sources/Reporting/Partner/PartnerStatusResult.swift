@@ -1,7 +1,7 @@
 import BSON
 package import Partners
 
-/// The state of a partner, in every output format.
+/// The state of a partner collection, in every output format.
 package struct PartnerStatusResult: Reportable {
     private let found: PartnerStatus
     private let ids: IDDisplay

@@ -1,14 +1,14 @@
 import BSON
 package import Partners
 
-/// The differences between the two sides of a partner, in every output format.
+/// The differences between an original collection and its partner collection, in every output format.
 package struct PartnerVerifyResult: Reportable {
     private let found: PartnerComparison
     private let ids: IDDisplay
     private let next: [String]
 
-    /// Wraps a comparison of the two sides of a partner.
-    /// - Parameter next: lines that propose the next command, shown only if the two sides do not differ.
+    /// Wraps a comparison of an original collection with its partner collection.
+    /// - Parameter next: lines that propose the next command, shown only if the two collections do not differ.
     package init(_ comparison: PartnerComparison, ids: IDDisplay = .shown, next: [String] = []) {
         (found, self.ids, self.next) = (comparison, ids, next)
     }
@@ -69,7 +69,7 @@ package struct PartnerVerifyResult: Reportable {
     /// The maximum number of differences that are shown.
     private static let maximumShown = 50
 
-    /// Returns in words how a document differs from the one on the other side.
+    /// Returns a text that says how a document differs from the document with the same `_id` in the other collection.
     private func description(_ difference: PairDifference) -> String {
         let (source, target) = (found.source, found.target)
         return switch difference.kind {

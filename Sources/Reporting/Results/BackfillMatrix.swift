@@ -1,7 +1,7 @@
 import BSON
 package import JobReports
 
-/// The report of a backfill in many databases of one shape, with a row per database.
+/// The report of a backfill in many databases that have the same schema, with a row per database.
 package struct BackfillMatrix: Reportable {
     private let found: DatabasesReport
     private let showsValues: Bool
@@ -15,7 +15,7 @@ package struct BackfillMatrix: Reportable {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
     }
 
-    /// The headline on all databases together, and its level.
+    /// A headline that summarizes all databases, and its level.
     private var headline: (text: String, level: Report.Level) {
         let states = found.entries.map(\.state)
         let counts = DatabasesReport.State.allCases.compactMap { state in
@@ -41,10 +41,10 @@ package struct BackfillMatrix: Reportable {
         }
     }
 
-    /// The notes of all databases, each note once, after the names of the databases that it applies to.
+    /// The notes on all databases. Each note appears once, after the names of the databases that it applies to.
     ///
-    /// Notes that differ only in the database's name count as one note, in which the name is that of the job file's
-    /// database. If a note applies to all databases that have a report, no names come before the note.
+    /// Notes that differ only in the database's name count as one note, which has the name of the job file's database.
+    /// A note that applies to every database with a report appears without names before it.
     private var notes: [String] {
         var places: [(note: String, databases: [String])] = []
         for entry in found.entries {

@@ -215,11 +215,11 @@ package struct BackfillPlanResult {
 }
 
 extension Report {
-    /// Removes the texts that the plan has shown already.
+    /// Removes the texts that the command has already shown in the plan.
     ///
     /// Sections with documents that the operator has to fix stay.
     ///
-    /// The table of a finished run's steps is removed, because it mostly repeats the table of the plan.
+    /// If the run is done, the table of its steps is removed, because it mostly repeats the table of the plan.
     fileprivate mutating func remove(shownBy plan: BackfillPlan, isDone: Bool) {
         if isDone { tables.removeAll { $0.title == [StepCount].tableTitle } }
         notes.removeAll(where: plan.notes.contains)
@@ -240,10 +240,8 @@ extension Report.Section {
 extension [StepCount] {
     fileprivate static let tableTitle = "Steps"
 
-    /// Returns a table with a row per step.
-    ///
-    /// Each row has the number of documents that the step has to change.
-    /// - Parameter before: the counts from before the run; empty if they were not made.
+    /// Returns a table with a row per step, which shows how many documents the step has to change.
+    /// - Parameter before: the counts from before the run; empty if the documents were not counted.
     fileprivate func table(_ before: [StepCount]) -> Report.Table {
         Report.Table(
             title: Self.tableTitle,
@@ -305,8 +303,8 @@ extension Headroom {
 }
 
 extension Report.Series {
-    /// Creates the line of a run's documents per second over time, with its waits; `nil` if the run was too short for a
-    /// line.
+    /// Creates a chart of a run's documents per second over time, with its waits; `nil` if the run was too short for a
+    /// chart.
     init?(_ timeline: RunTimeline) {
         guard timeline.documents.count > 4 else { return nil }
         self.init(

@@ -3,7 +3,7 @@ package import Checking
 import Concurrency
 import ServerSchema
 
-/// The report of a check of many databases of one shape, with a row per database.
+/// The report of a check of many databases that have the same schema, with a row per database.
 package struct CheckMatrix: Reportable {
     /// A database, with the report of its check.
     package struct Entry: Sendable {

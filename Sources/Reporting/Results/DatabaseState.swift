@@ -15,9 +15,8 @@ extension DatabasesReport {
         case doneBefore = "done_before"
         case notReached = "not_reached"
 
-        /// Whether this run reached the database without an error.
-        ///
-        /// If so, the run may have counted the documents that need the job.
+        /// Whether this run worked on the database without an error, so that it may have counted the documents that
+        /// need the job.
         var isSurveyed: Bool { ![.failed, .doneBefore, .notReached].contains(self) }
 
         /// The outcome in words, for an operator.

@@ -57,7 +57,7 @@ package struct DiffResult: Reportable {
             ] + (found.weights == nil ? [] : [Report.Cell(weight ?? "")]) + [Report.Cell(change.kind.advice)])
     }
 
-    /// A section of changes that may be renames; a change counts as a rename only if the user states it.
+    /// A section of removals and additions that look like renames; they count as renames only if the user states them.
     private var hints: Report.Section {
         Report.Section(
             name: "Possible renames", summary: "A change counts as a rename only if you state it.",

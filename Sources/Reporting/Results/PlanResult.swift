@@ -14,7 +14,8 @@ package struct PlanResult: Reportable {
     let ids: IDDisplay
     private let command: Command
 
-    /// Returns a command line to propose, from the command's name, its file argument and its flags with values.
+    /// A function that returns a command line to propose. It takes the command's name, its file argument, and its flags
+    /// with their values.
     package typealias Command =
         @Sendable (
             _ name: String, _ file: String, _ flags: [(name: String, value: String)]
@@ -126,11 +127,11 @@ package struct PlanResult: Reportable {
         return ([first] + open).joined(separator: "; ") + "."
     }
 
-    /// The lines that propose the next commands; empty if no job can be tried yet, or if the operator has to decide on
-    /// a guess of the plan first, for example on a possible rename.
+    /// The lines that propose the next commands.
     ///
-    /// A plan from two schemas proposes the dry run of the jobs that run before the deploy, if there are such jobs. A
-    /// plan of repairs proposes ``nextOfRepairs``.
+    /// There are none if no job can be tried yet, or if the operator first has to decide on a guess of the plan, for
+    /// example on a possible rename. A plan from two schemas proposes a dry run of the jobs that run before the deploy.
+    /// A plan of repairs proposes ``nextOfRepairs``.
     private var next: [String] {
         if plan.failing != nil { return nextOfRepairs }
         let early = files.filter { $0.path != nil && !$0.job.isDraft && $0.job.stage == .beforeDeploy }
@@ -186,16 +187,16 @@ package struct PlanResult: Reportable {
     }
 
     private func section(_ name: String, _ entries: [PlanEntry], of namespace: Namespace? = nil) -> Report.Section {
-        // An inactive step that serves no change or finding of its own is left out: it is only a comment in the file.
+        // Leave out inactive steps without a change or finding of their own: they are only comments in the job file.
         let entries = entries.filter {
             $0.role != .step || $0.isActive || !($0.changes.isEmpty && $0.violations.isEmpty)
         }
         let hasCounts = entries.contains { $0.finding != nil }
-        // `followers` says for each entry but the last whether the next entry is another step for the same changes or
+        // An element of `followers` says whether the entry after it is another active step for the same changes or
         // findings.
         let followers = entries.dropFirst().map { $0.isActive && $0.changes.isEmpty && $0.violations.isEmpty }
-        // If a field has several entries, only the first has changes or findings. The others get the name of the entry
-        // before them.
+        // If a field has several entries, only the first has changes or findings. The other entries get the path of the
+        // entry before them.
         let places = entries.reduce(into: [String]()) { $0.append($1.place ?? $0.last ?? "") }
         return Report.Section(
             name: name,
@@ -253,10 +254,11 @@ package struct PlanResult: Reportable {
                 } ?? [] : [])
     }
 
-    /// Returns the state of an entry and its reason, then its remarks.
+    /// Returns the state of an entry with its reason, and then its remarks.
     ///
-    /// The result is empty for a planned step without review or remarks, and for an inactive step if the next step
-    /// serves the same change or finding. For an entry with a partner, the result has only the remarks.
+    /// The result is empty for a planned step without review or remarks. It is also empty for an inactive step if the
+    /// next step serves the same change or finding. For an entry that a partner collection serves, the result has only
+    /// the remarks.
     private func state(of entry: PlanEntry, _ word: String, isFollowed: Bool) -> [String] {
         switch entry.role {
         case _ where entry.partner != nil: return entry.remarks

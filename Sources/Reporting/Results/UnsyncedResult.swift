@@ -94,10 +94,10 @@ package struct UnsyncedResult: Reportable {
 }
 
 extension UnsyncedReport {
-    /// The headline, and its level.
+    /// A headline, and its level.
     ///
-    /// The headline has the number of unsynced documents and the headroom of the app with the most ledger entries, or
-    /// says that there is no ledger or that the ledger is empty.
+    /// The headline has the number of unsynced documents and the headroom of the app with the most ledger entries. If
+    /// there is no ledger, or if it is empty, the headline says so.
     var headline: (text: String, level: Report.Level) {
         guard !ledgers.isEmpty else {
             return ("No ledger: there is no collection of unsynced documents in \(source).", .good)

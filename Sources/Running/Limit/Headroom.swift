@@ -1,13 +1,14 @@
 import BSON
 package import Checking
 
-/// The state of the unsync budget, which shows how many documents may still become unsyncable.
+/// The counts that show how many more documents may become unsyncable before a job has to stop.
 package struct Headroom: Hashable, Sendable {
-    /// The size of the ledger; `nil`, which counts as 0, if there is no ledger.
+    /// The size of the ledger of unsynced documents; `nil` if there is no ledger, which counts as 0.
     package var ledger: LedgerCount?
-    /// The number of documents that are reserved and that the ledger does not show yet.
+    /// The number of documents that jobs have reserved as unsyncable and that the ledger does not show yet.
     package var pending: Int
-    /// The limit less the reserve; the sum of ``ledger`` and ``pending`` must stay below it.
+    /// The limit of unsynced documents, minus the reserve that jobs leave free. The sum of ``ledger`` and ``pending``
+    /// must stay below it.
     package var ceiling: Int
 
     /// Creates a headroom from its counts.
@@ -26,7 +27,7 @@ package struct Headroom: Hashable, Sendable {
 }
 
 extension Headroom: CustomStringConvertible {
-    /// The state as text, with the name of the metric, its value and its limit, like a throttle reason.
+    /// The ledger's entries, the pending reservations and the limit as text, after the name of the metric.
     package var description: String { "unsynced documents: \(counts)" }
 
     /// The ledger's entries, the pending reservations and the limit as text, without the name of the metric.
@@ -37,7 +38,7 @@ extension Headroom: CustomStringConvertible {
 }
 
 extension Headroom {
-    /// Returns the steps by which an operator can free room in the unsync budget, with their commands.
+    /// Returns the steps, with their commands, by which an operator can make room for more unsyncable documents.
     package static func remedies(for job: String) -> String {
         "deploy the next schema and record it with shipshape deployed \(job); or repair documents that stopped "
             + "syncing (shipshape unsynced lists them, shipshape undo JOB undoes a job); or terminate and re-enable "

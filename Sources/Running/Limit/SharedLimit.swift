@@ -3,23 +3,23 @@ import Concurrency
 package import JobState
 package import Jobs
 
-/// The limit of unsynced documents that all jobs and partners share if they have the same state database.
+/// The limit of unsynced documents, which all jobs and partner jobs with the same state database share.
 package struct SharedLimit {
-    /// The ledger, which lists the documents that are unsynced now.
+    /// The ledger of unsynced documents.
     package let ledger: UnsyncLedger
-    /// The limits of the job or the partner.
+    /// The limits of the job or the partner job.
     package let limits: Job.Limits
 
-    /// Creates the limit from the ledger and from the limits of the job or the partner.
+    /// Creates the limit from the ledger and from the limits of the job or the partner job.
     package init(ledger: UnsyncLedger, limits: Job.Limits) { (self.ledger, self.limits) = (ledger, limits) }
 
-    /// Returns the current headroom, or a cheaper estimate that is never too large.
+    /// Returns the current headroom, or an estimate that is cheaper to read and never too large.
     ///
-    /// The estimate may count a document twice: in the ledger, and as pending. If the limit is reached according to the
-    /// estimate, the exact headroom is returned.
+    /// The estimate may count a document twice: in the ledger, and as pending. If the estimate reaches the limit, the
+    /// exact headroom is returned instead.
     package func headroom(_ store: borrowing StateStore) throws -> Headroom {
-        // The reservations are read first. A document that reaches the ledger between the two reads is then counted
-        // twice, and never missed.
+        // The reservations are read before the ledger. A document that is added to the ledger between the two reads is
+        // then counted twice, and never missed.
         let pending = try store.reservations.pendingCount()
         let atMost = Headroom(ledger: try ledger.entries(), pending: pending, ceiling: limits.ceiling)
         return atMost.isExceeded ? try exactHeadroom(store) : atMost
@@ -34,7 +34,7 @@ package struct SharedLimit {
         return Headroom(ledger: try ledger.count(), pending: pending, ceiling: limits.ceiling)
     }
 
-    /// Reserves a part of the unsync budget for documents that a write is about to make unsyncable.
+    /// Reserves room, below the limit of unsynced documents, for documents that a write is about to make unsyncable.
     ///
     /// A document that this job or another job has already reserved does not count again.
     /// - Parameter accepted: how many documents of this job, in all, may become unsyncable even beyond the limit,
@@ -64,10 +64,11 @@ package struct SharedLimit {
     /// the limit.
     /// - Parameters:
     ///   - new: the documents of `ids` that this job has not reserved yet.
-    ///   - stale: documents that the ledger shows already before the write, because something else made them unsyncable
-    ///     or because it has not noticed their repair yet.
+    ///   - stale: documents that the ledger lists already before the write. Either another cause made them unsyncable,
+    ///     or the ledger still lists them after their repair.
     ///   - staysBeyondLimit: whether the documents stay reserved even if they exceed the limit.
-    /// - Returns: the headroom after the reservation; it also includes what other jobs reserved at the same time.
+    /// - Returns: the headroom after the reservation; it also includes the documents that other jobs reserved at the
+    ///   same time.
     package func record(
         _ ids: [BSONValue], new: [BSONValue], stale: [BSONValue], of namespace: Namespace,
         staysBeyondLimit: Bool = false, _ store: borrowing StateStore

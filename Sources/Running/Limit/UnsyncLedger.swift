@@ -4,10 +4,10 @@ import Concurrency
 package import Mongo
 package import Scanning
 
-/// A reader of the ledger of unsynced documents, for the unsync budget.
+/// A reader of the ledger of unsynced documents, on whose entries there is a limit.
 ///
-/// While a job runs, the sync engine may create the ledger, so the reader looks for it again, at most once a second.
-/// The reader must be used on one thread.
+/// The sync engine may create the ledger while a job runs, so the reader looks again for a missing ledger, at most once
+/// a second. The reader must be used on one thread.
 package final class UnsyncLedger {
     private let client: Client
     private let scope: LedgerScope
@@ -22,7 +22,7 @@ package final class UnsyncLedger {
         self.client = client
     }
 
-    /// Whether the operator states that there is no ledger, so that no entry is ever expected.
+    /// Whether the operator states that there is no ledger. If so, no ledger entry is ever expected.
     package var isNone: Bool { scope.location == .none }
 
     /// Returns the number of entries in the ledger; `nil` if there is no ledger.

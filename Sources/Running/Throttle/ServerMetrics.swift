@@ -1,13 +1,13 @@
 import BSON
 import Concurrency
 
-/// The server metrics of one reading from the primary; `nil` stands for a metric that was not read or not reported.
+/// The server metrics of one reading from the primary; a metric that was not read or not reported is `nil`.
 struct ServerMetrics: Hashable, Sendable {
     /// The time on the server's clock, in seconds since 1970.
     var serverTime: Int?
     /// The lag of the majority of the replica set's members behind the primary, in seconds.
     var majorityLag: Double?
-    /// The healthy secondary with the largest lag.
+    /// The healthy secondary with the largest lag, and its lag.
     var secondaryLag: SecondaryLag?
     /// Whether the server's flow control is slowing down writers.
     var isFlowControlled: Bool?

@@ -7,11 +7,12 @@ package import Mongo
 package struct ServerMetricsReader {
     /// The groups of metrics that turned out to be unreadable; they are not requested again, and the plan lists them.
     private(set) var missing: Set<Missing> = []
-    /// Whether ``missing`` is final, so that reading fails if a group that is not in it cannot be read.
+    /// Whether ``missing`` is final. If it is, reading throws an error when any other group cannot be read.
     private let isFixed: Bool
 
-    /// - Parameter missing: the groups of metrics that an earlier reader found unreadable, which are then final; `nil`
-    ///   if there was no earlier reader.
+    /// Creates a reader.
+    /// - Parameter missing: the groups of metrics that an earlier reader could not read; if this reader cannot read
+    ///   another group, it throws an error. `nil` if there was no earlier reader.
     init(missing: Set<Missing>? = nil) {
         self.missing = missing ?? []
         isFixed = missing != nil
@@ -22,12 +23,12 @@ package struct ServerMetricsReader {
         case shards, replicaSetStatus, serverStatus, oplog
     }
 
-    /// A note for each group of metrics that cannot be read, for the plan.
+    /// A note for each group of metrics that cannot be read; the plan shows these notes.
     var notes: [String] { Missing.allCases.filter(missing.contains).map(\.note) }
 
     /// The time limit in milliseconds of each command, except `hello` and the read of the oplog's size.
     private static let timeLimit: BSONValue = 5_000
-    /// The pause before a lag at its limit is read a second time.
+    /// The pause before the reader reads the lag again, because the first value had reached the limit.
     private static let confirmationPause = Duration.milliseconds(150)
     /// Sections of `serverStatus` that no throttle rule needs; the command excludes them.
     private static let leftOut = [
@@ -116,8 +117,8 @@ package struct ServerMetricsReader {
 
     /// Returns the reply to a command; `nil` if the user lacks the privilege for the command.
     ///
-    /// ``missing`` then records `guarantee`, and later calls with the same `guarantee` return `nil` without sending a
-    /// command. If ``missing`` is final, a lacking privilege is thrown as an error instead.
+    /// If the privilege is lacking, ``missing`` records `guarantee`, and later calls with the same `guarantee` return
+    /// `nil` without sending a command. If ``missing`` is final, an error is thrown instead.
     private mutating func answer(
         _ command: BSONDocument, of database: String = "admin", on client: borrowing Client, orElse guarantee: Missing
     ) throws(MongoError) -> BSONDocument? {
@@ -165,13 +166,14 @@ package struct OplogSpan: Sendable {
     ///
     /// A reader of changes that stops in the evening can then continue in the morning.
     private static let enough = Duration.seconds(24 * 3_600)
-    /// The filled share from which an oplog counts as full.
+    /// The share of its maximum size from which an oplog counts as full.
     private static let full = 0.9
 
     /// Whether the oplog is full and covers less than a day.
     package var isShort: Bool { isFull && window < Self.enough }
 
-    /// Reads the period; `nil` on a standalone server, through a router, or if the user lacks the privilege to read it.
+    /// Reads the period that the oplog covers; `nil` on a standalone server, through a router, or if the user lacks the
+    /// privilege to read it.
     /// - Throws: ``MongoError``.
     package static func read(on client: borrowing Client) throws(MongoError) -> OplogSpan? {
         var limits = ThrottleLimits()

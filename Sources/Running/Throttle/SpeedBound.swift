@@ -1,7 +1,7 @@
 import JobState
 package import Jobs
 
-/// The limit that decides how fast a run is, in words.
+/// A description of the limit that decides how fast a run is.
 package struct SpeedBound: CustomStringConvertible {
     /// The limit, such as `lag of db3:27017 (waited 40 of 60 s, lag=10s)`.
     package let description: String
@@ -13,10 +13,10 @@ package struct SpeedBound: CustomStringConvertible {
     /// A limit decides the speed only if the run waited or rested because of it for at least this share.
     private static let share = 0.25
 
-    /// Finds the limit because of which the run waited or rested longest.
+    /// Finds the limit that made the run wait or rest longest.
     ///
-    /// If the run did neither for long, the result names the server's speed and the concurrency instead. The result is
-    /// `nil` for a run that is too short to judge.
+    /// If the run waited and rested only briefly, the result names the server's speed and the concurrency instead. The
+    /// result is `nil` for a run that is too short to judge.
     /// - Parameters:
     ///   - rested: the seconds that the run rested because of the limit `nice`.
     ///   - seconds: the length of the run so far.
@@ -39,7 +39,8 @@ package struct SpeedBound: CustomStringConvertible {
 }
 
 extension ThrottleReason {
-    /// The name of the limit in the job file that causes this reason to wait; `nil` if no limit does.
+    /// The name of the limit in the job file that makes a run wait for this reason; `nil` if no limit of the job file
+    /// does.
     fileprivate var limit: String? {
         switch self {
         case .majorityLag, .secondaryLag: "lag"
@@ -54,7 +55,7 @@ extension ThrottleReason {
         }
     }
 
-    /// The words for the cause of the wait; `nil` if the name of the reason's metric already says it.
+    /// The cause of the wait, in words; `nil` if the name of the reason's metric already says it.
     fileprivate var cause: String? {
         switch self {
         case .consumer: "the consumer of the changes"

@@ -19,7 +19,7 @@ struct ThrottleRules: Sendable {
 
     /// The throttle reasons that applied at the last reading.
     private(set) var held: Set<ThrottleReason> = []
-    /// A high estimate of the bytes that the job has added to the oplog so far; `nil` if unknown.
+    /// An upper estimate of the bytes that the job has added to the oplog so far; `nil` if unknown.
     var written: Int?
     private var flowControl: (wait: Int, at: ContinuousClock.Instant, perSecond: Double)?
 

@@ -71,8 +71,8 @@ package final class Throttler {
     /// Records how many documents the job has changed in all.
     /// - Parameter size: the average size of a document in bytes; `nil` if the server does not report it.
     package func note(changed documents: Int, size: Int?) {
-        // The oplog gets the new values and, if there is a journal, the old values. Together, they are estimated at
-        // twice the size of the document.
+        // The oplog gets the new values of each changed document and, if there is a journal, the old values. Both
+        // together are estimated at twice the size of the document.
         rules.written = size.map { documents * (2 * $0 + Self.entryOverhead) }
         pace.note(changed: documents, size: size)
     }
@@ -81,9 +81,9 @@ package final class Throttler {
     /// values in them.
     private static let entryOverhead = 500
 
-    /// A note for each group of metrics that turned out to be unreadable, for the plan.
+    /// A note for each group of metrics that cannot be read; the plan shows these notes.
     package var missingGuarantees: [String] { metricsReader.notes }
-    /// The groups of metrics that turned out to be unreadable, for the throttle of the run.
+    /// The groups of metrics that cannot be read; the plan passes them to the throttle of the run.
     package var missing: Set<ServerMetricsReader.Missing> { metricsReader.missing }
 
     /// Returns the reasons to wait now; empty if there are none.
@@ -134,8 +134,8 @@ package final class Throttler {
     }
 
     /// Waits until there is no throttle reason, or until the run has to stop.
-    /// - Parameter keep: keeps the lease; called during a wait with the current reasons, and at the end of a wait with
-    ///   none.
+    /// - Parameter keep: called during a wait with the current reasons, to keep the lease; called at the end of a wait
+    ///   with no reasons.
     /// - Returns: why the run has to stop; `nil` if it can continue.
     func wait(
         stop: StopSignal, deadline: ContinuousClock.Instant?,

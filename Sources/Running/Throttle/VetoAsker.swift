@@ -15,7 +15,7 @@ struct VetoAsker {
 
     init(_ veto: Veto) { self.veto = veto }
 
-    /// Asks the program or server of the veto, unless its last answer is less than a second old.
+    /// Asks the outside program or server for its veto, unless its last answer is less than a second old.
     /// - Parameter whileWaiting: called at intervals during the wait for the answer, to keep the lease.
     /// - Throws: ``StopAsked`` after a stop signal; the errors of `whileWaiting`.
     mutating func ask(stop: StopSignal, whileWaiting: () throws -> Void) throws {
@@ -23,7 +23,7 @@ struct VetoAsker {
         let veto = veto
         let task = BackgroundTask(running: { await veto.waitReason() })
         do { waitReason = try task.wait(stop: stop, whileWaiting: whileWaiting) } catch {
-            // The outside program must end before the run does, and cancelling the task ends it.
+            // Cancelling the task ends the outside program, which must end before the run does.
             task.cancel()
             throw error
         }
@@ -63,7 +63,7 @@ extension Veto {
             url = "\(address)"
 
             """
-        // The time limit is one second longer than the limit of `curl`, so that `curl` itself reports an answer that
+        // This time limit is one second longer than the limit of `curl`, so that `curl` itself reports an answer that
         // takes too long.
         let (outcome, answer) = await OutsideCommand("curl", ["--disable", "--config", "-"]).ask(
             input: configuration, timeLimit: timeLimit + .seconds(1))

@@ -3,9 +3,9 @@ import Checking
 import Concurrency
 import Mongo
 
-/// Judges again, after a scan, the documents that changed during the scan.
+/// Judges a second time the documents that changed during a scan, after the scan.
 ///
-/// If possible, the documents are judged as they are at one cluster time.
+/// If possible, all of these documents are read as of one cluster time.
 struct ChangeRecheck {
     let schema: CompiledSchema
     let namespace: Namespace
@@ -44,8 +44,8 @@ struct ChangeRecheck {
     private func recheckOnce(after readTime: UInt64) throws -> Outcome {
         let client = try pool.client()
         let now = max(try client.operationTime(), readTime)
-        // The change stream may lag behind for longer than the server keeps a snapshot, so wait for the stream before a
-        // snapshot is taken.
+        // The change stream may lag behind for longer than the server keeps a snapshot, so the snapshot is taken only
+        // after the stream has caught up.
         try tracker.wait(until: ClusterTime(rawValue: now))
         do {
             if let outcome = try recheckAtSnapshot(client, after: now) { return outcome }

@@ -5,7 +5,7 @@ import Checking
 ///
 /// `_id`s that are equal in MongoDB's order of values have the same key even if their bytes differ: a replacement may
 /// turn 1 into 1.0, and the change stream then reports 1. Among a billion documents, the probability that any two have
-/// the same key by chance is about 1/40. Every process uses another seed.
+/// the same key by chance is about 1/40. Each process hashes with a different seed.
 struct DocumentKey: Hashable, Sendable, BitwiseCopyable {
     let hash: UInt64
 

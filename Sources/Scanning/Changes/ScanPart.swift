@@ -1,7 +1,7 @@
 import BSON
 import Checking
 
-/// The contribution of one document to a tally: the document's `_id`, and the number of the contribution.
+/// A document's `_id`, and the number by which the tally identifies the document's contribution to the counts.
 struct Addition {
     let id: BSONValue
     let contribution: UInt32
@@ -31,7 +31,7 @@ final class ScanPart: @unchecked Sendable {
         seen.append(key, tally.lastContribution)
     }
 
-    /// Returns the contributions to the tally of those changed documents that this thread read.
+    /// Returns the contributions to the tally of the changed documents, as far as this thread read them.
     /// - Throws: ``ChangesUnknown`` if not all contributions of these documents are known.
     func additions(of changed: ChangedIDs) throws(ChangesUnknown) -> [Addition] {
         guard let seen else { return [] }

@@ -3,9 +3,9 @@ import SystemPackage
 
 /// A log of the documents that one thread of a scan read.
 ///
-/// An entry of the log is the document's key and the number of the document's contribution to the tally, together
-/// twelve bytes. Entries stay in memory up to a limit. At the limit, the log writes them to an unnamed file in the
-/// folder for temporary files. The file is read once, at the end.
+/// An entry of the log takes twelve bytes: the document's key, and the number by which the tally identifies the
+/// document's contribution to the counts. Entries stay in memory up to a limit. At the limit, the log writes them to an
+/// unnamed file in the folder for temporary files. The file is read once, at the end.
 final class SeenLog {
     private var keys: [UInt64] = []
     private var contributions: [UInt32] = []
@@ -49,7 +49,7 @@ final class SeenLog {
         spilled.append(keys.count)
     }
 
-    /// Calls `body` with the key and the contribution's number of every document in the log, in no particular order.
+    /// Calls `body` with the key and the contribution number of every document in the log, in no particular order.
     func forEach(_ body: (DocumentKey, UInt32) -> Void) throws(Errno) {
         for index in keys.indices { body(DocumentKey(hash: keys[index]), contributions[index]) }
         guard let file else { return }

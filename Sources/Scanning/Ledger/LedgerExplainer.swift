@@ -2,7 +2,8 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Reads the documents that the ledgers record for an app, and reports which of them still fail; never writes.
+/// Reads the documents that the ledgers of unsynced documents record for an app, and reports which of them still fail;
+/// never writes.
 ///
 /// The explainer keeps in memory one batch of `_id`s for each collection, and the groups of findings. If there are
 /// several ledgers, it keeps all `_id`s, because two ledgers may record the same document.
@@ -16,7 +17,7 @@ package struct LedgerExplainer {
     /// The number of `_id`s that are looked up at once.
     private static var batchSize: Int { 1_000 }
 
-    /// Prepares to explain the entries of one app.
+    /// Prepares to explain the ledger entries of one app.
     /// - Parameter appID: The app's id, as ``LedgerSurvey`` returns it; `nil` for entries that name no app.
     package init(
         _ ledgers: [Namespace], appID: String?, schemas: [CompiledSchema], options: Tally.Options = .init(),
@@ -29,8 +30,8 @@ package struct LedgerExplainer {
         self.isStopped = isStopped
     }
 
-    /// Returns the present state of the recorded documents, for each collection that has a schema and an entry in a
-    /// ledger.
+    /// Returns the present state of the documents that the ledgers record, for each collection that has a schema and a
+    /// ledger entry.
     /// - Throws: ``MongoError``, ``BSONError`` for a damaged document, or ``ScanStopped``.
     package func explain(on client: borrowing Client) throws -> [Namespace: UnsyncedExplanation] {
         var works: [Namespace: Work] = [:]
@@ -56,7 +57,7 @@ package struct LedgerExplainer {
         return works.mapValues { UnsyncedExplanation(counts: $0.counts, groups: $0.tally.violationGroups) }
     }
 
-    /// Returns the stages that list each recorded document once, with the `_id` that one of its entries contains.
+    /// Returns the pipeline stages that list each document in a ledger once, with the `_id` from one of its entries.
     private func pipeline(in ledger: Namespace) -> [BSONDocument] {
         let places = schemas.map { schema -> BSONValue in
             ["ns.db": .string(schema.namespace.database), "ns.coll": .string(schema.namespace.collection)]
@@ -114,7 +115,7 @@ private struct Work {
 }
 
 extension BSONValue {
-    /// The `_id`s that the document of a ledger entry may have, if the entry contains this value.
+    /// The `_id`s that a document may have if its ledger entry contains this value.
     ///
     /// If the entry contains an ObjectId or the digits of an ObjectId, the document may have either as its `_id`. Any
     /// other value is the `_id` itself.

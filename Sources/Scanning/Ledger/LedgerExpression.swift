@@ -2,7 +2,7 @@ import BSON
 
 /// The parts of aggregation pipelines over a ledger.
 enum LedgerExpression {
-    /// Returns an expression for the id of an entry's app, as text; null if the app is not known.
+    /// Returns an expression for the id of a ledger entry's app, as text; null if the app is not known.
     ///
     /// Entries have the id as an ObjectId or as its digits. In the ledger of a single app, entries may have no id,
     /// because the name of the ledger's database contains the id.
@@ -11,7 +11,7 @@ enum LedgerExpression {
         return ["$convert": ["input": "$appId", "to": "string", "onError": own, "onNull": own]]
     }
 
-    /// An expression for the `_id` of an entry's document, with an ObjectId as the text of its digits.
+    /// An expression for the `_id` of a ledger entry's document. An ObjectId becomes the text of its digits.
     ///
     /// Two entries of one document may differ: one may have the ObjectId, and the other may have the digits. A text of
     /// 24 hexadecimal digits is changed to lower case, which the server uses for the digits of an ObjectId.
@@ -31,13 +31,13 @@ enum LedgerExpression {
         ]
     ]
 
-    /// A filter for the entries that have a database, a collection and an `_id`, and thereby name a document.
+    /// A filter for the ledger entries that have a database, a collection and an `_id`, and thereby name a document.
     static let namesADocument: BSONDocument = [
         "ns.db": ["$type": "string"], "ns.coll": ["$type": "string"], "documentId": ["$exists": true],
     ]
 
-    /// Returns a filter for the entries of the apps with the given ids; `nil` among the ids means entries that name no
-    /// app.
+    /// Returns a filter for the ledger entries of the apps with the given ids; `nil` among the ids means entries that
+    /// name no app.
     static func ofApps(_ apps: [String?], in ledger: Namespace) -> BSONDocument {
         // If an entry has the app's id as an ObjectId, `app(in:)` returns the digits of the id in lower case. The
         // filter therefore matches each of the given ids also in lower case.

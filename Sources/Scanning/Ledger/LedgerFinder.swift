@@ -21,7 +21,7 @@ package enum LedgerFinder {
 
     /// Returns the ledgers that exist; empty if there are none.
     /// - Parameters:
-    ///   - location: The place of the ledger.
+    ///   - location: The place where ledgers are searched.
     ///   - apps: Apps whose ledger databases are searched even if the server does not list these databases for the
     ///     user.
     /// - Throws: ``MongoError`` if it is unknown which ledgers exist, for example because a privilege is missing.

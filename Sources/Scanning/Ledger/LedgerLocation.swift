@@ -3,8 +3,8 @@ package import Checking
 
 /// The place of the ledger of unsynced documents.
 package enum LedgerLocation: Hashable, Sendable {
-    /// The collections that the sync engine uses: `__realm_sync.unsynced_documents`, and the collection in the ledger
-    /// database of each single app.
+    /// The collections that the sync engine uses: `__realm_sync.unsynced_documents`, and the collection with the same
+    /// name in the ledger database of each single app.
     case standard
     /// A collection that the operator names.
     case named(Namespace)
@@ -24,7 +24,7 @@ package enum LedgerLocation: Hashable, Sendable {
 /// The choice of the ledger entries that count towards the limit of unsynced documents: the entries of ``apps`` in the
 /// ledgers at ``location``.
 package struct LedgerScope: Hashable, Sendable {
-    /// The place of the ledger.
+    /// The place of the ledger of unsynced documents.
     package var location: LedgerLocation
     /// The apps whose entries count.
     package var apps: LedgerApps
@@ -41,7 +41,7 @@ package struct LedgerScope: Hashable, Sendable {
 
     /// Returns notes about the ledger for the operator, each a clause; empty if there are none.
     /// - Parameters:
-    ///   - count: The number of entries that count; `nil` if there is no ledger.
+    ///   - count: The size of the ledger; `nil` if there is no ledger.
     ///   - reader: The reader of the ledger; `nil` if there is none.
     package func notes(on count: LedgerCount?, by reader: LedgerReader?) -> [String] {
         let found = count.map { $0.entries > 0 } == true ? reader?.apps ?? [] : []
@@ -54,7 +54,7 @@ package struct LedgerScope: Hashable, Sendable {
 
 /// The error that the user lacks a privilege to find or to read the ledger of unsynced documents.
 package struct LedgerUnreadable: Error, Hashable, CustomStringConvertible {
-    /// The ledger's namespace.
+    /// The namespace of the ledger that cannot be read.
     package let namespace: Namespace
 
     /// Creates the error for the ledger with the given namespace.

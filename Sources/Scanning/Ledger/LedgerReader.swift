@@ -50,7 +50,9 @@ package struct LedgerReader {
         LedgerExpression.ofApps(apps, in: collection.namespace)
     }
 
-    /// Returns the number of entries, to which the limit of unsynced documents applies; does not count the documents.
+    /// Returns the number of ledger entries, without counting the documents that they name.
+    ///
+    /// The limit of unsynced documents applies to the number of entries.
     /// - Throws: ``MongoError``.
     package func entries() throws(MongoError) -> LedgerCount {
         var count = LedgerCount(entries: 0)
@@ -60,7 +62,7 @@ package struct LedgerReader {
         return count
     }
 
-    /// Returns the number of entries, and the number of different documents that they name.
+    /// Returns the number of ledger entries, and the number of different documents that they name.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func count() throws -> LedgerCount {
         // The server can count different documents in one ledger, but not over several databases.

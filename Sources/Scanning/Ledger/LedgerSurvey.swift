@@ -11,7 +11,7 @@ package struct LedgerSurvey {
     /// one common count.
     private static var maximumReasonCount: Int { 10 }
 
-    /// Prepares a survey.
+    /// Prepares to count the entries of the ledgers.
     /// - Parameter apps: The apps whose entries are counted; empty for all apps.
     package init(_ ledgers: [Namespace], apps: [String]) {
         self.ledgers = ledgers
@@ -136,9 +136,10 @@ extension UnsyncedReport.Collection {
 }
 
 extension [UnsyncedReport.Reason] {
-    /// Adds `count` entries to the reason `text`.
+    /// Adds `count` to the number of entries with the reason `text`.
     ///
-    /// If the list already has `maximum` other reasons, adds the entries to the reason without a text.
+    /// If the list already has `maximum` other reasons, `count` is added to a common number for all further reasons,
+    /// whose text is `nil`.
     fileprivate mutating func add(_ text: String?, _ count: Int, atMost maximum: Int) {
         let isKept = self.count < maximum || contains { $0.text == text }
         let text = isKept ? text : nil
