@@ -43,9 +43,9 @@ private struct PrismaConversion {
     /// The number of levels to which a type that contains itself is converted; values nested more deeply are not
     /// checked.
     private static let mostRecursion = 4
-    /// The number of nodes above which a model's schema is too large to repeat types that contain themselves.
+    /// The number of nodes from which on a model's schema counts as large.
     ///
-    /// Such a type is then converted only one level deep.
+    /// In a large schema, a type that contains itself is converted only one level deep.
     private static let mostNodes = 10_000
 
     init(schema: PrismaSchema) { self.schema = schema }
