@@ -10,7 +10,7 @@ public struct Relationship: Hashable, Sendable {
     public var service: String?
     /// The collection of the linked documents.
     public var target: Namespace
-    /// The field of the linked documents whose value the key equals; Sync requires `_id`.
+    /// The field of the linked documents that contains the key; Sync requires `_id`.
     public var foreignKey: String
     /// Whether the link's field holds many keys of linked documents instead of one.
     public var isList: Bool

@@ -11,7 +11,7 @@ public enum Dialect: String, Hashable, Sendable {
 }
 
 extension Dialect {
-    /// Whether the dialect is that of Device Sync, which keeps a ledger of unsynced documents and has a limit on their
+    /// Whether the dialect belongs to Device Sync, which records unsynced documents in a ledger and limits their
     /// number.
     public var isOfSync: Bool { self == .appServices }
 }

@@ -351,7 +351,7 @@ extension CheckCommand {
     /// limit.
     func limit(of schema: ServerSchema) -> Int { isOfDeviceSync(schema) ? severity.limit : .max }
 
-    /// Returns notes that name the flags of the user which have no effect on the check of this schema.
+    /// Returns notes that name the user's flags without effect on the check of this schema.
     func notes(for schema: ServerSchema) -> [String] {
         let ofPrisma = subject.schema == nil ? [] : [database.note(on: schema)].compactMap(\.self)
         guard !isOfDeviceSync(schema) else { return ofPrisma }

@@ -12,7 +12,8 @@ internal import Steps
 
 /// A backfill in several databases that have the same collections.
 ///
-/// It runs in one database after the other, so that the load is never more than that of a single backfill.
+/// The backfill runs in one database after the other, so that its load is never more than the load of a single
+/// backfill.
 struct DatabasesBackfill {
     private let flags: BackfillCommand
     private let job: JobInDatabases

@@ -6,8 +6,10 @@ internal import ServerSchema
 struct ComparedSchemas {
     let old: ServerSchema
     let new: ServerSchema
-    /// The only collection to compare: that of `--collection`, or the one that a schema of a single file describes;
-    /// `nil` for all.
+    /// The only collection to compare; `nil` for all.
+    ///
+    /// This is the collection of `--collection`. Without the flag, it is the collection that a schema in a single file
+    /// describes.
     let only: Namespace?
     /// The arguments by which the operator named the schemas.
     private let names: (old: SchemaArgument, new: SchemaArgument)

@@ -6,9 +6,9 @@ internal import Reporting
 internal import SchemaChange
 internal import ServerSchema
 
-/// The flags for properties of the app that no export states.
+/// The flags for settings of the app that its export does not contain.
 ///
-/// These properties affect which documents sync.
+/// These settings affect which documents sync.
 struct AppFlags: ParsableArguments {
     /// Whether a switch of the app is on or off.
     enum Switch: String, ExpressibleByArgument, CaseIterable {

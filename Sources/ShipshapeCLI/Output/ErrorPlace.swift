@@ -48,7 +48,7 @@ struct ErrorPlace {
     private func mayHoldSecret(_ text: String) -> Bool {
         let lines = text.split(separator: "\n", maxSplits: location.line, omittingEmptySubsequences: false)
         // An error at the end of a file can have its position on the empty line after the last one. The snippet then
-        // shows the last line that is not empty, so that line is examined.
+        // shows the last line above it that is not empty, so that line is examined.
         var rest = lines.prefix(location.line).map(String.init)
         while rest.last?.allSatisfy(\.isWhitespace) == true { rest.removeLast() }
         guard let line = rest.last else { return false }

@@ -30,7 +30,7 @@ enum ExitStatus: Int32, Error {
     case notPermitted = 77
     case badConfiguration = 78
 
-    /// The exit code in a word, for programs.
+    /// The name of the exit code, as results for programs show it.
     var word: String {
         switch self {
         case .findings: "findings"

@@ -44,7 +44,7 @@ struct FailureCollection {
     /// Removes the temporary file ``lines``.
     func removeLines() { try? FileManager.default.removeItem(atPath: lines) }
 
-    /// Stores the failing documents of the run, and removes those of earlier runs that are too old.
+    /// Stores the failing documents of the run, and removes the stored documents of earlier runs that are too old.
     /// - Parameter schema: the source of the schema, as the operator named it.
     /// - Returns: the ID of the run, and the number of its documents.
     /// - Throws: ``MongoError``; ``InputError`` if the file ``lines`` cannot be read.

@@ -116,7 +116,7 @@ struct InitCommand: AsyncParsableCommand {
 
     /// Reads a schema, to see whether it is valid and which dialect it has.
     ///
-    /// The name of the database affects neither of the two, so a placeholder is passed for a Prisma schema.
+    /// The name of a Prisma schema's database affects neither of the two, so a placeholder is passed.
     private static func read(_ name: String) throws(SchemaError) -> ServerSchema {
         try ServerSchema.read(at: name, database: "database")
     }

@@ -198,8 +198,7 @@ struct MigrateCommand: AsyncParsableCommand {
 extension CompiledJob {
     /// Whether a deploy that is recorded for this job also counts for the job `waiting`, which waits for its deploy.
     ///
-    /// `true` if both jobs have the same collection and the same next schema, and this job does not wait for the deploy
-    /// itself.
+    /// `true` if both jobs have the same collection and the same next schema, and this job does not require the deploy.
     fileprivate func sharesDeploy(with waiting: CompiledJob) -> Bool {
         let next = [self, waiting].map { $0.schemaRecords.filter { $0["role"]?.text == "next" } }
         return !job.requiresDeploy && job.namespace == waiting.job.namespace && next[0] == next[1]
